@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from harbor._config.agents import AgentCommand
-from harbor._core.asks import Ask
-from harbor._core.events import BidderSeated, BidPlaced, Event
+from harbor._core.acts import Acted
+from harbor._core.asks import Ask, Bid
+from harbor._core.events import BidderSeated, Event
 from harbor._core.spaces import Amount
 from harbor._doors.door import Door
 from harbor._doors.open_doors import open_door
@@ -103,7 +104,7 @@ async def milliseconds(door: Door, events: int = WARM) -> float:
 
 def bid(place: int) -> Event:
     """Give an event of a sale."""
-    return BidPlaced(item="House 3", bidder="Ben", round=place, amount=Decimal(1_000 + place))
+    return Acted("Ben", "House 3", Bid(Decimal(1_000 + place)), place)
 
 
 @pytest.mark.parametrize("door", DOORS)

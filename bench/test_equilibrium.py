@@ -9,9 +9,9 @@ import pytest
 from harbor import Auction
 from harbor._config.auction import Bidder
 from harbor._core.log import of_type
+from harbor._core.outcomes import Paid
 from harbor._games.first_price.equilibrium import equilibrium_bid
 from harbor._games.sessions.priors import Normal, Uniform
-from harbor._games.sessions.session import RunSettled
 from support.best_response import gain_share
 
 RUNS = 10_000
@@ -47,7 +47,7 @@ def test_revenue_of_first_price(benchmark, figure, prior, players):
     bidders = [Bidder(f"Bidder {number}", rule="rational") for number in range(players)]
     rules = {"game": "first-price", "runs": RUNS, "distribution": PRIORS[prior]}
     log = benchmark.pedantic(lambda: Auction(seed=players, bidders=bidders, rules=rules).run().log, rounds=1)
-    prices = [float(event.paid) for event in of_type(log, RunSettled) if event.won]
+    prices = [float(event.amount) for event in of_type(log, Paid)]
     mean, error = fmean(prices), stdev(prices) / len(prices) ** 0.5
     aim = SECOND_VALUE[prior, players]
     off = (mean - aim) / error

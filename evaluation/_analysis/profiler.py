@@ -14,10 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from harbor._core.events import BidderLabelled, BidPlaced, CatalogShown, ItemSold, Lot, SaleOpened
+from harbor._core.events import BidderLabelled, CatalogShown, ItemSold, Lot, SaleOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._models.simulated.valuation import fit
+from harbor.evaluation._metrics.acts import MadeBid, bids
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
 """What is measured of a bidder, each weighted by how well the items suit a persona."""
@@ -44,7 +45,7 @@ class Profiler:
         if bidder not in bidders or not catalog:
             what = f"bidder {bidder!r}" if catalog else "persona in the catalog"
             raise ValueError(f"there is no {what}; give one of {bidders} and a catalog of texts by id")
-        if not any(bid.bidder == bidder for bid in of_type(entries, BidPlaced)):
+        if not any(bid.bidder == bidder for bid in bids(entries)):
             return dict.fromkeys(catalog, 1 / len(catalog))
         rows = features(entries, bidder, catalog)
         chances = self.classifier.predict_proba(list(rows.values()))[:, 1]
@@ -88,16 +89,16 @@ def _shown(entries: Sequence[Entry]) -> Mapping[str, str]:
 def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, list[float]]:
     """Measure what a bidder did on items that suit each persona, against what it did on average."""
     lots = [lot for opened in of_type(entries, SaleOpened) for lot in opened.lots]
-    bids = [bid for bid in of_type(entries, BidPlaced) if bid.bidder == bidder]
+    own = [bid for bid in bids(entries) if bid.bidder == bidder]
     sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
-    measures = [_measure(lot, bids, sold.get(lot.name), bidder) for lot in lots]
+    measures = [_measure(lot, own, sold.get(lot.name), bidder) for lot in lots]
     return {
         persona: _weighted(measures, [fit({text: 1.0}, lot.listing) for lot in lots])
         for persona, text in catalog.items()
     }
 
 
-def _measure(lot: Lot, bids: Sequence[BidPlaced], sale: ItemSold | None, bidder: str) -> list[float]:
+def _measure(lot: Lot, bids: Sequence[MadeBid], sale: ItemSold | None, bidder: str) -> list[float]:
     """Measure one item; the order is that of `FEATURES`."""
     own = [float(bid.amount) for bid in bids if bid.item == lot.name]
     start, highest = float(lot.start), max(own, default=0.0)

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from harbor._core.events import BidderLabelled, BidPlaced, ItemLabelled, ItemSold
+from harbor._core.events import BidderLabelled, ItemLabelled, ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, measured, metric
 from harbor.evaluation._metrics.results import closed, positions
 
@@ -46,10 +47,10 @@ def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
 
 def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """Count the bids of each bidder on each item, zeros included."""
-    bids = Counter((bid.bidder, bid.item) for bid in of_type(entries, BidPlaced))
+    made = Counter((bid.bidder, bid.item) for bid in bids(entries))
     items = [label.item for label in of_type(entries, ItemLabelled)]
     return {
-        label.bidder: {item: bids[label.bidder, item] for item in items} for label in of_type(entries, BidderLabelled)
+        label.bidder: {item: made[label.bidder, item] for item in items} for label in of_type(entries, BidderLabelled)
     }
 
 
@@ -132,11 +133,11 @@ def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measuremen
 
 def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Measurement]:
     suits, items, found = matches(entries), closed(entries), []
-    for bidder, bids in engagements(entries).items():
+    for bidder, made in engagements(entries).items():
         if bidder not in suits:
             found.append(Measurement(name, None, bidder, missing=NO_PERSONA))
             continue
-        counts = [bids[item] for item in items if (item in suits[bidder]) == matched]
+        counts = [made[item] for item in items if (item in suits[bidder]) == matched]
         why = f"no item that is over {'matches' if matched else 'does not match'} its persona"
         found.append(measured(name, fmean(counts) if counts else None, bidder, missing=why))
     return found

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderLabelled,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     ItemOpened,
     PriceLowered,
     RoundClosed,
@@ -22,6 +22,7 @@ from harbor._core.events import (
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import LimitSet
+from harbor.evaluation._metrics.acts import acts
 from harbor.evaluation._metrics.measurement import Measurement, metric, shares_by_bidder
 
 _NO_BIDS = "nobody has bid"
@@ -47,7 +48,7 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
         match entry.event:
             case ItemOpened(start=before) | PriceLowered(start=before) | RoundClosed(price=before):
                 price = before
-            case BidPlaced(bidder=bidder, amount=amount):
+            case Acted(bidder=bidder, act=Bid(amount=amount)):
                 found.append(Raise(bidder, amount / price - 1))
     return found
 
@@ -76,9 +77,8 @@ def failed_bid_rate_forced(name: str, entries: Sequence[Entry]) -> list[Measurem
 
 
 def _failure_rate(name: str, entries: Sequence[Entry], forced: Counter[str]) -> list[Measurement]:
-    failed = Counter(event.bidder for event in of_type(entries, BidFailed))
-    stood = Counter(event.bidder for event in of_type(entries, BidPlaced))
-    stood.update(event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "declined")
+    failed = Counter(event.bidder for event in of_type(entries, Tried))
+    stood = Counter(one.bidder for one in acts(entries) if not isinstance(one.act, Withdraw) or one.act == Withdraw())
     stood = Counter({**stood, **Counter(event.bidder for event in of_type(entries, LimitSet))}) + forced
     answers = {label.bidder: failed[label.bidder] + stood[label.bidder] for label in of_type(entries, BidderLabelled)}
     return shares_by_bidder(name, failed, answers, "the bidder answered no call")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from harbor._core.events import BidPlaced, ItemSold, LotClosed
+from harbor._core.acts import Acted, ActedSealed
+from harbor._core.asks import Bid
+from harbor._core.events import LotClosed
 from harbor._core.log_lines import Entry
-from harbor._games.sessions.session import RunSettled
+from harbor._core.outcomes import Paid, PaidSealed
 from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
@@ -22,11 +24,14 @@ def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     paid: dict[str, Decimal] = {}
     for _, _, event in entries:
         match event:
-            case BidPlaced(item=item, amount=bid) | RunSettled(item=item, action=Decimal() as bid, won=False):
+            case Acted(item=item, act=Bid(amount=bid)) | ActedSealed(item=item, act=Bid(amount=bid)):
                 bids.setdefault(item, []).append(bid)
-            case ItemSold(item=item, price=price) | RunSettled(item=item, paid=price) if price:
+            case (
+                Paid(payee="", item=item, amount=price, fee=False)
+                | PaidSealed(payee="", item=item, amount=price, fee=False)
+            ) if price:
                 paid[item] = price
-                bids.setdefault(item, []).append(getattr(event, "action", None) or price)
+                bids.setdefault(item, []).append(price)
     found = {"price": paid} | {"highest bid": {item: max(bids[item]) for item in paid}}
     closed = dict.fromkeys(entry.event.item for entry in entries if isinstance(entry.event, LotClosed))
     return [

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harbor._core.events import Answered, BiddersAsked, BidFailed, ModelCalled
+from harbor._core.acts import Tried
+from harbor._core.events import Answered, BiddersAsked, ModelCalled
 from harbor._core.log_lines import Entry
 from harbor.evaluation._metrics.lineup import is_agent, players
 
@@ -56,7 +57,7 @@ def refusals(*logs: Sequence[Entry]) -> list[Refusals]:
             case ModelCalled(bidder=bidder, outcome=outcome):
                 by_model[bidder] += outcome == "refused"
                 outcomes[bidder] = outcome
-            case BidFailed(bidder=bidder, reason=reason):
+            case Tried(bidder=bidder, reason=reason):
                 reasons.setdefault(bidder, []).append(_with(said.pop(bidder, ""), reason))
                 if outcomes.get(bidder) == "refused":
                     own.setdefault(bidder, reason)

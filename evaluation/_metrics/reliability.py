@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from math import floor
 from statistics import fmean
 
-from harbor._core.events import BidPlaced, LotClosed
+from harbor._core.events import LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Predicted
+from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.profiling import NO_PROFILES, judged, last
 from harbor.personas._catalog import traits
@@ -50,10 +51,10 @@ def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measuremen
     is the bin of the predicted interest, as in `bin_of`. Source: Murphy 1973.
     """
     over = {end.item for end in of_type(entries, LotClosed)}
-    bids = {(bid.bidder, bid.item) for bid in of_type(entries, BidPlaced)}
+    bid_on = {(bid.bidder, bid.item) for bid in bids(entries)}
     told = ((event, one) for event in of_type(entries, Predicted) for one in event.predictions if event.item in over)
     said = {(event.bidder, one.rival, event.item): one.interest for event, one in told}
-    return binned(name, ((bidder, share, (rival, item) in bids) for (bidder, rival, item), share in said.items()))
+    return binned(name, ((bidder, share, (rival, item) in bid_on) for (bidder, rival, item), share in said.items()))
 
 
 @metric("shares of last profiles beside personas", "share", no_data=NO_PROFILES, place="bin")

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import SupportsFloat
 
-from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.sessions.measures import (
     PlayerStanding,
@@ -18,9 +17,10 @@ from harbor._games.sessions.measures import (
     distances,
     earnings,
     paths,
+    results_of,
     standings,
 )
-from harbor._games.sessions.session import RunSettled, SessionOpened
+from harbor._games.sessions.session import SessionOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
 _metric = partial(metric, of=SessionOpened, no_data="no run is over yet", place="run")
@@ -112,7 +112,7 @@ def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> lis
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of runs in which each bidder made a failed bid, corrected or not. Source: EconArena, sec. 4.4, Table 2."""
-    runs = Counter(event.bidder for event in of_type(entries, RunSettled))
+    runs = Counter(event.bidder for event in results_of(entries))
     return [measured(name, share, bidder, counted=runs[bidder]) for bidder, share in broken_shares(entries).items()]
 
 
@@ -124,4 +124,4 @@ def _unsolved(entries: Sequence[Entry]) -> str:
 
 def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:
     """Give the standings, but none before the first run is over: nothing is known of the bidders then."""
-    return standings(entries) if of_type(entries, RunSettled) else []
+    return standings(entries) if results_of(entries) else []

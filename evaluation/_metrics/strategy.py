@@ -12,10 +12,11 @@ from decimal import Decimal
 from statistics import fmean
 from typing import get_args
 
-from harbor._core.events import BidPlaced, ItemSold
+from harbor._core.events import ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
+from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 ACTIONS: Mapping[StrategicAction, str] = {
@@ -66,7 +67,7 @@ class Foresight:
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     """Compare predicted limits with last bids, wherever the rival did bid."""
-    last = {(bid.bidder, bid.item): bid.amount for bid in of_type(entries, BidPlaced)}
+    last = {(bid.bidder, bid.item): bid.amount for bid in bids(entries)}
     winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
     return [
         Foresight(

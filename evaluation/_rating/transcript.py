@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from string import ascii_uppercase
 
+from harbor._core.acts import Tried
 from harbor._core.errors import RatingError, unknown
 from harbor._core.events import (
     Answered,
     BidderLabelled,
     BidderSeated,
-    BidFailed,
     CatalogShown,
     Event,
     ModelCalled,
@@ -126,7 +126,7 @@ def statements(event: PrivateEvent, spell: Spell) -> Iterator[str]:
             yield f"says {_quoted(words)}: {_quoted(reasons)}"
         case Answered(words=words):
             yield f"says: {_quoted(words)}"
-        case BidFailed(reason=reason):
+        case Tried(reason=reason):
             yield f"is refused: {_quoted(reason)}"
         case Believed(said=said):
             yield f"believes that {dollars(said.budget)} of the budget is left"

@@ -8,9 +8,10 @@ from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from harbor._config.auction import Bidder
+from harbor._core.acts import Tried
 from harbor._core.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated, BidFailed
+from harbor._core.events import BidderSeated
 from harbor._core.money import dollars
 from harbor._core.players import Player
 from harbor._house.auctioneer import answer_to, judged
@@ -107,7 +108,7 @@ async def _decided(listener: Listener, player: Player, ask: Ask) -> Action:
         found = judged(ask, answer)
         if not isinstance(found, str):
             return found
-        listener.conclude(BidFailed(ask.bidder, ask.item, ask.round, ask.attempt, found))
+        listener.conclude(Tried(ask.bidder, ask.item, ask.round, ask.attempt, found))
         ask = ask._replace(attempt=attempt + 1, refusal=found)
     return Withdraw("failed bids")
 

@@ -13,10 +13,11 @@ from langgraph.config import get_config, get_store
 from langgraph.graph import END, START
 
 from harbor._config.auction import Bidder, MemorySettings
+from harbor._core.acts import Tried
 from harbor._core.ask_json import ASK
 from harbor._core.asks import Answer, Ask, Pause, Unreadable, Withdraw
 from harbor._core.decisions import as_reply
-from harbor._core.events import BidderSeated, BidFailed, Event, PrivateEvent
+from harbor._core.events import BidderSeated, Event, PrivateEvent
 from harbor._core.finding import find
 from harbor._house.auctioneer import judged
 from harbor.graphs._apps.answering_up import ATTEMPTS, Values, at_price, seated, speakers
@@ -36,7 +37,7 @@ from harbor.memory._bidder.bidder_memory import BidderMemory, label
 Step = Callable[[Any], Coroutine[Any, Any, Json]]
 UNDECIDED = {"answer": None, "proposed": None}
 """The state of a turn whose answer is still to come."""
-FAILED = as_json(BidFailed("", "", 0, 0, ""))["type"]
+FAILED = as_json(Tried("", "", 0, 0, ""))["type"]
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class AppBidder:
         if not isinstance(found, str):
             price = state["heard"]["price"]
             return {"conclusions": told, self._decided: as_reply(at_price(price and Decimal(price), found))}
-        told.append(as_json(BidFailed(ask.bidder, ask.item, ask.round, ask.attempt, found)))
+        told.append(as_json(Tried(ask.bidder, ask.item, ask.round, ask.attempt, found)))
         failed = [one for one in (*state["conclusions"], *told) if one["type"] == FAILED]
         if len(failed) < ATTEMPTS:
             again = ask._replace(attempt=ask.attempt + 1, refusal=found)

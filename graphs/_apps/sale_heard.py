@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     Event,
     ItemOpened,
     ItemSold,
@@ -102,11 +103,11 @@ class SaleHeard:
         if news.kind == "unsold":
             self.add(ItemUnsold(item))
         elif bidder and news.kind == "out":
-            self.add(BidderWithdrew(item, turn, bidder, "declined"))
+            self.add(Acted(bidder, item, Withdraw(), turn))
         elif bidder and amount is not None and news.kind == "sold":
             self.add(ItemSold(item, bidder, amount))
         elif bidder and amount is not None:
-            self.add(BidPlaced(item, turn, bidder, amount), RoundClosed(item, turn, bidder, amount))
+            self.add(Acted(bidder, item, Bid(amount), turn), RoundClosed(item, turn, bidder, amount))
 
     def bring_up(self, item: str, least: Decimal) -> str:
         """See to it that an item is under the hammer; say why it can't be."""
@@ -135,7 +136,7 @@ class SaleHeard:
     @property
     def _people(self) -> tuple[str, ...]:
         """The bidders that were heard of."""
-        heard = [event.bidder for event in self.seen if isinstance(event, BidPlaced | BidderWithdrew)]
+        heard = [event.bidder for event in self.seen if isinstance(event, Acted | BidderWithdrew)]
         return tuple(dict.fromkeys([*self.view.bidders, self._given.bidder, *heard]))
 
     def _lots_from(self, item: str) -> tuple[Lot, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
+from harbor._core.acts import Tried
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.dialogue import Turn
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidFailed
 from harbor._core.finding import find
 from harbor._core.thoughts import Decided, DecidedInWords
 from harbor._games.game import Game, Play
@@ -48,7 +48,7 @@ def _turns(context: NodeContext, view: SessionView, ask: Ask) -> list[Turn]:
     """Give the earlier calls of the game with what was answered."""
     turns, then, first, refused, mind = [], SessionView(outlook=view.outlook), 0, "", context.switches
     for place, event in enumerate(view.seen):
-        if isinstance(event, BidFailed):
+        if isinstance(event, Tried):
             refused = event.reason
         elif isinstance(event, Decided | DecidedInWords):
             then, first = then.after(view.seen[first:place]), place

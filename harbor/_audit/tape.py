@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from harbor._core.acts import Tried
 from harbor._core.asks import Action, Ask
 from harbor._core.events import (
     ANALYST,
     EVERYONE,
     BiddersAsked,
-    BidFailed,
     Event,
     Paused,
     SaleClosed,
@@ -21,6 +21,7 @@ from harbor._core.events import (
     ThoughtFailed,
 )
 from harbor._core.log_lines import Entry
+from harbor._games.chance import Chance
 
 Channel = Literal["prompt", "message", "ask", "event", "memory", "error", "order", "page", "answer"]
 """The ways over which a seat is told something; "order": two things come in another order. A "page" shows what it was
@@ -69,9 +70,9 @@ class Settled(NamedTuple):
 
     def again(self, rules: Any, actions: Mapping[str, Action]) -> list[Event]:
         """Settle other actions in the same state, with equal chance."""
-        rng = Random()
-        rng.setstate(self.chance)
-        events: list[Event] = rules.settle(self.state, actions, rng)
+        source = Random()
+        source.setstate(self.chance)
+        events: list[Event] = rules.settle(self.state, actions, Chance(source))
         return events
 
 
@@ -113,7 +114,7 @@ class Tape:
         """
         event = entry.event
         self.log.append(Happened(event, len(self.public), len(self.settled)))
-        if isinstance(event, BidFailed):
+        if isinstance(event, Tried):
             self.failed[event.bidder].add(Place(event.item, event.round, event.attempt))
         if isinstance(event, SeatFailed | ThoughtFailed):
             self.tell(event.bidder, "error", event.detail)
@@ -127,10 +128,10 @@ class Tape:
         """Give the settlement from which the public event of this number followed."""
         return next(one.settled for one in self.log if one.public == public and one.event.audience == EVERYONE)
 
-    def settle(self, state: Any, actions: Mapping[str, Action], rng: Random) -> None:
+    def settle(self, state: Any, actions: Mapping[str, Action], chance: Chance) -> None:
         """Note what is settled, before it is."""
         places = {name: list(self.said[name])[-1] for name in actions if self.said[name]}
-        self.settled.append(Settled(state, dict(actions), rng.getstate(), places))
+        self.settled.append(Settled(state, dict(actions), chance.getstate(), places))
 
     def _publish(self, event: Event) -> None:
         place = len(self.public)

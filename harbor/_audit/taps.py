@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from random import Random
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -14,6 +13,7 @@ from langgraph.store.base import BaseStore, Item, Op, PutOp, Result
 from harbor._audit.tape import Place, Tape
 from harbor._core.asks import Action, Ask, Unreadable
 from harbor._core.events import Event
+from harbor._games.chance import Chance
 from harbor._games.mechanism import Mechanism, violation
 from harbor._models.simulated.chat_model import SimulatedChat
 
@@ -128,10 +128,10 @@ class TappedRules(Mechanism[Any]):
         """Say who must act now."""
         return self.rules.asks(state)
 
-    def settle(self, state: Any, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: Any, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Settle, and note what."""
-        self._tape.settle(state, actions, rng)
-        events = self.rules.settle(state, actions, rng)
+        self._tape.settle(state, actions, chance)
+        events = self.rules.settle(state, actions, chance)
         return events if self._change is None else [self._change(event) for event in events]
 
     def apply(self, state: Any, event: Event) -> Any:

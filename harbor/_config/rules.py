@@ -26,6 +26,10 @@ class RuleSettings(Settings):
     reasks: int = Field(3, ge=0, le=20)
     game: str = ""
 
+    def told(self) -> dict[str, Any]:
+        """Give the settings that everyone may know, as JSON."""
+        return self.model_dump(mode="json", include=set(self.public))
+
 
 def rules_of(given: Any) -> Any:
     """Make the settings of the game that they name; without `game` they are those of the ascending auction.

@@ -8,7 +8,7 @@ from dataclasses import Field, fields, is_dataclass
 from decimal import Decimal
 from typing import Any
 
-from harbor._core.events import AnalystEvent, Event, PrivateEvent, PublicEvent
+from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import dollars
 
 Spell = Callable[[Decimal], str]
@@ -22,7 +22,7 @@ def number(amount: Decimal) -> str:
     return f"{amount:,f}"
 
 
-def name_of_kind(event: PublicEvent | PrivateEvent | AnalystEvent) -> str:
+def name_of_kind(event: Event) -> str:
     """Name the type of an event in words.
 
     >>> from harbor._core.events import SaleClosed

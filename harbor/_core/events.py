@@ -1,27 +1,29 @@
 """Everything that can happen in an auction, as frozen events that say who may see them.
 
-Amounts are dollars (`Decimal`). Everyone may see a public event, only its bidder a private event, and no bidder an
-analyst's event. The base class decides this, so no event can be written without an audience.
+Amounts are dollars (`Decimal`). Everyone may see a public event, the named seats a shared event, only its bidder a
+private event, and no bidder an analyst's event. The base class decides this, so no event can be written without an
+audience.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import fsum
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from harbor._core.asks import WithdrawalReason
 from harbor._core.extensions import Part
 from harbor._core.money import Money, dollars
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 EVERYONE = "everyone"
 ANALYST = "analyst"
 
 Audience = str
-"""``"everyone"``, ``"analyst"``, or ``"bidder:<name>"``."""
+"""``"everyone"``, ``"analyst"``, ``"bidder:<name>"``, or ``"seats:"`` and the names as a JSON list."""
 
 
 # ---------------------------------------------------------------- events, by audience
@@ -70,13 +72,34 @@ class PrivateEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedEvent:
+    """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone."""
+
+    seats: tuple[str, ...]
+
+    @property
+    def audience(self) -> Audience:
+        """The seats whose event it is."""
+        return f"seats:{json.dumps(self.seats, ensure_ascii=False)}"
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """How each of the seats is told it, sentence by sentence."""
+        return ()
+
+    @property
+    def discloses(self) -> bool:
+        """Whether the rules tell with it, on purpose, what is private to another."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
 class AnalystEvent:
     """An event that no bidder may see."""
 
     audience: ClassVar[Audience] = ANALYST
 
 
-Event = PublicEvent | PrivateEvent | AnalystEvent
+Event = PublicEvent | PrivateEvent | SharedEvent | AnalystEvent
 EventSink = Callable[[Event], None]
 """Takes what a bidder has concluded; the auctioneer writes it to the log later."""
 
@@ -130,18 +153,8 @@ class BiddersAsked(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class BidPlaced(PublicEvent):
-    """A legal bid."""
-
-    item: str
-    round: int
-    bidder: str
-    amount: Money
-
-
-@dataclass(frozen=True, slots=True)
 class BidderWithdrew(PublicEvent):
-    """A bidder has left the bidding for this item, and why."""
+    """The rules take a bidder out of the bidding for this item, and why; one that leaves by itself has `Acted`."""
 
     item: str
     round: int
@@ -252,16 +265,6 @@ class CatalogShown(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class BidFailed(PrivateEvent):
-    """A bid that was refused, and why. It is private because the reason may reveal a budget."""
-
-    item: str
-    round: int
-    attempt: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Answered(PrivateEvent):
     """What your own agent or a person answered. It is recorded because neither can be asked again on resuming."""
 
@@ -273,7 +276,10 @@ class Answered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """A log's first line: `token` tells runs of one name apart, `parts` has the game, a public log has no `seed`."""
+    """A log's first line: `token` tells runs of one name apart, `parts` has the game, a public log has no `seed`.
+
+    `rules` are the settings of the game that everyone may know.
+    """
 
     schema: int
     harbor: str
@@ -281,6 +287,7 @@ class LogOpened(AnalystEvent):
     seed: int | None
     token: str = ""
     parts: tuple[Part, ...] = ()
+    rules: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

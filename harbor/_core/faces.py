@@ -99,7 +99,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "Play": "harbor._games.game",
         "Policy": "harbor._core.players",
         "Quantity": "harbor._core.amounts",
-        "Record": "harbor._games.record",
+        "Chance": "harbor._games.chance",
         "RuleSettings": "harbor._config.rules",
         "Say": "harbor._core.actions",
         "ScriptedPolicy": "harbor._games.scripted",

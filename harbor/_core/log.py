@@ -30,7 +30,7 @@ from harbor._core.events import (
 from harbor._core.extensions import WITH_EVENTS
 from harbor._core.finding import of_part
 from harbor._core.handles import remedy_of
-from harbor._core.log_lines import Entry, decode, encode, is_over, is_torn, named, schema_of
+from harbor._core.log_lines import Entry, decode, encode, event_json, is_over, is_torn, named, schema_of
 from harbor._core.marks import read_as_data
 from harbor._core.private_files import open_private
 from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, read_sent
@@ -177,7 +177,7 @@ def difference(recorded: Event, now: Event) -> str:
     """Say in which fields two events differ, except for `CLOCK_FIELDS`; empty if in none."""
     if recorded == now:
         return ""
-    old, new = (json.loads(encode(Entry(0, 0.0, event), "")[0]) for event in (recorded, now))
+    old, new = (json.loads(event_json(event)) for event in (recorded, now))
     if old["type"] != new["type"]:
         detail = f" ({new['detail']})" if "detail" in new else ""
         return f"is {old['type']!r}, but this run gives {new['type']!r}{detail}"

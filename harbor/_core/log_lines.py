@@ -1,7 +1,8 @@
 """Writes events as the JSON lines of a log, and reads them back.
 
 A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
-opened. Each digest covers the line and the digest of the line before, so an edited line is found.
+opened. The audience is left out where it is everyone, and so is a field that has its default. Each digest covers the
+line and the digest of the line before, so an edited line is found.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from harbor._core import events, thoughts
+from harbor._core import acts, events, outcomes, thoughts
 from harbor._core.errors import LogError
 from harbor._core.events import (
     EVERYONE,
@@ -31,6 +32,7 @@ from harbor._core.events import (
     PublicEvent,
     SaleClosed,
     SeriesClosed,
+    SharedEvent,
 )
 
 
@@ -49,6 +51,8 @@ def is_over(entries: Sequence[Entry]) -> bool:
 
 def is_seen_by(bidder: str, event: Event) -> bool:
     """Say whether a bidder may see an event."""
+    if isinstance(event, SharedEvent):
+        return bidder in event.seats
     return event.audience in (EVERYONE, f"bidder:{bidder}")
 
 
@@ -56,7 +60,7 @@ def _name(kind: type[Event]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
 
 
-_AUDIENCES = (PublicEvent, PrivateEvent, AnalystEvent)
+_AUDIENCES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 _ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
 
 
@@ -79,7 +83,7 @@ def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
     return known
 
 
-_OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts)}
+_OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts, acts, outcomes)}
 
 
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
@@ -97,21 +101,22 @@ def name_in_log(event: Event) -> str:
 @lru_cache(maxsize=4096)
 def _addressed(audience: Audience, name: str) -> str:
     """Write the audience and the type of an event in JSON, without braces."""
-    return json.dumps({"audience": audience, "type": name})[1:-1]
+    shown = {"type": name} if audience == EVERYONE else {"audience": audience, "type": name}
+    return json.dumps(shown, separators=(",", ":"))[1:-1]
 
 
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     seq, at, event = entry
-    name, fields = _written(event)
-    head = f'{{"seq": {seq}, "at": {round(at, 6)!r}, {_addressed(event.audience, name)}'
+    name, fields = _written(event, exclude_defaults=True)
+    head = f'{{"seq":{seq},"at":{round(at, 6)!r},{_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
     return body + b',"digest":"' + digest.encode() + b'"}\n', digest
 
 
 def event_json(event: Event) -> str:
-    """Write an event as a bidder is given it: as in a log, without what is of the log."""
+    """Write an event as a bidder is given it: with all its fields, and without what is of the log."""
     name, fields = _written(event)
     return f'{{"type":"{name}"' + (f",{fields.decode()}" if fields else "") + "}"
 
@@ -130,13 +135,14 @@ def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
     return event
 
 
-def _written(event: Event) -> tuple[str, bytes]:
+def _written(event: Event, exclude_defaults: bool = False) -> tuple[str, bytes]:
     """Give the name of an event, and its fields in JSON without braces."""
     name, adapter = _adapter(type(event))
     try:
-        return name, adapter.serializer.to_json(event)[1:-1]
+        return name, adapter.serializer.to_json(event, exclude_defaults=exclude_defaults)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        plain = json.dumps(adapter.dump_python(event, mode="json"), ensure_ascii=False)
+        fields = adapter.dump_python(event, mode="json", exclude_defaults=exclude_defaults)
+        plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return name, plain.encode(errors="replace")[1:-1]
 
 
@@ -164,13 +170,16 @@ def decode_fields(fields: Mapping[str, Any], line: bytes, kind: type[Event]) -> 
     """Make an entry of a line with an event of this kind, whose fields have been read from it.
 
     Raises:
-        ValueError: its number is no whole number, its time no finite one, or its fields are not those of the event.
+        ValueError: its number is no whole number, its time no finite one, or its fields or its audience are not
+            those of the event.
     """
     seq, at = fields["seq"], fields["at"]
     if type(seq) is not int or type(at) not in (int, float) or not isfinite(at):
         raise ValueError("neither number nor time of a line")
     _, adapter = _adapter(kind)
     event: Event = adapter.validate_json(line)
+    if fields.get("audience", EVERYONE) != event.audience:
+        raise ValueError(f"of the audience {fields.get('audience', EVERYONE)!r}, and its event is {event.audience!r}'s")
     return Entry(seq, at, event)
 
 

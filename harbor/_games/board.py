@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError, HarborError, of_strangers
 from harbor._core.event_texts import plain_sentence
 from harbor._core.events import (
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     Event,
     LotClosed,
     Paused,
     PublicEvent,
 )
-from harbor._core.money import Money, dollars
+from harbor._core.money import Money
 from harbor._games.drawn import Mark, Picture, checked_marks, checked_pictures
 
 T = TypeVar("T")
@@ -128,7 +128,7 @@ class PlainBoard:
             case LotClosed():
                 self._rows.fill("now", "")
                 self._said = event.words or plain_sentence(event)
-            case BiddersAsked() | BidPlaced() | BidderWithdrew() | Paused():
+            case BiddersAsked() | Acted() | BidderWithdrew() | Paused():
                 pass
             case PublicEvent():
                 self._said = event.words or self._said
@@ -147,11 +147,11 @@ def doing(event: Event) -> dict[str, str]:
     match event:
         case BiddersAsked(bidders=bidders):
             return dict.fromkeys(bidders, "thinks")
-        case BidPlaced(bidder=bidder, amount=amount):
-            return {bidder: f"bids {dollars(amount)}"}
-        case BidderWithdrew(bidder=bidder, reason=reason):
+        case Acted(bidder=bidder, act=Withdraw(reason=reason)) | BidderWithdrew(bidder=bidder, reason=reason):
             return {bidder: "out" if reason == "declined" else f"out ({reason})"}
-        case BidFailed(bidder=bidder, reason=reason):
+        case Acted(bidder=bidder):
+            return {bidder: event.did}
+        case Tried(bidder=bidder, reason=reason):
             return {bidder: f"refused: {reason}"}
     return {}
 
@@ -159,9 +159,11 @@ def doing(event: Event) -> dict[str, str]:
 def bids_of(event: Event, price: Money | None = None) -> Iterator[Mark]:
     """Give a bid as a mark, and at this price an exit."""
     match event:
-        case BidPlaced(bidder=bidder, amount=amount, round=round):
+        case Acted(bidder=bidder, act=Bid(amount=amount), round=round):
             yield Mark("bids", bidder, "bid", "point", amount, round)
-        case BidderWithdrew(bidder=bidder, round=round) if price is not None:
+        case Acted(bidder=bidder, act=Withdraw(), round=round) | BidderWithdrew(bidder=bidder, round=round) if (
+            price is not None
+        ):
             yield Mark("bids", bidder, "out", "point", price, round)
 
 

@@ -19,9 +19,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, named
 from harbor._core.prompts import unfillable
 from harbor._games.board import Board, PlainBoard
-from harbor._games.mechanism import Mechanism
-from harbor._games.record import Record
-from harbor._games.said import Reader
+from harbor._games.mechanism import Mechanism, Shown
 
 Facts = Mapping[str, Any]
 """What a prompt tells, as JSON: texts, numbers, lists and tables."""
@@ -30,6 +28,8 @@ Values = dict[str, Any]
 """A reply to a prompt, as JSON."""
 Seen = Sequence[Event]
 """What one bidder has seen, in order."""
+FromPublic = Callable[[Any, Seen], Mechanism[Any]]
+"""Makes the rules from the public settings of the game and from events."""
 Level = Callable[[int, Ask, Seen, Random], Answer]
 """What a player answers who thinks so many steps ahead. At 0 it plays at random; at each further step it answers best
 to players of the step below."""
@@ -101,10 +101,10 @@ class Game:
     models think with the nodes of these names; `play` is None only for a game whose nodes bring their own prompts.
     `level` is how players of some level of thought play, for rivals that are neither rational nor alike.
     `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
-    bidders that the rules read; others are refused. `record` tells how a log of it is checked without a model; a game
-    without one is checked where its settings are there and its bids are `BidPlaced` and `BidderWithdrew`. `heard` reads
-    its events back from what the auctioneer says of them, for bidders that are told nothing else. `board` makes what is
-    shown of it at a moment, as a fold over events; by default that is what was said last, and who does what.
+    bidders that the rules read; others are refused. `acts` and `draws` say whether everyone learns at once what bidders
+    do, and what nature draws. `from_public` makes the rules of what a log tells, which may be public events alone, for
+    checking it where the settings are not there; without it such a log is not checked. `board` makes what is shown of
+    it at a moment, as a fold over events; by default that is what was said last, and who does what.
     """
 
     name: str = part("its name, in lower case")
@@ -120,8 +120,9 @@ class Game:
     measures: Measures = part("its standings and results")
     unit: Unit = "dollars"
     uses: tuple[str, ...] = ()
-    record: Record | None = None
-    heard: tuple[Reader, ...] = ()
+    from_public: FromPublic | None = None
+    acts: Shown = "sealed"
+    draws: Shown = "sealed"
     board: Callable[[], Board] = PlainBoard
     api: int = API
 
@@ -142,7 +143,6 @@ class Game:
         nested: dict[str, tuple[object, type[Any]]] = {
             "play": (self.play, Play),
             "measures": (self.measures, Measures),
-            "record": (self.record, Record),
         }
         for name, (given, kind) in nested.items():
             if given is not None and not isinstance(given, kind):

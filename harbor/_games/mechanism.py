@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from random import Random
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
-from harbor._core.asks import Action, Ask
+from harbor._core.acts import Acted, Unit
+from harbor._core.amounts import Number
+from harbor._core.asks import Action, Ask, Withdraw
 from harbor._core.events import Event
+from harbor._games.chance import Chance
 
 S = TypeVar("S")
+Shown = Literal["open", "sealed"]
+"""Whether everyone learns of it at once."""
 
 
 class Mechanism(Protocol[S]):
@@ -23,8 +27,11 @@ class Mechanism(Protocol[S]):
         """Say who must act now, at the same moment, and the legal range; nobody: it is over, or not yet open."""
         ...
 
-    def settle(self, state: S, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Say what follows from one legal action of each bidder asked; with no actions, before the opening, open."""
+    def settle(self, state: S, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
+        """Say what follows from one legal action of each bidder asked; with no actions, before the opening, open.
+
+        The acts of an open game are applied, as `Acted` events, before they are settled.
+        """
         ...
 
     def apply(self, state: S, event: Event) -> S:
@@ -37,6 +44,20 @@ def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
     state = rules.start()
     for event in events:
         state = rules.apply(state, event)
+    return state
+
+
+def acted(ask: Ask, action: Action) -> Acted:
+    """Say in public what a bidder did: what was offered in vain is left out, as it may reveal a budget."""
+    unit: Unit = "number" if isinstance(ask.space, Number) else "dollars"
+    told = Withdraw(action.reason) if isinstance(action, Withdraw) else action
+    return Acted(ask.bidder, ask.item, told, ask.round, ask.attempt, unit)
+
+
+def after_acts(rules: Mechanism[S], state: S, actions: Mapping[str, Action]) -> S:
+    """Give the state in which actions are settled: after each has been told, in the order of the asks."""
+    for ask in rules.asks(state):
+        state = rules.apply(state, acted(ask, actions[ask.bidder]))
     return state
 
 

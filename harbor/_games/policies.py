@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harbor._core.acts import Acted
 from harbor._core.asks import Action, Answer, Ask, Bid, Withdraw
-from harbor._core.events import BidPlaced, Event, ItemOpened, PriceLowered
+from harbor._core.events import Event, ItemOpened, PriceLowered
 from harbor._core.money import dollars
 from harbor._core.players import Policy
 from harbor._core.seeding import stream
@@ -34,7 +35,7 @@ class MinimumRaise(Policy):
             return Bid(ask.minimum)
         made = 0
         for event in reversed(seen):
-            if type(event) is BidPlaced:
+            if type(event) is Acted:
                 if event.bidder == ask.bidder:
                     made += 1
                     if made == self.max_bids:

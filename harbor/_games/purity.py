@@ -8,7 +8,8 @@ from typing import Any
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event
-from harbor._games.mechanism import Mechanism
+from harbor._games.chance import Chance
+from harbor._games.mechanism import Mechanism, after_acts
 
 
 def settled(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random) -> tuple[list[Event], Any]:
@@ -17,13 +18,14 @@ def settled(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: 
     Raises:
         AssertionError: they differ, or something was changed.
     """
-    before, ties = _shown(rules, state, actions), rng.getrandbits(64)
     require(rules.asks(state) == rules.asks(state), "asking twice in one state gives different asks", state)
-    events = rules.settle(state, actions, Random(ties))
+    state = after_acts(rules, state, actions)
+    before, ties = _shown(rules, state, actions), rng.getrandbits(64)
+    events = rules.settle(state, actions, Chance(Random(ties)))
     _unchanged("settling", before, _shown(rules, state, actions))
-    again = rules.settle(state, actions, Random(ties))
+    again = rules.settle(state, actions, Chance(Random(ties)))
     require(events == again, "equal states, actions and ties give different events", [events, again])
-    late = rules.settle(state, dict(reversed(actions.items())), Random(ties))
+    late = rules.settle(state, dict(reversed(actions.items())), Chance(Random(ties)))
     require(events == late, "the order in which answers arrive makes a difference", [events, late])
     after = state
     for event in events:

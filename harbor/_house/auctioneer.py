@@ -7,16 +7,14 @@ where scripted policies alone sit, a plain loop (`plain`) carries the answers.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
+from harbor._core.acts import Tried
 from harbor._core.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor._core.events import (
     AnalystEvent,
     BiddersAsked,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     Event,
     ItemOpened,
     ItemSold,
@@ -84,8 +82,12 @@ def _round(
     """Ask everyone of a round, and those without a legal answer again, up to `reasks` times.
 
     This is the only loop over bad bids: an unreadable bid is a failed bid, and the model client does not repair it.
+    What everyone did is written down, in seat order, once the whole turn is legal: nobody who is asked again reads
+    another's answer of the same moment.
     """
     actions: dict[str, Action] = {}
+    answered: dict[str, Ask] = {}
+    turn = asks
     while asks:
         first = asks[0]
         bidders = tuple([ask.bidder for ask in asks])
@@ -98,13 +100,18 @@ def _round(
                 _write_down(sale, reply)
             action = _judge(ask, reply)
             if isinstance(action, str):
-                sale.record(BidFailed(ask.bidder, ask.item, ask.round, ask.attempt, action))
+                heard = _heard(ask, reply)
+                act = None if isinstance(heard, Unreadable) else heard
+                sale.record(Tried(ask.bidder, ask.item, ask.round, ask.attempt, action, act))
                 if ask.attempt <= reasks:
                     again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
                     continue
-                action = Withdraw("failed bids", _offered(ask, reply))
+                action = Withdraw("failed bids", act.amount if isinstance(act, Bid) else None)
+            answered[ask.bidder] = ask
             actions[ask.bidder] = action
         asks = again
+    actions = {ask.bidder: actions[ask.bidder] for ask in turn}
+    sale.act([answered[name] for name in actions], actions)
     return actions
 
 
@@ -125,12 +132,6 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
 def judged(ask: Ask, answer: Answer) -> Action | str:
     """Give the legal action that an answer is, or say why it is none."""
     return answer.reason if isinstance(answer, Unreadable) else violation(ask, answer) or answer
-
-
-def _offered(ask: Ask, said: SeatReply) -> Decimal | None:
-    """Give the amount of a failed bid, for rules that make it public (the water game); None if it can't be read."""
-    heard = _heard(ask, said)
-    return heard.amount if isinstance(heard, Bid) else None
 
 
 def _heard(ask: Ask, said: SeatReply) -> Answer:
@@ -167,8 +168,6 @@ def announce(event: Event) -> str:
                 f"Nobody bid on {item}: it is offered again to all bidders from {dollars(start)},"
                 f" in steps of at least {dollars(increment)}."
             )
-        case BidPlaced(bidder=bidder, amount=amount, item=item):
-            return f"{bidder} bids {dollars(amount)} on {item}."
         case BidderWithdrew(bidder=bidder, item=item):
             return f"{bidder} is out of {item}."
         case RoundClosed(leader=leader, price=price, item=item):

@@ -1,7 +1,8 @@
-"""Checks that a log follows from the rules of its game, without a model: its own bids are settled again.
+"""Checks that a log follows from the rules of its game, without a model: its own acts are settled again.
 
-The rules are made from the log, and from the settings beside it. Chance is not drawn again but for ties, which come
-from the seed; where the seed is not told, any draw will do that gives what the log tells.
+The auction loop that runs a sale is carried again over a log that compares instead of writing. Rules are built from the
+settings beside the log, or made of what it tells in public. With the seed, chance is drawn again; without it, it is
+taken from the log.
 """
 
 from __future__ import annotations
@@ -9,36 +10,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.asks import Action, Ask
+from harbor._core.acts import ActedSealed, Drawn, DrawnOpenly, Tried
+from harbor._core.asks import Action
 from harbor._core.errors import LogError, told
-from harbor._core.events import (
-    EVERYONE,
-    BiddersAsked,
-    BidderSeated,
-    BidFailed,
-    Event,
-    LogOpened,
-    Paused,
-    PublicEvent,
-    SeatFailed,
-)
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.events import EVERYONE, BidderSeated, Event, LogOpened, Paused, PublicEvent, SaleClosed, SeatFailed
+from harbor._core.log import TURN_OPENS, of_type
+from harbor._core.log_lines import Entry, is_over
+from harbor._core.outcomes import AllocatedSealed, PaidSealed, Signal, Worth
 from harbor._core.seeding import stream
+from harbor._games.chance import Undrawn
 from harbor._games.game import Game, game_of
-from harbor._games.record import Events, Record, bids
+from harbor._games.mechanism import Mechanism
 from harbor._house.auctioneer import auction_loop
+from harbor._house.compared_log import ComparedLog
 from harbor._house.heading import BEFORE, check_heading
-from harbor._house.retelling import Retelling
-from harbor._house.verdict import Differs, Ended, Level, Verdict, differs
+from harbor._house.sale import Sale
+from harbor._house.told_replies import ToldReplies
+from harbor._house.verdict import Differs, Ended, Level, Verdict
 
+OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signal, SeatFailed)
+"""What the house and the rules of any game write that is not public."""
 THOUGHTS_UNCHECKED = "thoughts, model calls and the words of answers are as the log tells them: no rule gives them"
 PRIVATE_UNCHECKED = "the log has public events alone: whatever is private is not there to be checked"
-WITHIN_ONE_SALE = 20
-"""The most times that settings let a bidder be asked again."""
+AS_TOLD = "there are no settings to build the rules from: values, budgets and items are taken as the log tells them"
+SEALED = "acts that are sealed and never disclosed: what followed from them is taken as the log tells it"
 
 
 def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Verdict:
@@ -55,47 +53,115 @@ def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Ve
     level: Level = "public" if public else "rules"
     known = None if public else settings
     game = game_of(entries)
-    record = game.record or _by_settings(game, known)
     try:
         check_heading(entries, game, known)
-        ends = _retold(entries, game, record, known, public)
-        with possible(lambda: entries[-1]):
-            unchecked = record.unchecked([entry.event for entry in entries], known)
+        made = _rules(entries, game, known)
+        ends = _carried_again(entries, game, made, level) if made else (_unknown(game),)
     except Differs as error:
         return replace(error.verdict, level=level)
-    return Verdict(True, level, unchecked=(*unchecked, *ends, PRIVATE_UNCHECKED if public else THOUGHTS_UNCHECKED))
+    said = () if known or not made else (AS_TOLD,)
+    return Verdict(True, level, unchecked=(*said, *ends, PRIVATE_UNCHECKED if public else THOUGHTS_UNCHECKED))
 
 
-def _retold(
-    entries: Sequence[Entry], game: Game, record: Record, settings: AuctionConfig | None, public: bool
-) -> tuple[str, ...]:
+def _unknown(game: Game) -> str:
+    return f"the game {game.name!r} does not tell its rules from public events (Game.from_public): none is checked"
+
+
+def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> Mechanism[Any] | None:
+    """Build the rules from the settings, or make them of what the log tells; None: the game does not say how."""
+    with possible(lambda: entries[0]):
+        if settings is not None:
+            return game.build(settings.rules, settings)
+        if game.from_public is None:
+            return None
+        [opened] = of_type(entries[:1], LogOpened)
+        return game.from_public(game.settings.model_validate(opened.rules), [entry.event for entry in entries])
+
+
+def _carried_again(entries: Sequence[Entry], game: Game, rules: Mechanism[Any], level: Level) -> tuple[str, ...]:
     """Compare all events of the house and of the game; say where the log ends early, if it does."""
-    counted = {BidFailed, SeatFailed, *BEFORE, *game.events}
+    counted = {*OF_RULES, *game.events} - {*BEFORE}
     begun = next((n for n, entry in enumerate(entries) if type(entry.event) not in BEFORE), len(entries))
     story = [one for one in entries[begun:] if isinstance(one.event, PublicEvent) or type(one.event) in counted]
-    events = [entry.event for entry in entries]
-    seed = of_type(entries, LogOpened)[0].seed
     if not story:
         raise LogError("the log ends before the sale opens: there is nothing to check")
-    with possible(lambda: story[0]):
-        rules = record.rules(events, settings)
-    sale = Retelling(rules, record, story, None if seed is None else stream(seed, "ties"), public)
-    ended = (f"the log ends at line {entries[-1].seq + 1}, before the sale closed",)
-    here = partial(possible, lambda: story[min(sale.place, len(story) - 1)])
+    log = ComparedLog(story, is_over(entries), level)
+    [opened] = of_type(entries[:1], LogOpened)
+    sale = _ToldSale(rules, game, log, opened.seed)
+    ended = f"the log ends at line {entries[-1].seq + 1}, before the sale closed"
     try:
-        with here():
-            _carry(sale, events, settings)
+        with possible(lambda: log.here or story[-1]):
+            _carry(sale, [entry.event for entry in entries], int(opened.rules.get("reasks", 0)))
     except Ended:
-        return ended
-    except Differs:
-        with here():
-            broke_off = sale.broke_off
-        if not broke_off:
-            raise
-        return (*ended, f"what follows line {story[sale.place - 1].seq + 1}, as the turn is not told to its end")
-    if sale.place < len(story):
-        raise differs(story[sale.place], None)
-    return ()
+        rest = log.rest
+        cut = (f"what follows line {rest[0].seq}, as the turn is not told to its end",) if rest else ()
+        return (*sale.unchecked, ended, *cut)
+    log.check_over()
+    return sale.unchecked
+
+
+class _ToldSale(Sale[Any]):
+    """A sale whose every event is compared with those of a log."""
+
+    def __init__(self, rules: Mechanism[Any], game: Game, log: ComparedLog, seed: int | None) -> None:
+        ties = None if seed is None else stream(seed, "ties")
+        super().__init__(rules, (), log, ties, game.acts, game.draws, self._next_draw)
+        self.compared = log
+        self.replies = ToldReplies(log, game.acts)
+        self._may_lack_draws = log.level == "public" and game.draws == "sealed"
+        self.unchecked: tuple[str, ...] = ()
+
+    def record(self, event: Event) -> None:
+        """Compare an event with the next one of the log, and fold it.
+
+        Raises:
+            Ended: the log has no more.
+            Differs: it has another.
+        """
+        self.log.append(event)
+        self.state = self.rules.apply(self.state, event)
+
+    def settle(self, actions: Mapping[str, Action]) -> list[Event]:
+        """Compare what follows from the actions; where a public log does not tell these, or a draw, take what it tells.
+
+        What is public and follows whatever was done is compared all the same.
+        """
+        if not self.replies.untold and not self._may_lack_draws:
+            return super().settle(actions)
+        try:
+            events = self.rules.settle(self.state, actions, self._chance)
+        except Undrawn:
+            events = []
+        self._drawn.clear()
+        public = [event for event in events if event.audience == EVERYONE]
+        block = self._block()
+        if public != [entry.event for entry in block]:
+            self.unchecked = (SEALED,)
+            events = [self.compared.take().event for _ in block]
+            for event in events:
+                self.state = self.rules.apply(self.state, event)
+            return events
+        for event in events:
+            self.record(event)
+        return events
+
+    def _block(self) -> Sequence[Entry]:
+        """Give the entries up to the next turn, or to the end of the sale."""
+        rest = self.compared.rest
+        end = next((n for n, one in enumerate(rest) if isinstance(one.event, (*TURN_OPENS, SaleClosed))), len(rest))
+        return rest[:end]
+
+    def _next_draw(self) -> Drawn | DrawnOpenly | None:
+        """Give the next draw that the log tells.
+
+        Raises:
+            Ended: it breaks off here.
+        """
+        place = len(self.compared.entries) + len(self._drawn)
+        if place >= len(self.compared.told):
+            raise Ended
+        event = self.compared.told[place].event
+        return event if isinstance(event, Drawn | DrawnOpenly) else None
 
 
 @contextmanager
@@ -114,7 +180,7 @@ def possible(where: Callable[[], Entry]) -> Iterator[None]:
         raise Differs(wrong) from error
 
 
-def _carry(sale: Retelling, events: Events, settings: AuctionConfig | None) -> None:
+def _carry(sale: _ToldSale, events: Sequence[Event], reasks: int) -> None:
     """Carry the auction loop to its end, with the replies that the log tells.
 
     Raises:
@@ -123,44 +189,14 @@ def _carry(sale: Retelling, events: Events, settings: AuctionConfig | None) -> N
     pauses = [event for event in events if isinstance(event, Paused)]
     seats = tuple([event.bidder for event in events if isinstance(event, BidderSeated)]) or ("",)
     thinkers, learners = (seats if any(one.over is over for one in pauses) else () for over in (False, True))
-    loop = auction_loop(sale, thinkers, _reasks(events, settings), learners)
+    loop = auction_loop(sale, thinkers, reasks, learners)
     turn = next(loop, None)
     while turn is not None:
         try:
-            turn = loop.send(sale.replies(turn))
+            turn = loop.send(sale.replies.of(turn))
         except StopIteration:
             return
 
 
-def _reasks(events: Events, settings: AuctionConfig | None) -> int:
-    """Give how often a bidder is asked again: as it is set, or as often as happened."""
-    if settings is not None:
-        return settings.rules.reasks
-    return min(WITHIN_ONE_SALE, max((one.attempt for one in events if isinstance(one, BiddersAsked)), default=1) - 1)
-
-
 def _is_private(event: Event) -> bool:
     return event.audience != EVERYONE and not isinstance(event, LogOpened)
-
-
-# ---------------------------------------------------------------- games that do not say how they are checked
-
-
-def _by_settings(game: Game, settings: AuctionConfig | None) -> Record:
-    """Check a game that has no record by its settings, where bids and withdrawals are events.
-
-    Raises:
-        LogError: the settings are not there.
-    """
-    cannot = f"the game {game.name!r} does not say how its logs are checked (Game.record)"
-    if settings is None:
-        raise LogError(f"{cannot}, and there are no settings to go by; ask its author for a record")
-    config = settings
-
-    def done(asks: Sequence[Ask], events: Events) -> Mapping[str, Action]:
-        found = bids(asks, events)
-        if any(ask.bidder not in found for ask in asks):
-            raise LogError(f"{cannot}, and its bids are not among the events of Harbor; ask its author for a record")
-        return found
-
-    return Record(rules=lambda _, __: game.build(config.rules, config), actions=done)

@@ -59,7 +59,7 @@ def _expected(kind: type[Event], game: Game, settings: AuctionConfig) -> list[Ev
         return [BidderLabelled(bidder.name, bidder.persona, "") for bidder in settings.bidders]
     if kind is BidderSeated:
         return [_seated(bidder, items, game) for bidder in settings.bidders]
-    return [LogOpened(0, "", "", settings.seed)] if kind is LogOpened else None
+    return [LogOpened(0, "", "", settings.seed, rules=settings.rules.told())] if kind is LogOpened else None
 
 
 def _seated(bidder: Bidder, items: Sequence[Item], game: Game) -> BidderSeated:
@@ -73,7 +73,7 @@ def _as_far(expected: Event, found: Event) -> Event:
     """Give what is expected, with what settings alone do not tell as it was found."""
     match expected, found:
         case LogOpened(), LogOpened():
-            return replace(found, seed=expected.seed)
+            return replace(found, seed=expected.seed, rules=expected.rules)
         case BidderLabelled(), BidderLabelled():
             return replace(expected, player=found.player)
         case BidderSeated(), BidderSeated():

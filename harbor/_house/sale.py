@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Generic, TypeVar, overload
 
+from harbor._core.acts import ActedSealed, Drawn, DrawnOpenly
 from harbor._core.asks import Action, Ask
 from harbor._core.errors import of_strangers
-from harbor._core.events import ANALYST, EVERYONE, Event
+from harbor._core.events import EVERYONE, Event, PrivateEvent, SharedEvent
 from harbor._core.log import Log
-from harbor._games.mechanism import Mechanism
+from harbor._games.chance import Chance, Told
+from harbor._games.mechanism import Mechanism, Shown, acted
 
 S = TypeVar("S")
 
@@ -54,14 +56,35 @@ class Seen(Sequence[Event]):
 
 
 class Sale(Generic[S]):
-    """The log, the state of the rules folded from it, and the part of the log that each bidder may see."""
+    """The log, the state of the rules folded from it, and the part of the log that each bidder may see.
 
-    def __init__(self, rules: Mechanism[S], bidders: Sequence[str], log: Log, ties: Random) -> None:
+    Args:
+        rules: of the game.
+        bidders: in seat order.
+        log: takes what happens.
+        ties: the stream that the rules draw from (None: `told` says what was drawn).
+        acts: whether everyone learns at once what a bidder did, or its bidder alone.
+        draws: whether everyone learns what nature drew, or the analyst alone.
+        told: gives the next draw that a log tells.
+    """
+
+    def __init__(
+        self,
+        rules: Mechanism[S],
+        bidders: Sequence[str],
+        log: Log,
+        ties: Random | None,
+        acts: Shown = "sealed",
+        draws: Shown = "sealed",
+        told: Told = lambda: None,
+    ) -> None:
         self.rules = rules
         self.bidders = tuple(bidders)
         self.log = log
         self.state = rules.start()
-        self._ties = ties
+        self._acts, self._draws = acts, draws
+        self._drawn: list[Drawn] = []
+        self._chance = Chance(ties, self._drawn.append, told)
         self._public: list[Event] = []
         self._seen = {name: Seen() for name in bidders}
 
@@ -69,19 +92,31 @@ class Sale(Generic[S]):
         """Write an event to the log and fold it. Nothing else changes a sale."""
         self.log.append(event)
         self.state = self.rules.apply(self.state, event)
-        audience = event.audience
-        if audience == EVERYONE:
+        if event.audience == EVERYONE:
             self._public.append(event)  # bidders catch up when they are asked, so it costs the same for any number
-        elif audience != ANALYST:
-            self._seen[audience.removeprefix("bidder:")]._hear_alone(self._public, event)
+        elif isinstance(event, PrivateEvent):
+            self._seen[event.bidder]._hear_alone(self._public, event)
+        elif isinstance(event, SharedEvent):
+            for name in event.seats:
+                self._seen[name]._hear_alone(self._public, event)
 
     def asks(self) -> Sequence[Ask]:
         """Give the asks of this moment; none before the sale opens and after its end."""
         return self.rules.asks(self.state)
 
+    def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
+        """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
+        for ask in asks:
+            public = acted(ask, actions[ask.bidder])
+            fields = (ask.bidder, ask.item, public.act, ask.round, ask.attempt)
+            self.record(public if self._acts == "open" else ActedSealed(*fields))
+
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
-        """Record what follows from the actions of everyone asked; without actions, open the sale."""
-        events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._ties))
+        """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""
+        events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._chance))
+        for one in self._drawn:
+            self.record(DrawnOpenly(one.what, one.among, one.chosen) if self._draws == "open" else one)
+        self._drawn.clear()
         for event in events:
             self.record(event)
         return events

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from harbor._core.events import Event
-from harbor._core.log_lines import Entry, encode
+from harbor._core.log_lines import Entry, event_json
 
 Level = Literal["rules", "public", "deep"]
 NOTHING = "nothing"
@@ -83,10 +83,11 @@ def differing(level: Level, line: int | None, expected: Event | None, found: Eve
 
 
 def fields_of(event: Event | None) -> dict[str, Any]:
-    """Give the type and the fields of an event as they stand in a log; nothing: none."""
+    """Give the type and the fields of an event; nothing: none."""
     if event is None:
         return {}
-    return body_of(encode(Entry(0, 0.0, event), "")[0])
+    fields: dict[str, Any] = json.loads(event_json(event))
+    return fields
 
 
 def body_of(line: bytes) -> dict[str, Any]:

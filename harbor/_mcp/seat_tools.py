@@ -112,7 +112,8 @@ class SeatTools:
         usual course wait_for_turn tells you what is new.
 
         It returns {"words":"Welcome, Ann, Ben; for sale ... Ben bids $1,200 on House 3. ...", "events":[{"type":
-        "bid_placed","item":"House 3","bidder":"Ben","round":1,"amount":1200}, ...], "next":42, "more":false,
+        "acted","bidder":"Ben","item":"House 3","round":1,"attempt":1,"act":{"action":"bid",
+        "amount":1200},"unit":"dollars"}, ...], "next":42, "more":false,
         "over":false}. "words" and "events" tell the same, once in English and once as data; "more" says that there are
         more: call again with since set to "next".
         """

@@ -107,7 +107,9 @@ def told_entries(entries: Sequence[Entry], run: str) -> list[Entry]:
     parts = tuple(part for part in opened.parts if part.kind == "game" or _brings(part, events))
     if any_simulated(players(entries).values()):
         parts = (*parts, Part("model", "simulated", HARBOR, version_of(opened.harbor)))
-    opening = LogOpened(schema=opened.schema, harbor=version_of(opened.harbor), run=run, seed=None, parts=parts)
+    opening = LogOpened(
+        schema=opened.schema, harbor=version_of(opened.harbor), run=run, seed=None, parts=parts, rules=opened.rules
+    )
     return [Entry(place, 0.0, event) for place, event in enumerate((opening, *events))]
 
 

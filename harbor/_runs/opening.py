@@ -13,9 +13,11 @@ from harbor._core.events import (
     ItemLabelled,
     LogOpened,
 )
+from harbor._core.finding import find
 from harbor._core.log import Log
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
+from harbor._games.game import Game
 from harbor._house.sale import Sale
 from harbor._runs.resolve import ResolvedAuction
 
@@ -23,13 +25,16 @@ from harbor._runs.resolve import ResolvedAuction
 def opened_log(auction: ResolvedAuction, run: str, token: str, seed: int | None = None) -> LogOpened:
     """Give the first line of a log; `seed` is that of a series (None: that of the auction)."""
     parts, own = auction.parts, auction.config.seed
-    return LogOpened(SCHEMA_VERSION, __version__, run, own if seed is None else seed, token, parts)
+    rules = auction.config.rules.told()
+    return LogOpened(SCHEMA_VERSION, __version__, run, own if seed is None else seed, token, parts, rules)
 
 
 def opened_sale(auction: ResolvedAuction, log: Log, run: str, token: str) -> Sale[Any]:
     """Open the log of a run, and say in it what each bidder brings; give the sale, which is not yet open."""
     log.append(opened_log(auction, run, token))
-    sale = Sale(auction.rules, list(auction.players), log, stream(auction.config.seed, "ties"))
+    game: Game = find("game", auction.config.rules.game)
+    ties = stream(auction.config.seed, "ties")
+    sale = Sale(auction.rules, list(auction.players), log, ties, game.acts, game.draws)
     for event in opening_events(auction):
         sale.record(event)
     return sale

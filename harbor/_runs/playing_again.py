@@ -18,13 +18,14 @@ from harbor._config.models import BUILT_IN, GIVEN, ModelSettings
 from harbor._core.errors import LogError, RunFolderError
 from harbor._core.events import Answered, BidderLabelled, LogOpened, ModelCalled, SeatFailed, SeriesClosed, SeriesOpened
 from harbor._core.layout import CALLS, CONFIG, DESIGN, EVENTS, games_in
-from harbor._core.log import Reading, of_type, read_log
+from harbor._core.log import of_type, read_log
 from harbor._core.marks import read_as_data
 from harbor._core.thoughts import Recalled
 from harbor._core.version import __version__
 from harbor._house.auctioneer import auction_loop
+from harbor._house.compared_log import ComparedLog
 from harbor._house.verdict import Differs, Ended, Verdict
-from harbor._runs.compared_log import ComparedLog, check_calls, check_fields, not_recorded
+from harbor._runs.compared_calls import check_calls, check_fields, not_recorded
 from harbor._runs.folder import read_config
 from harbor._runs.following import imported_in
 from harbor._runs.inputs import RunInputs, agents_of, models_in_use, people_of
@@ -82,13 +83,13 @@ async def _verdicts(path: Path) -> list[tuple[Path, Verdict]]:
     config = read_config(path)
     if config.series is None:
         return [(path, await _verdict(path, config, InMemoryStore()))]
-    log, auctions = ComparedLog(_reading(path)), list[tuple[Path, Verdict]]()
+    log, auctions = _compared(path), list[tuple[Path, Verdict]]()
     whole = await _judged(log, _hold_series(path, config, config.series.auctions, log, auctions))
     return auctions if auctions and not auctions[-1][1].follows else [*auctions, (path, whole)]
 
 
 async def _verdict(path: Path, config: AuctionConfig, store: BaseStore) -> Verdict:
-    log = ComparedLog(_reading(path))
+    log = _compared(path)
     verdict = await _judged(log, _hold(path, config, log, store))
     untold = (UNTOLD,) if verdict.follows and _untold(config) else ()
     return replace(verdict, unchecked=(*verdict.unchecked, *untold))
@@ -103,15 +104,15 @@ async def _judged(log: ComparedLog, held: Awaitable[None]) -> Verdict:
         return difference.verdict
     except Ended:
         pass
-    return Verdict(True, "deep", unchecked=_unchecked(log.reading))
+    return Verdict(True, "deep", unchecked=_unchecked(log))
 
 
 async def _hold(path: Path, config: AuctionConfig, log: ComparedLog, store: BaseStore) -> None:
     """Hold an auction again; what its bidders keep in their memories goes in a store that is forgotten afterwards."""
-    check_fields(path / EVENTS, log.reading)
-    entries, calls = log.reading.entries, recorded_calls(path / CALLS).calls
+    check_fields(path / EVENTS, log)
+    entries, calls = log.told, recorded_calls(path / CALLS).calls
     replay = RecordedCalls(entries, calls, _untold(config))
-    check_calls(log.reading, calls, replay)
+    check_calls(log, calls, replay)
     players = {event.bidder: event.player for event in of_type(entries, BidderLabelled)}
     auction, [opened] = _resolved(config, players), of_type(entries[:1], LogOpened)
     sale = opened_sale(auction, log, opened.run, opened.token)
@@ -133,8 +134,8 @@ async def _hold_series(
     path: Path, config: AuctionConfig, auctions: int, log: ComparedLog, found: list[tuple[Path, Verdict]]
 ) -> None:
     """Hold the auctions of a series again, and what its own log tells of them; `found` takes their verdicts."""
-    check_fields(path / EVENTS, log.reading)
-    [opened], told = of_type(log.reading.entries[:1], LogOpened), of_type(log.reading.entries[:2], SeriesOpened)
+    check_fields(path / EVENTS, log)
+    [opened], told = of_type(log.told[:1], LogOpened), of_type(log.told[:2], SeriesOpened)
     first = _resolved(auction_of(config, 1), told[0].players if told else {})
     log.append(opened_log(first, opened.run, opened.token, config.seed))
     log.append(SeriesOpened(auctions, first.players))
@@ -165,7 +166,7 @@ def _check_settings(inner: Path, auction: AuctionConfig) -> None:
         raise RunFolderError(f"{str(inner / CONFIG)!r} is not what its series gives; restore it as it was written")
 
 
-def _reading(path: Path) -> Reading:
+def _compared(path: Path) -> ComparedLog:
     """Read the log of a run that this Harbor can play again.
 
     Raises:
@@ -180,7 +181,7 @@ def _reading(path: Path) -> Reading:
         )
     if not (path / CALLS).is_file():
         raise LogError(f"run {str(path)!r} has no {CALLS}, so it can't be played again; verify it without --deep")
-    return reading
+    return ComparedLog(reading.entries, reading.complete, "deep", reading.warning)
 
 
 class _Recorded(RunInputs):
@@ -206,11 +207,11 @@ def _resolved(config: AuctionConfig, players: Mapping[str, str]) -> ResolvedAuct
     return resolve(config.model_copy(update={"models": models}), inputs)
 
 
-def _unchecked(reading: Reading) -> tuple[str, ...]:
+def _unchecked(log: ComparedLog) -> tuple[str, ...]:
     """Say what was taken as the log tells it."""
-    kinds = {type(entry.event) for entry in reading.entries}
+    kinds = {type(entry.event) for entry in log.told}
     return (
-        *filter(None, [reading.warning]),
-        *imported_in(reading.entries),
+        *filter(None, [log.warning]),
+        *imported_in(log.told),
         *(words for kind, words in TAKEN.items() if kind in kinds),
     )

@@ -10,9 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harbor._core.acts import Tried
 from harbor._core.counting import counted
 from harbor._core.errors import ConfigError, Unanswered
-from harbor._core.events import BidFailed, ModelCalled, ThoughtFailed
+from harbor._core.events import ModelCalled, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.loops import run_kept
@@ -85,7 +86,7 @@ def answered(result: Result) -> Result:
 
 def _most_often(log: Sequence[Entry], bidders: set[str]) -> str:
     """Give the most frequent reason for which replies of models were of no use to bidders."""
-    bids = [one.reason for one in of_type(log, BidFailed) if one.bidder in bidders]
+    bids = [one.reason for one in of_type(log, Tried) if one.bidder in bidders]
     thoughts = [one.detail for one in of_type(log, ThoughtFailed) if one.bidder in bidders]
     reasons = Counter(bids or thoughts).most_common(1)
     return reasons[0][0][:LONGEST_REASON] if reasons else "no reason is told"

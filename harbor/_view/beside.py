@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 
+from harbor._core.acts import Acted, ActedSealed
+from harbor._core.asks import Bid
 from harbor._core.event_texts import number
 from harbor._core.events import (
     BidderLabelled,
     BidderSeated,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemLabelled,
@@ -22,7 +23,6 @@ from harbor._core.events import (
 from harbor._core.money import dollars
 from harbor._core.thoughts import Belief, Believed, Expected, Mirrored, Planned, Predicted, Profiled, Recalled, Win
 from harbor._games.game import Game
-from harbor._games.sessions.session import RunSettled
 from harbor._view.shapes import Beside
 from harbor.graphs._context.facts import SHOWN
 from harbor.personas._catalog.traits import foremost, shares
@@ -49,7 +49,7 @@ class Facts:
     def note(self, event: Event) -> None:
         """Take one event in."""
         match event:
-            case BidPlaced(bidder=bidder, item=item, amount=amount):
+            case Acted(bidder=bidder, item=item, act=Bid(amount=amount)):
                 self.bids[bidder, item] = self.did[bidder] = amount
             case BidderSeated(bidder=bidder, budget=budget):
                 self.budgets[bidder] = budget
@@ -65,15 +65,15 @@ class Facts:
                 self.catalog = tuple(catalog)
             case Profiled(bidder=bidder, rival=rival, weights=weights):
                 self.profiles[bidder, rival] = weights
-            case RunSettled(bidder=bidder, action=action):
-                self.did[bidder] = action
+            case ActedSealed(bidder=bidder, act=act) | Acted(bidder=bidder, act=act):
+                self.did.setdefault(bidder, None)
+                if isinstance(act, Bid):
+                    self.did[bidder] = act.amount
             case LotClosed(item=item):
                 if isinstance(event, ItemSold):
                     self.sold[item] = event
                 self.closed.pop(item, None)
                 self.closed[item], self.is_settled = event, True
-                for told in (getattr(event, "bids", None), getattr(event, "actions", None)):
-                    self.did |= told if isinstance(told, dict) else {}  # a stranger's game may mean something else
 
     def begin_next(self) -> None:
         """Forget what was done in a part of the game that is over."""

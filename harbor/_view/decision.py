@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from harbor._core.acts import Tried
 from harbor._core.event_texts import name_of_kind
 from harbor._core.events import (
     Answered,
     BiddersAsked,
-    BidFailed,
     Event,
     LotClosed,
     ModelCalled,
@@ -27,7 +27,7 @@ from harbor._view.entry_words import thought_of
 from harbor._view.shapes import Beside
 
 _NAMES: dict[type[Event], str] = {Answered: "answer", Recalled: "recall", Remembered: "remember"}
-FAILED = (BidFailed, ThoughtFailed, SeatFailed)
+FAILED = (Tried, ThoughtFailed, SeatFailed)
 THOUGHTS = "harbor._core.thoughts"
 FORCED = "cannot afford"
 """Why a bidder is out that was not asked: nobody decided it."""

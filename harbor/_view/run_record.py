@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harbor._core.errors import LogError
-from harbor._core.events import ModelCalled
+from harbor._core.events import EVERYONE, ModelCalled
 from harbor._core.evidence import Wrong, read_evidence
 from harbor._core.layout import log_of
 from harbor._core.log import is_public, of_type, read_whole_lines
@@ -121,7 +121,8 @@ def _raw(log: Path) -> Iterator[EntryRow]:
     for line in read_sent(log, MOST_RECORDS).splitlines():
         try:
             told = json.loads(line)
-            seq, at, audience, kind = int(told["seq"]), float(told["at"]), str(told["audience"]), str(told["type"])
+            seq, at, kind = int(told["seq"]), float(told["at"]), str(told["type"])
+            audience = str(told.get("audience", EVERYONE))
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return
         fields = [(str(name), _text(value)) for name, value in told.items() if name not in HEAD]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from harbor._core import events, thoughts
+from harbor._core import acts, events, outcomes, thoughts
+from harbor._core.acts import *  # noqa: F403
 from harbor._core.events import *  # noqa: F403
+from harbor._core.outcomes import *  # noqa: F403
 from harbor._core.thoughts import *  # noqa: F403
 
 __all__ = sorted(
     name
-    for module in (events, thoughts)
+    for module in (events, thoughts, acts, outcomes)
     for name, kind in vars(module).items()
     if isinstance(kind, type) and kind.__module__ == module.__name__
 )

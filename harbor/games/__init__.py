@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from harbor._core.settings import Share as Share
     from harbor._games.board import Board as Board
     from harbor._games.board import Shown as Shown
+    from harbor._games.chance import Chance as Chance
     from harbor._games.drawn import Mark as Mark
     from harbor._games.drawn import Picture as Picture
     from harbor._games.game import Game as Game
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from harbor._games.game import Play as Play
     from harbor._games.mechanism import Mechanism as Mechanism
     from harbor._games.policies import Truthful as Truthful
-    from harbor._games.record import Record as Record
     from harbor._games.scripted import ScriptedPolicy as ScriptedPolicy
     from harbor._games.scripted import Table as Table
 

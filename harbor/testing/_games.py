@@ -184,8 +184,6 @@ def _known_in_public(told: Sequence[Any], full: Sequence[Any]) -> None:
 
 def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:
     """Require that a log follows from the record of its game, whatever of it is there."""
-    if game.record is None:
-        return
     resolved = with_items(auction)
     for told, settings in ((log, resolved), (log, None), (public(log), None)):
         for cut in cuts(told):

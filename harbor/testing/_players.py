@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harbor._config.auction import ModelSettings
-from harbor._core.events import BidFailed, ModelCalled
+from harbor._core.acts import Tried
+from harbor._core.events import ModelCalled
 from harbor._core.finding import find
 from harbor._core.log import of_type
 from harbor._doors.agent import Agent, make_agent
@@ -35,7 +36,7 @@ def check_agent(agent: Agent, game: str = "english") -> None:
         require(ann is not ben or not is_chat_agent(ann), f"{what} is one for two bidders")
         chosen: Game = find("game", game)
         log = played(table(chosen, seated(names_of(chosen), {"agent": agent.name}), {})).log
-        refused = [event.reason for event in of_type(log, BidFailed)]
+        refused = [event.reason for event in of_type(log, Tried)]
         require(not refused, f"{what} answers in words that are refused", refused)
 
 

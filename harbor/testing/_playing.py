@@ -11,11 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from harbor._core.acts import Tried
 from harbor._core.errors import HarborError, placed, told
 from harbor._core.events import (
     EVERYONE,
     BiddersAsked,
-    BidFailed,
     Event,
     LogOpened,
     SaleClosed,
@@ -178,7 +178,7 @@ def sound(log: Sequence[Entry]) -> None:
 
 def legal(log: Sequence[Entry], who: str) -> None:
     """Require that no answer was refused."""
-    failed = [(event.bidder, event.reason) for event in of_type(log, BidFailed)]
+    failed = [(event.bidder, event.reason) for event in of_type(log, Tried)]
     require(not failed, f"{who} gives answers that are not legal", failed)
 
 

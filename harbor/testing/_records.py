@@ -12,7 +12,8 @@ from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import Event, LotClosed
 from harbor._games.building import build
-from harbor._games.mechanism import Mechanism, violation
+from harbor._games.chance import Chance
+from harbor._games.mechanism import Mechanism, after_acts, violation
 from harbor._runs.items import with_items
 
 MOST_DRAWS = 500
@@ -92,7 +93,7 @@ class _Replay:
     def differences(self) -> Iterator[Difference]:
         """Play the game as recorded."""
         state = self.rules.start()
-        events = self.rules.settle(state, {}, Random(0))
+        events = self.rules.settle(state, {}, Chance(Random(0)))
         while True:
             for event in events:
                 state = self.rules.apply(state, event)
@@ -107,7 +108,9 @@ class _Replay:
                 return
             for ask in asks:
                 yield from self._refused(ask, bids[ask.bidder])
-            events = self._settled(state, {ask.bidder: _action(ask, bids[ask.bidder]) for ask in asks})
+            actions = {ask.bidder: _action(ask, bids[ask.bidder]) for ask in asks}
+            state = after_acts(self.rules, state, actions)
+            events = self._settled(state, actions)
         for (item, round_), bids in self.rounds.items():
             yield Difference(item, round_, "bidders asked", "[]", str(sorted(bids)))
         for item, row in self.outcomes.items():
@@ -126,7 +129,7 @@ class _Replay:
 
     def _settled(self, state: Any, actions: Mapping[str, Action]) -> list[Event]:
         """Settle with a draw that gives what is recorded, if there is one."""
-        draws = (self.rules.settle(state, actions, Random(draw)) for draw in range(MOST_DRAWS))
+        draws = (self.rules.settle(state, actions, Chance(Random(draw))) for draw in range(MOST_DRAWS))
         first = next(draws)
         return first if self._fits(state, first) else next((e for e in draws if self._fits(state, e)), first)
 

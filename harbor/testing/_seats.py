@@ -14,8 +14,9 @@ from pydantic import TypeAdapter
 
 from harbor._config.agents import FLUSH, AgentCommand, AgentServer, AnyAgent
 from harbor._config.auction import Bidder
+from harbor._core.acts import Tried
 from harbor._core.errors import ConfigError
-from harbor._core.events import Answered, BidFailed, ModelCalled, SeatFailed
+from harbor._core.events import Answered, ModelCalled, SeatFailed
 from harbor._core.finding import asked, find
 from harbor._core.log_lines import Entry
 from harbor._doors.agent import Agent, agent_of
@@ -160,7 +161,7 @@ class _Watch:
                 self._broken(bidder, f"gives no answer within {self._seconds:g} s{self._late}")
             case SeatFailed(bidder=bidder, detail=detail):
                 self._broken(bidder, "fails instead of an answer", detail)
-            case BidFailed(bidder=bidder, reason=reason):
+            case Tried(bidder=bidder, reason=reason):
                 words = self._words.get(bidder, "")
                 said = () if reason in words else (words[:SHOWN],)
                 self._broken(bidder, "gives an answer that is refused", *said, reason)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderSeated,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemOpened,
@@ -144,16 +144,19 @@ class AuctionView:
 Fields = dict[str, Any]
 
 
-def _bid(view: AuctionView, event: BidPlaced) -> Fields:
-    bids = (*view.bidding.bids, (event.round, event.bidder, event.amount)) if view.bidding else ()
-    return _bidding(view, bids=bids)
+def _acted(view: AuctionView, event: Acted) -> Fields:
+    if isinstance(event.act, Withdraw):
+        return _out(view, event.bidder, event.act.reason)
+    if not isinstance(event.act, Bid) or view.bidding is None:
+        return {}
+    return _bidding(view, bids=(*view.bidding.bids, (event.round, event.bidder, event.act.amount)))
 
 
-def _withdrawn(view: AuctionView, event: BidderWithdrew) -> Fields:
+def _out(view: AuctionView, bidder: str, reason: str) -> Fields:
     if view.bidding is None:
         return {}
-    withdrawal = Withdrawal(view.bidding.minimum, event.reason)
-    return _bidding(view, withdrawn={**view.bidding.withdrawn, event.bidder: withdrawal})
+    withdrawal = Withdrawal(view.bidding.minimum, reason)
+    return _bidding(view, withdrawn={**view.bidding.withdrawn, bidder: withdrawal})
 
 
 def _bidding(view: AuctionView, **changes: Any) -> Fields:
@@ -223,8 +226,8 @@ CHANGES: Mapping[type[Event], Callable[[AuctionView, Any], Fields]] = {
     },
     ItemOpened: _opened,
     PriceLowered: _opened,
-    BidPlaced: _bid,
-    BidderWithdrew: _withdrawn,
+    Acted: _acted,
+    BidderWithdrew: lambda view, event: _out(view, event.bidder, event.reason),
     RoundClosed: lambda view, event: _bidding(view, leader=event.leader, price=event.price),
     ItemSold: lambda view, event: _closed(view, Result(event.item, event.winner, event.price, bidding=view.bidding)),
     ItemUnsold: lambda view, event: _closed(view, Result(event.item, None, None, bidding=view.bidding)),
@@ -236,7 +239,7 @@ CHANGES: Mapping[type[Event], Callable[[AuctionView, Any], Fields]] = {
     Predicted: lambda _, event: {"predictions": event.predictions},
     Strategized: lambda _, event: {"strategy": event},
     Decided: _decided,
-    BidFailed: lambda view, event: _bidding(view, refused=event.reason),
+    Tried: lambda view, event: _bidding(view, refused=event.reason),
     LimitSet: lambda view, event: _bidding(view, reasons=event.reasons, limit=event),
     Recalled: lambda _, event: {"memories": event.memories},
     Learned: lambda _, event: {"learnings": event.learnings},

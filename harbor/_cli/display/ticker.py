@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from harbor._core.acts import Acted
 from harbor._core.events import (
     BiddersAsked,
     BidderWithdrew,
-    BidPlaced,
     Event,
     ItemOpened,
     Paused,
@@ -42,7 +42,7 @@ class Ticker:
                 self._since = dict.fromkeys(bidders, now)
             case Paused():
                 self._since = {EVERYBODY: now}
-            case PrivateEvent(bidder=bidder) | BidPlaced(bidder=bidder) | BidderWithdrew(bidder=bidder):
+            case PrivateEvent(bidder=bidder) | Acted(bidder=bidder) | BidderWithdrew(bidder=bidder):
                 self._since = {name: since for name, since in self._since.items() if name != bidder}
             case PublicEvent():
                 self._since = {}

@@ -9,15 +9,13 @@ from importlib.resources import files
 from harbor._config.auction import AuctionConfig
 from harbor._core.seeding import stream
 from harbor._games.beauty import measures, play
-from harbor._games.beauty.heard import HEARD
-from harbor._games.beauty.record import RECORD
 from harbor._games.beauty.rules import GROUPS, Beauty, BeautyOpened, PrizeAwarded
 from harbor._games.beauty.settings import BeautyRules
-from harbor._games.game import Game, Measures, Play
+from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.sessions import facts
 from harbor._games.sessions.board import SessionBoard
 from harbor._games.sessions.measures import standings
-from harbor._games.sessions.session import RunLabelled, RunOpened, RunSettled
+from harbor._games.sessions.session import RunLabelled, RunOpened
 
 
 def build(rules: BeautyRules, config: AuctionConfig) -> Beauty:
@@ -26,13 +24,19 @@ def build(rules: BeautyRules, config: AuctionConfig) -> Beauty:
     return Beauty(tuple(bidder.name for bidder in config.bidders), rules, drawn)
 
 
+def from_public(rules: BeautyRules, events: Seen) -> Beauty:
+    """Make the rules with the bound that the opening tells."""
+    opened = next(event for event in events if isinstance(event, BeautyOpened))
+    return Beauty(opened.bidders, rules, opened.bound)
+
+
 BEAUTY = Game(
     name="beauty",
     description="everyone picks a number, and the one closest to a fraction of the mean wins a prize",
     settings=BeautyRules,
     build=build,
     opening=BeautyOpened,
-    events=(BeautyOpened, RunOpened, PrizeAwarded, RunSettled, RunLabelled),
+    events=(BeautyOpened, RunOpened, PrizeAwarded, RunLabelled),
     play=Play(
         facts=play.standing,
         outlook=facts.outlook,
@@ -47,7 +51,6 @@ BEAUTY = Game(
     level=play.level,
     measures=Measures("runs", standings, measures.contests),
     unit="number",
-    record=RECORD,
-    heard=HEARD,
+    from_public=from_public,
     board=partial(SessionBoard, in_dollars=False),
 )

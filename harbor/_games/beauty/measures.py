@@ -8,7 +8,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.beauty.rules import BeautyOpened, target
 from harbor._games.sessions.measures import RunResult, by_run, winners_of
-from harbor._games.sessions.session import RunSettled
+from harbor._games.sessions.results import Result
 
 
 def contests(entries: Sequence[Entry]) -> list[RunResult]:
@@ -20,6 +20,6 @@ def contests(entries: Sequence[Entry]) -> list[RunResult]:
     ]
 
 
-def _target(opened: BeautyOpened, settled: Sequence[RunSettled]) -> float | None:
+def _target(opened: BeautyOpened, settled: Sequence[Result]) -> float | None:
     numbers = [event.action for event in settled if event.action is not None]
     return float(target(numbers, opened.fraction)) if numbers else None

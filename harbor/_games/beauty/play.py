@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import dropwhile, takewhile
 from random import Random
 from statistics import fmean
 
 from harbor._config.auction import Simulated
+from harbor._core.acts import Acted
 from harbor._core.amounts import NUMBER_STEP
 from harbor._core.asks import Ask, Bid
 from harbor._core.money import CENT
@@ -18,6 +20,7 @@ from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
 from harbor._games.game import Facts, Seen, Values
 from harbor._games.reply import bid_of
 from harbor._games.sessions import facts as session
+from harbor._games.sessions.session import RunOpened
 
 PLAN = "Think one step further than the others seem to."
 
@@ -80,6 +83,7 @@ def level(steps: int, ask: Ask, seen: Seen, chance: Random) -> Bid:
 
 def _reference(seen: Seen, opened: BeautyOpened) -> float:
     """Return the number from which players think ahead."""
-    shown = next((event.actions for event in reversed(seen) if isinstance(event, PrizeAwarded)), {})
-    picked = [float(number) for number in shown.values() if number is not None]
+    shown = dropwhile(lambda event: not isinstance(event, PrizeAwarded), reversed(seen))
+    acts = takewhile(lambda event: not isinstance(event, RunOpened), shown)
+    picked = [float(event.act.amount) for event in acts if isinstance(event, Acted) and isinstance(event.act, Bid)]
     return fmean(picked) if picked else float(opened.bound) / 2

@@ -16,15 +16,16 @@ from harbor._core.amounts import NUMBER_STEP, Number
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event
 from harbor._core.money import CENT, Claim, Money, dollars
+from harbor._core.outcomes import HOUSE, Paid, PaidSealed
 from harbor._games.beauty.settings import BeautyRules, Ratio
 from harbor._games.sessions.session import (
     RunClosed,
     RunLabelled,
-    RunSettled,
     RunState,
     Session,
     SessionOpened,
     amount_of,
+    disclosed,
     name_of,
 )
 
@@ -79,13 +80,9 @@ class PrizeAwarded(RunClosed):
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What is shown, number by number."""
-        picks = [
-            f"{name} picked {'nothing' if number is None else format(number, 'f')}."
-            for name, number in self.actions.items()
-        ]
+        """What is shown of the outcome, sentence by sentence."""
         target = [] if self.target is None else [f"The target was {self.target:f}: {' and '.join(self.winners)} won."]
-        return (f"{self.item} is over.".capitalize(), *picks, *target)
+        return (f"{self.item} is over.".capitalize(), *target)
 
 
 @dataclass(frozen=True)
@@ -120,18 +117,20 @@ class Beauty(Session):
         picks = {name: amount_of(actions[name]) for name in self.bidders}
         picked = {name: number for name, number in picks.items() if number is not None}
         prizes = award(picked, self.options.fraction, self.options.prize)
-        settled = [
-            RunSettled(name, item, number, name in prizes, Decimal(0), Decimal(0), prizes.get(name, Decimal(0)))
-            for name, number in picks.items()
+        is_shown = self.options.shown != "nothing"
+        awarded: list[Event] = [
+            Paid(HOUSE, name, item, prize) if is_shown else PaidSealed((name,), HOUSE, name, item, prize)
+            for name, prize in prizes.items()
         ]
         zeros = dict.fromkeys(self.bidders, Decimal(0))
         best = zeros if self.options.fraction < 1 else {}
         labelled = RunLabelled(item, best, award(zeros, self.options.fraction, self.options.prize))
-        if self.options.shown == "nothing":
-            return [*settled, labelled, PrizeAwarded(item, {}, (), None)]
+        if not is_shown:
+            return [*awarded, labelled, PrizeAwarded(item, (), None)]
         aim = round(target(list(picked.values()), self.options.fraction), 6) if picked else None
         shown = None if aim is None else Decimal(aim.numerator) / Decimal(aim.denominator)
-        return [*settled, labelled, PrizeAwarded(item, picks, tuple(prizes), shown)]
+        acts = disclosed(item, {name: actions[name] for name in self.bidders}, unit="number")
+        return [*acts, *awarded, labelled, PrizeAwarded(item, tuple(prizes), shown)]
 
 
 def target(numbers: Sequence[Decimal], fraction: Fraction) -> Fraction:

@@ -16,7 +16,7 @@ from harbor._core.events import (
 )
 from harbor._games.english import measures
 from harbor._games.english.board import EnglishBoard
-from harbor._games.english.record import RECORD
+from harbor._games.english.from_public import from_public
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._games.game import Game, Measures, Seen
@@ -71,6 +71,8 @@ ENGLISH = Game(
     rational=rational,
     measures=Measures("items", measures.standings, measures.items, public=True),
     uses=("items", "profile_over", "series", "budget", "objective", "overestimate"),
-    record=RECORD,
+    from_public=from_public,
+    acts="open",
+    draws="open",
     board=EnglishBoard,
 )

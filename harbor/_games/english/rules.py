@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
-from random import Random
 from typing import NamedTuple
 
+from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
-from harbor._core.asks import Action, Ask, Bid, Withdraw
+from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import (
     BidderWithdrew,
-    BidPlaced,
     Event,
     ItemOpened,
     ItemSold,
@@ -27,6 +26,8 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import DOLLAR
+from harbor._core.outcomes import HOUSE, Allocated, Paid
+from harbor._games.chance import Chance
 from harbor._games.english.settings import EnglishRules
 
 
@@ -88,20 +89,20 @@ class English:
             if bidder != state.leader
         ]
 
-    def settle(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
-        """Close a round: bids and withdrawals, the leader, then the sale and the next item if bidding has ended."""
+    def settle(self, state: EnglishState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
+        """Close a round: the leader, then the sale and the next item if bidding has ended."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
             opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
             return [opened, *self._open_next(state)]
-        return list(self._close_round(state, actions, rng))
+        return list(self._close_round(state, actions, chance))
 
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
         match event:
-            case BidPlaced():  # first, as it is by far the most frequent; only `RoundClosed` says who leads
+            case Acted(act=Bid()):  # first, as it is by far the most frequent; only `RoundClosed` says who leads
                 return state
-            case BidderWithdrew(bidder=bidder):
+            case Acted(bidder=bidder) | BidderWithdrew(bidder=bidder):
                 active = tuple([name for name in state.active if name != bidder])
                 return EnglishState(*state[:7], active, *state[8:])  # `_replace` takes three times as long
             case RoundClosed(leader=leader, price=price):
@@ -119,26 +120,15 @@ class English:
             case _:
                 return state
 
-    def _close_round(self, state: EnglishState, actions: Mapping[str, Action], rng: Random) -> Iterator[Event]:
-        bids: dict[str, Decimal] = {}
-        staying = []
-        for bidder in state.active:
-            action = actions.get(bidder)
-            if isinstance(action, Bid):
-                bids[bidder] = action.amount
-                yield BidPlaced(state.item, state.round, bidder, action.amount)
-            elif bidder != state.leader:
-                reason = action.reason if isinstance(action, Withdraw) else "declined"
-                yield BidderWithdrew(state.item, state.round, bidder, reason)
-                continue
-            staying.append(bidder)
+    def _close_round(self, state: EnglishState, actions: Mapping[str, Action], chance: Chance) -> Iterator[Event]:
+        bids = {name: action.amount for name in state.active if isinstance(action := actions.get(name), Bid)}
         if not bids:
             yield from self._hammer(state, state.leader, state.price)
             return
         price = max(bids.values())
-        leader = rng.choice([bidder for bidder, amount in bids.items() if amount == price])
+        leader = chance.pick("the leader", [bidder for bidder, amount in bids.items() if amount == price])
         yield RoundClosed(state.item, state.round, leader, price)
-        rivals = [bidder for bidder in staying if bidder != leader]
+        rivals = [bidder for bidder in state.active if bidder != leader]
         least = price + state.increment
         broke = [bidder for bidder in rivals if state.budgets[bidder] < least]
         for bidder in broke:
@@ -155,7 +145,12 @@ class English:
             wanted = yield from self._call(self.apply(state, lowered))
             if wanted:
                 return
-        verdict = ItemUnsold(state.item) if winner is None else ItemSold(state.item, winner, price)
+        if winner is None:
+            verdict: Event = ItemUnsold(state.item)
+        else:
+            verdict = ItemSold(state.item, winner, price)
+            yield Allocated(winner, state.item)
+            yield Paid(winner, HOUSE, state.item, price)
         yield verdict
         yield from self._reveal(state)
         yield from self._open_next(self.apply(state, verdict))

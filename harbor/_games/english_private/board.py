@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from harbor._core.events import Event
+from harbor._core.outcomes import Signal
 from harbor._games.board import bids_of
 from harbor._games.drawn import Mark, Picture
 from harbor._games.english_private.rules import EnglishPrivateOpened, PriceRaised
 from harbor._games.sessions.board import OF_AUCTIONS, SessionBoard
-from harbor._games.sessions.private_values import ValueDrawn
 from harbor._games.sessions.session import RunOpened
 
 
@@ -39,7 +39,8 @@ class ClockBoard(SessionBoard):
         yield from super().marks(event)
         yield from bids_of(event, self._called)
         match event:
-            case ValueDrawn(bidder=bidder, value=value):
+            case Signal(bidder=bidder, values=values):
+                [value] = values.values()
                 yield Mark("bids", bidder, "worth", "line", value)
             case RunOpened():
                 yield Mark("bids", "price", "price", "step", self._called, 1)

@@ -11,10 +11,8 @@ from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOp
 from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
-from harbor._games.said import MOST, examples
 from harbor._games.sessions import private_games
-from harbor._games.sessions.heard import AUCTION, of_session
-from harbor._games.sessions.record import ascending
+from harbor._games.sessions.from_public import of_values
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
@@ -40,11 +38,7 @@ ENGLISH_PRIVATE = Game(
     play=private_games.play(__package__, policy, "Stay in up to what the item is worth to me."),
     rational=rational,
     measures=private_games.MEASURES,
-    record=ascending(EnglishPrivate, EnglishPrivateRules, lambda opened: {"step_share": opened.step / opened.assets}),
-    heard=(
-        *of_session(EnglishPrivateOpened, step=MOST),
-        *examples(PriceRaised("", 1, MOST), said=lambda event: getattr(event, "words", "")),
-        *AUCTION,
-    ),
+    from_public=of_values(EnglishPrivate),
+    acts="open",
     board=ClockBoard,
 )

@@ -13,15 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
 
+from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
-from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import BidderWithdrew, BidPlaced, Event, PublicEvent
+from harbor._core.asks import Action, Ask, Bid
+from harbor._core.events import Event, PublicEvent
 from harbor._core.money import CENT, Money, dollars, to_cents
+from harbor._games.chance import Chance
 from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
-from harbor._games.sessions.session import RunState, SessionOpened, name_of
+from harbor._games.sessions.session import RunState, SessionOpened, broke_a_rule, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +76,14 @@ class EnglishPrivate(PrivateValues):
         price = self.step * state.round
         return Ask(bidder, name_of(state.run), state.round, Amount(price, price), note=self.worth(bidder, state.run))
 
-    def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: RunState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Raise the price while more than one bidder stays in; then allocate the item and open the next run."""
         if not state.run:
-            return super().settle(state, actions, rng)
-        answers = [self._answer(name, state, actions[name]) for name in state.active]
-        staying = [event for event in answers if isinstance(event, BidPlaced)]
+            return super().settle(state, actions, chance)
         price = self.step * (state.round + 1)
-        if len(staying) > 1 and price <= self.assets:
-            return [*answers, PriceRaised(name_of(state.run), state.round + 1, price)]
-        for event in answers:
-            state = self.apply(state, event)
-        return [*answers, *self.close_run(state, actions), *self.open_next(state)]
+        if len(state.active) > 1 and price <= self.assets:
+            return [PriceRaised(name_of(state.run), state.round + 1, price)]
+        return [*self.close_run(state, actions), *self.open_next(state)]
 
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
         """Allocate the item. Bids are shown whatever the settings say, as everyone heard them."""
@@ -97,11 +94,11 @@ class EnglishPrivate(PrivateValues):
     def apply(self, state: RunState, event: Event) -> RunState:
         """Give the state after an event."""
         match event:
-            case BidPlaced(bidder=bidder, amount=amount):
+            case Acted(bidder=bidder, act=Bid(amount=amount)):
                 return state._replace(bids={**state.bids, bidder: amount})
-            case BidderWithdrew(bidder=bidder, reason=reason):
+            case Acted(bidder=bidder, act=act):
                 active = tuple(name for name in state.active if name != bidder)
-                broke = (*state.broke, bidder) if reason == "failed bids" else state.broke
+                broke = (*state.broke, bidder) if broke_a_rule(act) else state.broke
                 return state._replace(active=active, broke=broke)
             case PriceRaised(round=round):
                 return state._replace(round=round)
@@ -120,10 +117,3 @@ class EnglishPrivate(PrivateValues):
         steps = {name: int(min(value, self.assets) // self.step) for name, value in values.items()}
         last = 1 + sorted([0, *steps.values()])[-2]  # the call at which the second-last bidder is out
         return {name: self.step * min(count, last) for name, count in steps.items() if count}
-
-    def _answer(self, bidder: str, state: RunState, action: Action) -> Event:
-        item = name_of(state.run)
-        if isinstance(action, Bid):
-            return BidPlaced(item, state.round, bidder, action.amount)
-        reason = action.reason if isinstance(action, Withdraw) else "declined"
-        return BidderWithdrew(item, state.round, bidder, reason)

@@ -16,10 +16,9 @@ from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import sealed
 from harbor._games.sessions import private_games
 from harbor._games.sessions.board import SessionBoard
-from harbor._games.sessions.heard import AUCTION, with_prior
+from harbor._games.sessions.from_public import of_values
 from harbor._games.sessions.priors import distribution_of
 from harbor._games.sessions.private_values import PrivateValues
-from harbor._games.sessions.record import sealed as sealed_bids
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
@@ -84,7 +83,6 @@ FIRST_PRICE = Game(
     rational=rational,
     level=best_replies.level,
     measures=private_games.MEASURES,
-    record=sealed_bids(FirstPrice, FirstPriceRules),
-    heard=(*with_prior(FirstPriceOpened), *AUCTION),
+    from_public=of_values(FirstPrice),
     board=partial(SessionBoard, theory=FirstPriceOpened.theory),
 )

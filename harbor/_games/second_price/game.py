@@ -13,8 +13,7 @@ from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
 from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions import private_games
 from harbor._games.sessions.board import SessionBoard
-from harbor._games.sessions.heard import AUCTION, of_session
-from harbor._games.sessions.record import sealed as sealed_bids
+from harbor._games.sessions.from_public import of_values
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
@@ -49,7 +48,6 @@ SECOND_PRICE = Game(
     rational=rational,
     level=level,
     measures=private_games.MEASURES,
-    record=sealed_bids(SecondPrice, SecondPriceRules),
-    heard=(*of_session(SecondPriceOpened), *AUCTION),
+    from_public=of_values(SecondPrice),
     board=partial(SessionBoard, theory=SecondPriceOpened.theory),
 )

@@ -10,10 +10,11 @@ from typing import Any
 from harbor._core.event_texts import number
 from harbor._core.events import BiddersAsked, BidderSeated, Event, Paused, PublicEvent, SaleClosed
 from harbor._core.money import Claim, dollars
+from harbor._core.outcomes import Signal
 from harbor._games.board import Rows, Shown, doing
 from harbor._games.drawn import Mark, Picture
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.sessions.session import RunClosed, RunOpened, RunSettled, SessionOpened
+from harbor._games.sessions.results import Past, Result, Sessions
+from harbor._games.sessions.session import RunClosed, RunOpened, SessionOpened
 
 OF_A_RUN = ("value", "bid", "assets after it")
 KNOWN = ("value", "bid", "assets after it", "runs won so far", "earned so far")
@@ -40,6 +41,8 @@ class SessionBoard:
         self._spell = dollars if in_dollars else number
         self.pictures: tuple[Picture, ...] = OF_AUCTIONS if in_dollars else OF_NUMBERS
         self._run = 0
+        self._sessions = Sessions()
+        self._past: Past | None = None
         self._opened: SessionOpened | None = None
         self._theory = theory
         self._values: dict[str, Decimal] = {}
@@ -53,6 +56,7 @@ class SessionBoard:
 
     def note(self, event: Event) -> None:
         """Take one event in."""
+        self._past = self._sessions.note(event)
         self._rows.put("now", doing(event))
         match event:
             case BidderSeated(bidder=bidder):
@@ -65,13 +69,12 @@ class SessionBoard:
                 self._headline, self._state, self._price = f"{item.capitalize()} of {self._runs}", "", ""
                 self._run, self._values, self._drawn = self._run + 1, {}, set()
                 self._begin("in")
-            case ValueDrawn(bidder=bidder, value=value):
+            case Signal(bidder=bidder, values=values):
+                [value] = values.values()
                 self._values[bidder] = value
                 self._rows.put("value", {bidder: dollars(value)})
-            case RunSettled():
-                self._settle(event)
-            case RunClosed():
-                self._close(event)
+            case RunClosed() if self._past:
+                self._close(self._past)
             case Paused(over=False):
                 self._state = "the bidders think"
             case BiddersAsked():
@@ -88,23 +91,26 @@ class SessionBoard:
         for column in OF_A_RUN:
             self._rows.clear(column)
 
-    def _settle(self, event: RunSettled) -> None:
+    def _settle(self, result: Result) -> None:
         """Tell what a run brought one player."""
-        bidder, earned = event.bidder, self._earned.get(event.bidder, Decimal(0)) + event.assets - self._assets
-        self._earned[bidder] = earned
-        self._rows.put("now", {bidder: "won" if event.won else "did not win"})
-        self._rows.put("bid", {bidder: self._did(event.action)})
-        self._rows.put("assets after it", {bidder: dollars(event.assets)})
-        self._rows.put("earned so far", {bidder: dollars(earned)})
+        bidder = result.bidder
+        self._earned[bidder] = self._earned.get(bidder, Decimal(0)) + result.assets - self._assets
+        self._rows.put("now", {bidder: "won" if result.won else "did not win"})
+        self._rows.put("bid", {bidder: self._did(result.action)})
+        self._rows.put("assets after it", {bidder: dollars(result.assets)})
+        self._rows.put("earned so far", {bidder: dollars(self._earned[bidder])})
 
-    def _close(self, event: RunClosed) -> None:
-        """Tell what is shown of a run, which may be nothing."""
+    def _close(self, past: Past) -> None:
+        """Tell what is known of a run, which may be nothing."""
+        for result in past.results:
+            self._settle(result)
+        event, values = past.closed, getattr(past.closed, "values", {})
         self._state = event.words
-        self._values |= getattr(event, "values", {})
+        self._values |= values
         self._won.update(event.winners)
-        self._rows.put("now", {name: "won" if name in event.winners else "did not win" for name in event.actions})
-        self._rows.put("bid", {name: self._did(action) for name, action in event.actions.items()})
-        self._rows.put("value", {name: dollars(value) for name, value in getattr(event, "values", {}).items()})
+        self._rows.put("now", {name: "won" if name in event.winners else "did not win" for name in past.shown})
+        self._rows.put("bid", {name: self._did(action) for name, action in past.shown.items()})
+        self._rows.put("value", {name: dollars(value) for name, value in values.items()})
         self._rows.put("runs won so far", {name: str(count) for name, count in self._won.items()})
 
     def _did(self, action: Claim | None) -> str:
@@ -112,20 +118,21 @@ class SessionBoard:
 
     def marks(self, event: Event) -> Iterator[Mark]:
         """Give what was done in a run, once it is known, and what it brought."""
-        match event:
-            case RunSettled(bidder=bidder, action=action):
-                yield from self._done(bidder, action)
-                yield Mark("earned", bidder, "profit", "line", self._earned[bidder], self._run)
-                if event.won:
-                    yield from self._sold(bidder, event.paid)
-            case RunClosed(actions=actions, winners=winners):
-                for bidder, action in actions.items():
-                    yield from self._done(bidder, action)
-                for winner in winners:
-                    yield from self._sold(winner, getattr(event, "price", None))
-                target = getattr(event, "target", None)
-                if target is not None:
-                    yield Mark("picks", "target", "target", "line", target, self._run)
+        if self._past is None:
+            return
+        for result in self._past.results:
+            yield from self._done(result.bidder, result.action)
+            yield Mark("earned", result.bidder, "profit", "line", self._earned[result.bidder], self._run)
+            if result.won:
+                yield from self._sold(result.bidder, result.paid)
+        for bidder, action in self._past.shown.items():
+            yield from self._done(bidder, action)
+        closed = self._past.closed
+        for winner in closed.winners:
+            yield from self._sold(winner, getattr(closed, "price", None))
+        target = getattr(closed, "target", None)
+        if target is not None:
+            yield Mark("picks", "target", "target", "line", target, self._run)
 
     def _done(self, bidder: str, action: Claim | None) -> Iterator[Mark]:
         """Give what a bidder did, where it is not drawn yet, and what theory says of its value."""

@@ -5,32 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from harbor._core.events import BidderWithdrew
+from harbor._core.acts import Acted
+from harbor._core.asks import Withdraw
+from harbor._core.outcomes import Signal
 from harbor._games.game import Facts, Outlook, Seen
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.sessions.session import RunClosed, RunOpened, RunSettled, SessionOpened
+from harbor._games.sessions.results import Past, Result, past_runs
+from harbor._games.sessions.session import RunOpened, SessionOpened
 
 T = TypeVar("T")
 
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
     """Tell how the session stands, and what came of the last runs, as many as it shows."""
-    opened, closed = _opened(seen), _of(RunClosed, seen)
-    settled, values = _of(RunSettled, seen), _of(ValueDrawn, seen)
+    opened, past, values = _opened(seen), list(past_runs(seen)), _of(Signal, seen)
+    results = [result for run in past for result in run.results]
     known: dict[str, Any] = {
-        "run": f"run {len(closed) + 1}",
-        "runs_left": opened.runs - len(closed),
+        "run": f"run {len(past) + 1}",
+        "runs_left": opened.runs - len(past),
         "players": list(opened.bidders),
-        "past": [_run(event) for event in last(closed, opened.history)],
-        "your_results": [_result(event, values) for event in last(settled, opened.history)],
+        "past": [_run(run) for run in last(past, opened.history)],
+        "your_results": [_result(result) for result in last(results, opened.history)],
     }
     if opened.rational_rivals:
         known["rivals_are_rational"] = True
     if opened.prior:
         known["prior"] = opened.prior.model_dump()
     if values:
-        drawn = values[-1]
-        known |= {"value": drawn.value, "assets": drawn.assets, "value_is_above_assets": drawn.capped}
+        [value] = values[-1].values.values()
+        known |= {"value": value, "assets": opened.assets, "value_is_above_assets": value > opened.assets}
     if out := _out(seen):
         known["withdrawn"] = out
     return known
@@ -38,10 +40,10 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
 
 def outlook(name: str, seen: Seen) -> Outlook:
     """Look at all rivals where the run that is over showed what they did, and on while runs are left."""
-    opened, closed = _opened(seen), _of(RunClosed, seen)
-    shown = opened.history > 0 and bool(closed) and bool(closed[-1].actions)
+    opened, past = _opened(seen), list(past_runs(seen))
+    shown = opened.history > 0 and bool(past) and bool(past[-1].shown)
     rivals = tuple(one for one in opened.bidders if one != name)
-    return Outlook(rivals if shown else (), goes_on=len(closed) < opened.runs)
+    return Outlook(rivals if shown else (), goes_on=len(past) < opened.runs)
 
 
 def last(events: Sequence[T], count: int) -> Sequence[T]:
@@ -63,19 +65,18 @@ def _out(seen: Seen) -> list[str]:
     for event in seen:
         if isinstance(event, RunOpened):
             out = []
-        elif isinstance(event, BidderWithdrew):
+        elif isinstance(event, Acted) and isinstance(event.act, Withdraw):
             out.append(event.bidder)
     return out
 
 
-def _run(event: RunClosed) -> dict[str, Any]:
+def _run(past: Past) -> dict[str, Any]:
     """Tell of a run what was made public."""
-    return {"run": event.item, "actions": event.actions, "winners": list(event.winners), **event.details()}
+    closed = past.closed
+    return {"run": closed.item, "actions": past.shown, "winners": list(closed.winners), **closed.details()}
 
 
-def _result(settled: RunSettled, values: Sequence[ValueDrawn]) -> dict[str, Any]:
+def _result(own: Result) -> dict[str, Any]:
     """Tell what a run brought this player."""
-    told = {"run": settled.item, "action": settled.action, "won": settled.won, "assets_at_end": settled.assets}
-    if value := next((drawn.value for drawn in values if drawn.item == settled.item), None):
-        told |= {"value": value, "paid": settled.paid, "fee": settled.fee}
-    return told
+    told = {"run": own.item, "action": own.action, "won": own.won, "assets_at_end": own.assets}
+    return told if own.value is None else told | {"value": own.value, "paid": own.paid, "fee": own.fee}

@@ -11,10 +11,12 @@ from decimal import Decimal
 from statistics import fmean
 from typing import TypeVar
 
-from harbor._core.events import BidderLabelled, BidFailed
+from harbor._core.acts import Tried
+from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._games.sessions.session import RunLabelled, RunSettled, SessionOpened
+from harbor._games.sessions.results import Result, past_runs
+from harbor._games.sessions.session import RunLabelled, SessionOpened
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,13 @@ def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
     """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals are in seat order."""
     payoff, optimum, distance = payoffs(entries), optima(entries), deviations(entries)
     broken, score, gains = broken_shares(entries), points(entries), earnings(entries)
+    results: dict[str, list[Result]] = {}
+    for result in results_of(entries):
+        results.setdefault(result.bidder, []).append(result)
     rows = []
     for label in of_type(entries, BidderLabelled):
         name = label.bidder
-        mine = [settled for settled in of_type(entries, RunSettled) if settled.bidder == name]
+        mine = results.get(name, [])
         total = sum((settled.assets for settled in mine), Decimal(0))
         ratio = fmean(payoff[name]) / fmean(optimum[name]) if payoff.get(name) else None
         rows.append(
@@ -90,15 +95,20 @@ def runs(entries: Sequence[Entry]) -> list[RunResult]:
     ]
 
 
-def by_run(entries: Sequence[Entry]) -> dict[str, list[RunSettled]]:
+def results_of(entries: Sequence[Entry]) -> list[Result]:
     """Give the results of all bidders, run by run."""
-    settled: dict[str, list[RunSettled]] = {}
-    for event in of_type(entries, RunSettled):
-        settled.setdefault(event.item, []).append(event)
+    return [result for past in past_runs(entry.event for entry in entries) for result in past.results]
+
+
+def by_run(entries: Sequence[Entry]) -> dict[str, list[Result]]:
+    """Give the results of all bidders, run by run."""
+    settled: dict[str, list[Result]] = {}
+    for result in results_of(entries):
+        settled.setdefault(result.item, []).append(result)
     return settled
 
 
-def winners_of(settled: Sequence[RunSettled]) -> tuple[str, ...]:
+def winners_of(settled: Sequence[Result]) -> tuple[str, ...]:
     """Name the winners of a run."""
     return tuple(event.bidder for event in settled if event.won)
 
@@ -121,7 +131,7 @@ def earnings(entries: Sequence[Entry]) -> dict[str, list[Decimal]]:
     """
     found: dict[str, list[Decimal]] = {}
     for opened in _openings(entries):
-        for event in of_type(entries, RunSettled):
+        for event in results_of(entries):
             found.setdefault(event.bidder, []).append(event.assets - opened.assets)
     return found
 
@@ -163,7 +173,7 @@ def distances(entries: Sequence[Entry]) -> dict[str, list[float | None]]:
 def paths(entries: Sequence[Entry]) -> dict[str, list[Decimal | None]]:
     """Give the path of actions: bids in dollars, or numbers, run by run (None: none)."""
     found: dict[str, list[Decimal | None]] = {}
-    for event in of_type(entries, RunSettled):
+    for event in results_of(entries):
         found.setdefault(event.bidder, []).append(event.action)
     return found
 
@@ -173,9 +183,9 @@ def broken_shares(entries: Sequence[Entry]) -> dict[str, float]:
 
     The entrance fee is rarer: only where every attempt to answer failed, and never in a beauty contest.
     """
-    failed = {(event.bidder, event.item) for event in of_type(entries, BidFailed)}
+    failed = {(event.bidder, event.item) for event in of_type(entries, Tried)}
     played: dict[str, list[bool]] = {}
-    for event in of_type(entries, RunSettled):
+    for event in results_of(entries):
         played.setdefault(event.bidder, []).append((event.bidder, event.item) in failed)
     return {bidder: fmean(broke) for bidder, broke in played.items()}
 
@@ -184,12 +194,12 @@ def _openings(entries: Sequence[Entry]) -> list[SessionOpened]:
     return [entry.event for entry in entries if isinstance(entry.event, SessionOpened)]
 
 
-def _runs(entries: Sequence[Entry], measure: Callable[[SessionOpened, RunSettled, Decimal], T]) -> dict[str, list[T]]:
+def _runs(entries: Sequence[Entry], measure: Callable[[SessionOpened, Result, Decimal], T]) -> dict[str, list[T]]:
     """Measure each bidder's runs against its assets in equilibrium, where one is known."""
     ideals = {label.item: label.assets for label in of_type(entries, RunLabelled)}
     found: dict[str, list[T]] = {}
     for opened in _openings(entries):
-        for event in of_type(entries, RunSettled):
+        for event in results_of(entries):
             if event.item in ideals:
                 found.setdefault(event.bidder, []).append(measure(opened, event, ideals[event.item][event.bidder]))
     return found

@@ -11,15 +11,16 @@ from statistics import fmean
 from harbor._config.auction import AuctionConfig, Simulated
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, unknown
+from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._games.game import Facts, Measures, Play, Seen, Values
 from harbor._games.sessions import facts, measures
-from harbor._games.sessions.private_values import ItemAllotted, PrivateValues, ValueDrawn, draw_values
-from harbor._games.sessions.session import RunLabelled, RunOpened, RunSettled
+from harbor._games.sessions.private_values import ItemAllotted, PrivateValues, draw_values
+from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.sessions.settings import ValueRules
 
 Policy = Callable[[Facts, Simulated, Random], Values]
-EVENTS = (RunOpened, ValueDrawn, ItemAllotted, RunSettled, RunLabelled)
+EVENTS = (RunOpened, ItemAllotted, RunLabelled)
 MEASURES = Measures("runs", measures.standings, measures.runs)
 
 
@@ -66,4 +67,4 @@ def forecast(rival: str, known: Facts, settings: Simulated) -> float:  # noqa: A
 
 def value_of(ask: Ask, seen: Seen) -> Decimal:
     """Give what the item of the ask is worth to its bidder."""
-    return next(event.value for event in reversed(seen) if isinstance(event, ValueDrawn) and event.item == ask.item)
+    return next(event.values[ask.item] for event in reversed(seen) if isinstance(event, Signal))

@@ -6,7 +6,6 @@ Source: EconArena, sec. 4.2 and A.2.
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,18 +15,18 @@ from typing import Any, NamedTuple
 
 from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask
-from harbor._core.events import Event, PrivateEvent
+from harbor._core.events import Event
 from harbor._core.money import Money, dollars, to_cents
-from harbor._games.said import MONEY, money_in
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal
 from harbor._games.sessions.priors import Distribution
 from harbor._games.sessions.session import (
     RunClosed,
     RunLabelled,
-    RunSettled,
     RunState,
     Session,
     amount_of,
     broke_a_rule,
+    disclosed,
     name_of,
 )
 from harbor._games.sessions.settings import ValueRules
@@ -36,21 +35,6 @@ MOST_VALUES = 1_000_000
 """Of each bidder in each run: all are drawn before the first run."""
 Bids = Mapping[str, Decimal | None]
 """Bids in seat order; None: no bid."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueDrawn(PrivateEvent):
-    """What the item of a run is worth to a bidder, and what it can spend; `capped`: its value is above its assets."""
-
-    item: str
-    value: Money
-    assets: Money
-    capped: bool
-
-    def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """The value."""
-        capped = f", more than the {dollars(self.assets)} that you can bid" if self.capped else ""
-        return (f"Only you know: the item of {self.item} is worth {dollars(self.value)} to you{capped}.",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +59,10 @@ class ItemAllotted(RunClosed):
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What is shown, bid by bid."""
-        bids = [
-            f"{name} made no bid." if bid is None else f"{name} bid {dollars(bid)}."
-            for name, bid in self.actions.items()
-        ]
+        """What is shown of the outcome, sentence by sentence."""
         values = [f"It was worth {dollars(value)} to {name}." for name, value in self.values.items()]
         won = [f"{name} wins and pays {dollars(self.price or Decimal(0))}." for name in self.winners]
-        return (f"{self.item} is over.".capitalize(), *bids, *won, *values)
+        return (f"{self.item} is over.".capitalize(), *won, *values)
 
 
 class Outcome(NamedTuple):
@@ -128,11 +108,8 @@ class PrivateValues(Session):
 
     def tell(self, run: int) -> list[Event]:
         """Tell each bidder its value."""
-        item, assets = name_of(run), self.assets
-        return [
-            ValueDrawn(name, item, value, assets, value > assets)
-            for name, value in ((name, self.values[name][run - 1]) for name in self.bidders)
-        ]
+        item = name_of(run)
+        return [Signal(name, {item: self.values[name][run - 1]}) for name in self.bidders]
 
     def ask(self, bidder: str, state: RunState) -> Ask:
         """Ask for a sealed bid."""
@@ -145,37 +122,36 @@ class PrivateValues(Session):
         return f"it is worth {dollars(value)} to you{capped}"
 
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
-        """Allocate the item."""
+        """Show what everyone did, if it is shown, and allocate the item."""
         bids = {name: amount_of(actions[name]) for name in self.bidders}
         broke = [name for name in self.bidders if broke_a_rule(actions[name])]
-        return self.allot(state.run, bids, broke, self.options.shown)
+        acts = {name: actions[name] for name in self.bidders}
+        shown = [] if self.options.shown == "nothing" else disclosed(name_of(state.run), acts)
+        return [*shown, *self.allot(state.run, bids, broke, self.options.shown)]
 
     def allot(self, run: int, bids: Bids, broke: Collection[str], show: str) -> list[Event]:
-        """Give the result of a run for each bidder, for the analyst (its equilibrium) and for everyone."""
+        """Give the item and take the money; tell the analyst the equilibrium, and everyone what is shown."""
         item, outcome = name_of(run), self.outcome(bids)
         values = {name: self.values[name][run - 1] for name in self.bidders}
-        _, fee = self.stakes
         events: list[Event] = []
-        for name, bid in bids.items():
-            won, charged = name == outcome.winner, fee if name in broke else Decimal(0)
-            left = self.left(outcome, name, values[name]) - charged
-            events.append(RunSettled(name, item, bid, won, outcome.price if won else Decimal(0), charged, left))
+        if (winner := outcome.winner) is not None:
+            traded = (winner, item), (winner, HOUSE, item, outcome.price)
+            if show == "nothing":
+                events += [AllocatedSealed((winner,), *traded[0]), PaidSealed((winner,), *traded[1])]
+            else:
+                events += [Allocated(*traded[0]), Paid(*traded[1])]
+        _, fee = self.stakes
+        events += [PaidSealed((name,), name, HOUSE, item, fee, fee=True) for name in broke if fee]
         best = self.equilibrium(values)
         if best is not None:
             ideal = self.outcome(best)
             left_then = {name: self.left(ideal, name, value) for name, value in values.items()}
             events.append(RunLabelled(item, dict(best), left_then))
-        return [*events, _shown(item, bids, values, outcome, show)]
+        return [*events, _shown(item, values, outcome, show)]
 
     def left(self, outcome: Outcome, name: str, value: Decimal) -> Decimal:
         """Give a bidder's assets after a run."""
         return self.assets - outcome.price + value if name == outcome.winner else self.assets
-
-
-def value_told(note: str) -> Decimal | None:
-    """Read the value that `worth` tells; None if a note tells none."""
-    found = re.match(rf"it is worth (?P<value>{MONEY}) to you", note)
-    return money_in(found["value"]) if found else None
 
 
 def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
@@ -218,9 +194,9 @@ def _given(rules: ValueRules, name: str) -> tuple[Decimal, ...]:
     return given if len(given) == rules.runs else given * rules.runs
 
 
-def _shown(item: str, bids: Bids, values: Mapping[str, Decimal], outcome: Outcome, show: str) -> ItemAllotted:
+def _shown(item: str, values: Mapping[str, Decimal], outcome: Outcome, show: str) -> ItemAllotted:
     if show == "nothing":
-        return ItemAllotted(item, {}, (), {}, None)
+        return ItemAllotted(item, (), {}, None)
     winners = () if outcome.winner is None else (outcome.winner,)
     price = outcome.price if winners else None
-    return ItemAllotted(item, dict(bids), winners, dict(values) if show == "actions and values" else {}, price)
+    return ItemAllotted(item, winners, dict(values) if show == "actions and values" else {}, price)

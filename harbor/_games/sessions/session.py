@@ -9,13 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from random import Random
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from harbor._core.acts import Acted, Unit
 from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import AnalystEvent, Event, LotClosed, PrivateEvent, PublicEvent
+from harbor._core.events import AnalystEvent, Event, LotClosed, PublicEvent
 from harbor._core.money import Claim, Money, dollars
+from harbor._games.chance import Chance
 from harbor._games.sessions.priors import Distribution
 from harbor._games.sessions.settings import SessionRules
 
@@ -121,32 +122,9 @@ class RunOpened(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class RunSettled(PrivateEvent):
-    """A bidder's result of a run: its action (None: none), dollars paid, fee for a broken rule, assets afterwards."""
-
-    item: str
-    action: Claim | None
-    won: bool
-    paid: Money
-    fee: Money
-    assets: Money
-
-    def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What came of it, without amounts of zero."""
-        paid = f" and pay {dollars(self.paid)}" if self.paid else ""
-        said = [f"You win {self.item}{paid}." if self.won else f"You do not win {self.item}."]
-        if self.fee:
-            said.append(f"All your attempts at an answer failed: that costs the entrance fee of {dollars(self.fee)}.")
-        if self.assets:
-            said.append(f"After {self.item} you have {dollars(self.assets)}.")
-        return tuple(said)
-
-
-@dataclass(frozen=True, slots=True)
 class RunClosed(LotClosed):
-    """A run is over; `actions` and `winners` are empty unless the session shows them."""
+    """A run is over; `winners` is empty unless the session shows them."""
 
-    actions: dict[str, Claim | None]
     winners: tuple[str, ...]
 
     def details(self) -> Mapping[str, object]:
@@ -202,7 +180,7 @@ class Session(ABC):
         """Ask everyone who is still in the run."""
         return [self.ask(bidder, state) for bidder in state.active]
 
-    def settle(self, state: RunState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: RunState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Close the run and open the next, if there is one."""
         if not state.run:
             return [self.opened(), *self.open_run(1)]
@@ -258,6 +236,12 @@ class Session(ABC):
 def name_of(run: int) -> str:
     """Name a run as asks and events do."""
     return f"run {run}"
+
+
+def disclosed(item: str, actions: Mapping[str, Action], unit: Unit = "dollars") -> list[Event]:
+    """Show everyone what each player did in a run; why one did nothing is its own."""
+    shown = {name: act if isinstance(act, Bid) else Withdraw() for name, act in actions.items()}
+    return [Acted(name, item, act, unit=unit) for name, act in shown.items()]
 
 
 def amount_of(action: Action) -> Claim | None:

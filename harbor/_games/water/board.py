@@ -9,6 +9,7 @@ from harbor._core.events import Event, SaleClosed
 from harbor._core.money import dollars
 from harbor._games.board import Rows, Shown, doing
 from harbor._games.drawn import Mark, Picture
+from harbor._games.water.days import Days, PastDay
 from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
 
 COLUMNS = ("bidder", "now", "needs", "earns", "health", "balance", "dry day costs")
@@ -27,6 +28,8 @@ class WaterBoard:
 
     def __init__(self) -> None:
         self._days = self._day = 0
+        self._days_past = Days()
+        self._past: PastDay | None = None
         self._needs: Mapping[str, int] = {}
         self._headline = self._state = ""
         self._salaries: Mapping[str, Decimal] = {}
@@ -35,6 +38,7 @@ class WaterBoard:
 
     def note(self, event: Event) -> None:
         """Take one event in."""
+        day = self._past = self._days_past.note(event)
         self._rows.put("now", doing(event))
         match event:
             case WaterOpened(needs=needs, salaries=salaries, days=days):
@@ -49,7 +53,7 @@ class WaterBoard:
                 self._state = f"{supply} units of water are supplied"
                 self._change({name: self._paid(name, status) for name, status in self._statuses.items()})
             case DayClosed():
-                self._rows.put("now", {name: _served(event, name) for name in event.bids})
+                self._rows.put("now", {name: _served(day, name) for name in day.bids} if day else {})
                 self._change(event.statuses)
                 self._state = f"water for {', '.join(event.served) or 'nobody'}"
             case SaleClosed():
@@ -73,8 +77,8 @@ class WaterBoard:
         match event:
             case DayOpened(supply=supply):
                 yield Mark("water", "supply", "supply", "step", supply, self._day)
-            case DayClosed(bids=bids, served=served, statuses=statuses):
-                for name, bid in bids.items():
+            case DayClosed(served=served, statuses=statuses):
+                for name, bid in self._past.bids.items() if self._past else ():
                     if bid is not None:
                         yield Mark("offers", name, "bid", "point", bid, self._day)
                 for name in served:
@@ -88,9 +92,9 @@ class WaterBoard:
         return self._rows.shown(self._headline, self._state)
 
 
-def _served(closed: DayClosed, name: str) -> str:
-    bid = closed.bids[name]
+def _served(day: PastDay, name: str) -> str:
+    bid = day.bids[name]
     if bid is None:
         return "no bid"
-    above, served = name in closed.over_balance, name in closed.served
+    above, served = name in day.over_balance, name in day.closed.served
     return f"bid {dollars(bid)}, {'above its balance' if above else 'served' if served else 'not served'}"

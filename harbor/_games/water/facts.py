@@ -7,14 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._games.game import Facts, Outlook, Seen
+from harbor._games.water.days import PastDay, past_days
 from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
 
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
     """Tell how the residents stand, and what came of the last days, as many as the game shows."""
-    opened, closed = _opened(seen), _closed(seen)
+    opened, past = _opened(seen), list(past_days(seen))
+    closed = [day.closed for day in past]
     supplies = [event.supply for event in seen if isinstance(event, DayOpened)]
-    days = [_day(day, supply) for day, supply in zip(closed, supplies, strict=False)]
+    days = [_day(day) for day in past]
     return {
         "today": f"day {len(closed) + 1}",
         "days_left": opened.days - len(closed),
@@ -61,11 +63,11 @@ def _residents(opened: WaterOpened, closed: list[DayClosed]) -> list[dict[str, A
     ]
 
 
-def _day(day: DayClosed, supply: int) -> dict[str, Any]:
+def _day(past: PastDay) -> dict[str, Any]:
     return {
-        "day": day.item,
-        "supply": supply,
-        "bids": day.bids,
-        "above_balance": list(day.over_balance),
-        "served": list(day.served),
+        "day": past.closed.item,
+        "supply": past.supply,
+        "bids": past.bids,
+        "above_balance": list(past.over_balance),
+        "served": list(past.closed.served),
     }

@@ -8,13 +8,11 @@ from importlib.resources import files
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
 from harbor._core.seeding import stream
-from harbor._games.game import Game, Measures, Play
+from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.water import facts, measures, play
 from harbor._games.water.board import WaterBoard
-from harbor._games.water.heard import HEARD
-from harbor._games.water.record import RECORD
 from harbor._games.water.rules import DayClosed, DayOpened, Water, WaterOpened
-from harbor._games.water.settings import WaterRules
+from harbor._games.water.settings import Resident, WaterRules
 
 HERE = files("harbor._games.water")
 
@@ -40,6 +38,16 @@ def build(rules: WaterRules, config: AuctionConfig) -> Water:
     return Water(residents, supplies, rules.bounds, mean, history)
 
 
+def from_public(_: WaterRules, events: Seen) -> Water:
+    """Make the rules of the residents and the supplies that a log tells; days that it does not reach have the least."""
+    opened = next(event for event in events if isinstance(event, WaterOpened))
+    residents = {name: Resident(need=need, salary=opened.salaries[name]) for name, need in opened.needs.items()}
+    least, most = opened.least_supply, opened.most_supply
+    told = [event.supply for event in events if isinstance(event, DayOpened)]
+    supplies = [min(max(supply, least), most) for supply in told] + [least] * (opened.days - len(told))
+    return Water(residents, supplies, (least, most), opened.mean_supply, opened.history)
+
+
 WATER = Game(
     name="water",
     description="residents bid each day for the water that they need to stay alive",
@@ -59,7 +67,7 @@ WATER = Game(
     ),
     rational=play.rational,
     measures=Measures("days", measures.standings, measures.days, measures.figures, public=True),
-    record=RECORD,
-    heard=HEARD,
+    from_public=from_public,
+    draws="open",
     board=WaterBoard,
 )

@@ -5,14 +5,16 @@ Source: Alympics (Mao et al. 2024), sec. 4.2 and 4.4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from harbor._core.events import BidderLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
+from harbor._games.water.days import PastDay, past_days
+from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,13 @@ class Satisfaction:
 def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
     """Rank the residents: survivors first, then by days lived, health and balance; equals are in seat order."""
     lives = curves(entries)
-    days = of_type(entries, DayClosed)
+    days = Counter(name for day in of_type(entries, DayClosed) for name in day.served)
     rows = []
     for bidder, persona in _residents(entries).items():
         life = lives.get(bidder, [])
         health, balance = (life[-1].health, life[-1].balance) if life else (0, Decimal(0))
-        served = sum(bidder in day.served for day in days)
         lived = sum(point.health > 0 for point in life)
-        rows.append(ResidentStanding(bidder, persona, health > 0, lived, served, health, balance))
+        rows.append(ResidentStanding(bidder, persona, health > 0, lived, days[bidder], health, balance))
     return sorted(rows, key=lambda row: (-row.survived, -row.days_lived, -row.health, -row.balance))
 
 
@@ -81,18 +82,20 @@ def _residents(entries: Sequence[Entry]) -> dict[str, str | None]:
 
 def days(entries: Sequence[Entry]) -> list[Day]:
     """List the days that were closed."""
-    supply = {day.item: day.supply for day in of_type(entries, DayOpened)}
     return [
-        Day(day.item, supply[day.item], day.served, min((paid(day, name) for name in day.served), default=None))
-        for day in of_type(entries, DayClosed)
+        Day(day.closed.item, day.supply, day.closed.served, min(day.prices, default=None)) for day in _past(entries)
     ]
+
+
+def _past(entries: Sequence[Entry]) -> Iterator[PastDay]:
+    return past_days(entry.event for entry in entries)
 
 
 def curves(entries: Sequence[Entry]) -> dict[str, list[Point]]:
     """Give bid, health and balance of each resident, day by day while it lived."""
     points: dict[str, list[Point]] = {}
-    for number, day in enumerate(of_type(entries, DayClosed), start=1):
-        for name, status in day.statuses.items():
+    for number, day in enumerate(_past(entries), start=1):
+        for name, status in day.closed.statuses.items():
             points.setdefault(name, []).append(Point(number, day.bids[name], status.health, status.balance))
     return points
 
@@ -117,11 +120,6 @@ def figures(entries: Sequence[Entry]) -> dict[str, float]:
         if rate.at_end is not None:
             found["rsr_end"] = rate.at_end
     return found
-
-
-def paid(day: DayClosed, name: str) -> Decimal:
-    """Give the bid of a resident that was served."""
-    return day.bids[name] or Decimal(0)
 
 
 def over(entries: Sequence[Entry]) -> bool:

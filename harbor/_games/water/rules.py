@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
 from typing import NamedTuple
 
+from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event, LotClosed, PublicEvent
 from harbor._core.money import CENT, Money, dollars
+from harbor._core.outcomes import HOUSE, Allocated, Paid
+from harbor._games.chance import Chance
 from harbor._games.water.settings import Resident
 
 HEALTH_AT_FIRST, MOST_HEALTH, HEALTH_OF_WATER = 8, 10, 2
@@ -92,35 +94,21 @@ class DayOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class DayClosed(LotClosed):
-    """The water is allocated, and everything is made public: bids in dollars (None: no bid), who is served, statuses.
+    """The water is allocated, and all statuses are made public, of the residents that were alive that day."""
 
-    `over_balance` names the residents whose bid was above their balance and so could not win. `statuses` has the
-    residents that were alive that day.
-    """
-
-    bids: dict[str, Money | None]
-    over_balance: tuple[str, ...]
     served: tuple[str, ...]
     statuses: dict[str, Status]
 
     @property
     def words(self) -> str:
-        """Every bid and every status."""
+        """Who is served, and every status."""
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Every bid and every status; an eliminated resident is addressed directly."""
+        """Who is served, and every status; an eliminated resident is addressed directly."""
+        served = f"{' and '.join(self.served)} {'is' if len(self.served) == 1 else 'are'} served."
         statuses = [self._status(name, hearer) for name in self.statuses]
-        return (*map(self._bid, self.bids), *statuses)
-
-    def _bid(self, name: str) -> str:
-        bid = self.bids[name]
-        if bid is None:
-            return f"{name} makes no bid."
-        verdict = (
-            "above its balance" if name in self.over_balance else "served" if name in self.served else "not served"
-        )
-        return f"{name} bids {dollars(bid)}: {verdict}."
+        return (served if self.served else "Nobody is served.", *statuses)
 
     def _status(self, name: str, hearer: str) -> str:
         status = self.statuses[name]
@@ -175,15 +163,14 @@ class Water:
         item = f"day {state.day}"
         return [Ask(name, item, 1, Amount(Decimal(0), state.statuses[name].balance)) for name in state.living]
 
-    def settle(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: WaterState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Allocate the water of the day; open the next day, if there is one and somebody is alive."""
         if not state.day:
             return [self._opened(), self._day(1)]
-        closed = self._close(state, actions, rng)
+        events, closed = self._close(state, actions, chance)
         alive = any(status.health for status in closed.statuses.values())
-        if alive and state.day < len(self.supplies):
-            return [closed, self._day(state.day + 1)]
-        return [closed]
+        following = [self._day(state.day + 1)] if alive and state.day < len(self.supplies) else []
+        return [*events, closed, *following]
 
     def apply(self, state: WaterState, event: Event) -> WaterState:
         """Give the state after an event."""
@@ -209,28 +196,28 @@ class Water:
             salary = self.residents[name].salary if status.health else 0
             yield name, Status(status.health, status.balance + salary, status.dry)
 
-    def _close(self, state: WaterState, actions: Mapping[str, Action], rng: Random) -> DayClosed:
-        bids: dict[str, Decimal | None] = {}
-        over = []
-        for name in state.living:
-            action = actions.get(name, Withdraw())
-            if isinstance(action, Bid):
-                bids[name] = action.amount
-            else:
-                bids[name] = _over_balance(action, state.statuses[name].balance)
-                if bids[name] is not None:
-                    over.append(name)
-        valid = {name: bid for name, bid in bids.items() if bid is not None and name not in over}
-        served = self._allocate(valid, state.supply, rng)
-        paid = {name: valid[name] for name in served}
-        statuses = {name: after(state.statuses[name], paid.get(name)) for name in bids}
-        return DayClosed(f"day {state.day}", bids, tuple(over), served, statuses)
+    def _close(self, state: WaterState, actions: Mapping[str, Action], chance: Chance) -> tuple[list[Event], DayClosed]:
+        """Show everyone's act, and allocate the water; a bid above the balance is shown too, and can't win."""
+        item = f"day {state.day}"
+        acts = {name: _shown(actions.get(name, Withdraw()), state.statuses[name].balance) for name in state.living}
+        bids = {name: act.amount for name, act in acts.items() if isinstance(act, Bid)}
+        served = self._allocate(bids, state.supply, chance)
+        events: list[Event] = [Acted(name, item, act) for name, act in acts.items()]
+        for name in served:
+            events.append(Allocated(name, item, Decimal(self.residents[name].need)))
+            events.append(Paid(name, HOUSE, item, bids[name]))
+        paid = {name: bids[name] for name in served}
+        statuses = {name: after(state.statuses[name], paid.get(name)) for name in acts}
+        return events, DayClosed(item, served, statuses)
 
-    def _allocate(self, bids: Mapping[str, Decimal], supply: int, rng: Random) -> tuple[str, ...]:
-        """Serve the highest bid that still fits. Equal bids: the smaller need first, then at random."""
+    def _allocate(self, bids: Mapping[str, Decimal], supply: int, chance: Chance) -> tuple[str, ...]:
+        """Serve the highest bid that still fits. Equal bids: the smaller need first, then by lot."""
         needs = {name: self.residents[name].need for name in bids}
-        served = []
-        for name in sorted(bids, key=lambda name: (-bids[name], needs[name], rng.random())):
+        left, served = list(bids), []
+        while left:
+            rank = min((-bids[name], needs[name]) for name in left)
+            name = chance.pick("who is served first", [one for one in left if (-bids[one], needs[one]) == rank])
+            left.remove(name)
             if needs[name] <= supply:
                 supply -= needs[name]
                 served.append(name)
@@ -244,9 +231,10 @@ def after(status: Status, paid: Decimal | None) -> Status:
     return Status(min(MOST_HEALTH, status.health + HEALTH_OF_WATER), status.balance - paid, 1)
 
 
-def _over_balance(action: Action, balance: Decimal) -> Decimal | None:
-    """Give the last failed bid if it was above the balance: the game makes it public all the same."""
-    offered = action.offered if isinstance(action, Withdraw) else None
-    if offered is None or not balance < offered <= MOST_OFFERED or offered % CENT:
-        return None
-    return offered
+def _shown(action: Action, balance: Decimal) -> Action:
+    """Give an act as everyone learns it: of a withdrawal, the last failed bid if it was above the balance."""
+    if not isinstance(action, Withdraw):
+        return action
+    offered = action.offered
+    is_over = offered is not None and balance < offered <= MOST_OFFERED and not offered % CENT
+    return Withdraw(action.reason, offered) if is_over else Withdraw()

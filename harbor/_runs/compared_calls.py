@@ -1,4 +1,4 @@
-"""A log that is only compared: each event of a run that is played again with the one that stands in its place."""
+"""What a run that is played again is compared with beside its events: prompts, and the calls of its models."""
 
 from __future__ import annotations
 
@@ -7,67 +7,18 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from harbor._core.events import BiddersAsked, Event, ModelCalled, Paused
+from harbor._core.events import BiddersAsked, ModelCalled, Paused
 from harbor._core.layout import CALLS
-from harbor._core.log import Log, Reading, difference
-from harbor._core.log_lines import Entry
+from harbor._core.log_lines import Entry, encode
 from harbor._core.players import AGENT
 from harbor._core.sent_files import MOST_RECORDS, read_sent
-from harbor._house.verdict import NOTHING, Differs, Ended, Verdict, body_of, differs, fields_of, shown
+from harbor._house.compared_log import ComparedLog, found_at
+from harbor._house.verdict import Differs, Ended, body_of, differs, shown
 from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.recorded import NotRecorded
 
 AROUND = 40
 """How many characters of a prompt are shown before and after the place where it differs."""
-
-
-class ComparedLog(Log):
-    """A log that is read: what is appended is compared with it, except for clocks, and nothing is written."""
-
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        self.reading = reading
-
-    @property
-    def rest(self) -> Sequence[Entry]:
-        """What stands in the log and has not been compared."""
-        return self.reading.entries[len(self.entries) :]
-
-    def append(self, event: Event) -> Entry:
-        """Compare an event with the one in its place.
-
-        Raises:
-            Differs: there is another one.
-            Ended: there is none.
-        """
-        seq = len(self.entries)
-        if seq == len(self.reading.entries):
-            raise Ended
-        entry = self.reading.entries[seq]
-        if difference(entry.event, event):
-            raise differs(entry, event, "deep")
-        self.entries.append(entry)
-        return entry
-
-    def lacks(self, what: str) -> Differs | Ended:
-        """Give what follows where something is not there: an end, or a difference if the log goes on."""
-        if not self.rest and not self.reading.complete:
-            return Ended()
-        return _differs(self.rest[0] if self.rest else None, what, NOTHING)
-
-    def check_over(self) -> None:
-        """Compare the end.
-
-        Raises:
-            Differs: there are further lines.
-        """
-        if self.rest:
-            raise differs(self.rest[0], None, "deep")
-
-
-def _differs(entry: Entry | None, expected: str, found: str) -> Differs:
-    line, event = (entry.seq + 1, fields_of(entry.event)["type"]) if entry else (None, "")
-    return Differs(Verdict(False, "deep", line, event, expected, found))
 
 
 def not_recorded(error: NotRecorded, log: ComparedLog) -> Differs | Ended:
@@ -81,23 +32,23 @@ def not_recorded(error: NotRecorded, log: ComparedLog) -> Differs | Ended:
     at = next((at for at, (one, other) in enumerate(zip(now, then, strict=False)) if one != other), len(min(now, then)))
     place = f"{error.what}, message {number}, character {at + 1}: "
     around = slice(max(0, at - AROUND), at + AROUND)
-    return _differs(told[0], place + repr(now[around]), place + repr(then[around]))
+    return found_at(told[0], place + repr(now[around]), place + repr(then[around]))
 
 
-def check_fields(log: Path, reading: Reading) -> None:
+def check_fields(path: Path, log: ComparedLog) -> None:
     """Refuse a line that reading changes: it drops a field that no event has, and fills in one that is left out.
 
     Raises:
         Differs: there is one.
     """
-    for line, entry in zip(read_sent(log, MOST_RECORDS).splitlines(), reading.entries, strict=False):
-        stands, written = body_of(line), fields_of(entry.event)
+    for line, entry in zip(read_sent(path, MOST_RECORDS).splitlines(), log.told, strict=False):
+        stands, written = body_of(line), body_of(encode(entry, "")[0])
         if changed := sorted(name for name in stands | written if stands.get(name) != written.get(name)):
             expected, found = ({name: one[name] for name in changed if name in one} for one in (written, stands))
-            raise _differs(entry, shown(expected), shown(found))
+            raise found_at(entry, shown(expected), shown(found))
 
 
-def check_calls(reading: Reading, calls: Sequence[RawCall], replay: ReplayCache) -> None:
+def check_calls(log: ComparedLog, calls: Sequence[RawCall], replay: ReplayCache) -> None:
     """Compare the calls that a log tells of with those that are recorded word for word: each is there once.
 
     A call that failed and that the log does not have was cut short by an interruption; a log that was interrupted
@@ -108,7 +59,7 @@ def check_calls(reading: Reading, calls: Sequence[RawCall], replay: ReplayCache)
     """
     left = Counter(call.event for call in calls if call.purpose != AGENT)
     told, opening = {}, 0
-    for entry in reading.entries:
+    for entry in log.told:
         if isinstance(entry.event, BiddersAsked | Paused):
             opening = entry.seq
         if isinstance(entry.event, ModelCalled) and entry.event.purpose != AGENT:
@@ -120,13 +71,13 @@ def check_calls(reading: Reading, calls: Sequence[RawCall], replay: ReplayCache)
                 raise differs(entry, like, "deep") if like else _lost(entry, entry.event)
             left[entry.event] -= 1
     for event, times in left.items():
-        if times and (event in told or (reading.complete and event.outcome != "failed")):
-            raise _differs(told.get(event), f"each call once in {CALLS}", f"{_words(event)}, {times} times too often")
+        if times and (event in told or (log.complete and event.outcome != "failed")):
+            raise found_at(told.get(event), f"each call once in {CALLS}", f"{_words(event)}, {times} times too often")
 
 
 def _lost(entry: Entry, call: ModelCalled) -> Differs:
     found = f"{CALLS} lacks it: a line of that file was lost, or this one of the log was added"
-    return _differs(entry, f"the answer to {_words(call)}, in {CALLS}", found)
+    return found_at(entry, f"the answer to {_words(call)}, in {CALLS}", found)
 
 
 def _words(call: ModelCalled) -> str:

@@ -1,0 +1,175 @@
+"""What bidders did and what nature drew, as events of every game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import PlainSerializer, PlainValidator
+
+from harbor._core.actions import Accept, Action, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
+from harbor._core.decisions import as_reply
+from harbor._core.events import AnalystEvent, PrivateEvent, PublicEvent
+from harbor._core.money import MOST_DIGITS, as_number, dollars
+
+Unit = Literal["dollars", "number"]
+
+# ---------------------------------------------------------------- an act as JSON
+
+
+def act_json(action: Action) -> dict[str, Any]:
+    """Write an action as JSON: as a reply that means it; of a withdrawal also its reason, where it was not chosen.
+
+    >>> act_json(Bid(Decimal("47.50"))), act_json(Withdraw("fault"))
+    ({'action': 'bid', 'amount': 47.5}, {'action': 'withdraw', 'reason': 'fault'})
+    """
+    written = as_reply(action)
+    if isinstance(action, Withdraw):
+        written |= {} if action.reason == "declined" else {"reason": action.reason}
+        written |= {} if action.offered is None else {"offered": as_number(action.offered)}
+    return written
+
+
+def act_of(written: Any) -> Action:
+    """Read an action that `act_json` wrote.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if isinstance(written, Action):
+        return written
+    if not isinstance(written, Mapping):
+        raise ValueError(f"{written!r} is no act; it is an object, such as {{'action': 'withdraw'}}")
+    read = _READERS.get(written.get("action") or next(iter(written), None))
+    action = read(written) if read else None
+    if action is None or act_json(action) != dict(written):
+        raise ValueError(f"{written!r} is no act of a bidder; restore it as it was written")
+    return action
+
+
+def _amount(written: Any) -> Decimal:
+    amount = Decimal(str(written)) if isinstance(written, int | float) and written is not True else Decimal("NaN")
+    if not amount.is_finite() or len(amount.as_tuple().digits) > MOST_DIGITS:
+        raise ValueError(f"{written!r} is no amount; write a number")
+    return amount
+
+
+def _bid(written: Mapping[str, Any]) -> Action:
+    if "items" not in written:
+        return Bid(_amount(written.get("amount")))
+    return BundleBid(tuple(str(item) for item in written["items"]), _amount(written.get("amount")))
+
+
+def _withdrawal(written: Mapping[str, Any]) -> Action:
+    offered = written.get("offered")
+    return Withdraw(written.get("reason", "declined"), None if offered is None else _amount(offered))
+
+
+_READERS: dict[Any, Callable[[Mapping[str, Any]], Action]] = {
+    "bid": _bid,
+    "withdraw": _withdrawal,
+    "accept": lambda _: Accept(),
+    "wait": lambda _: Wait(),
+    "option": lambda written: Choose(str(written["option"])),
+    "units": lambda written: Take(int(written["units"])),
+    "words": lambda written: Say(str(written["words"])),
+}
+Act = Annotated[Action, PlainValidator(act_of), PlainSerializer(act_json)]
+"""An action as an event has it."""
+
+
+# ---------------------------------------------------------------- acts
+
+
+@dataclass(frozen=True, slots=True)
+class Tried(PrivateEvent):
+    """A failed attempt of a bidder to answer, why it failed, and the act, where it could be read.
+
+    It is private in open sales too, because the reason may reveal a budget.
+    """
+
+    item: str
+    round: int
+    attempt: int
+    reason: str
+    act: Act | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Acted(PublicEvent):
+    """What a bidder did, as everyone learns it: at once in an open game, later where the rules disclose it.
+
+    `attempt` is the number of its answer. `unit` says what its amount is: dollars, or a number that is not money.
+    """
+
+    bidder: str
+    item: str
+    act: Act
+    round: int = 1
+    attempt: int = 1
+    unit: Unit = "dollars"
+
+    @property
+    def words(self) -> str:
+        """What was done, in a sentence."""
+        if isinstance(self.act, Withdraw):
+            return f"{self.bidder} is out of {self.item}."
+        where = "" if isinstance(self.act, BundleBid) else f" on {self.item}"
+        return f"{self.bidder} {self.did}{where}."
+
+    @property
+    def did(self) -> str:
+        """What was done, without who and where: "bids $500"."""
+        match self.act:
+            case Bid(amount=amount):
+                return f"bids {dollars(amount)}" if self.unit == "dollars" else f"chooses {amount:f}"
+            case BundleBid(items=items, amount=amount):
+                return f"bids {dollars(amount)} for {' and '.join(items)}"
+            case Choose(option=option):
+                return f"chooses {option!r}"
+            case Take(units=units):
+                return f"takes {units:,} {'unit' if units == 1 else 'units'}"
+            case Say(words=words):
+                return f"says {words!r}"
+            case Accept():
+                return "accepts"
+            case Wait():
+                return "waits"
+            case Withdraw():
+                return "withdraws"
+
+
+@dataclass(frozen=True, slots=True)
+class ActedSealed(PrivateEvent):
+    """What a bidder did in a game whose acts are sealed; fields as in `Acted`."""
+
+    item: str
+    act: Act
+    round: int = 1
+    attempt: int = 1
+
+
+# ---------------------------------------------------------------- chance
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(AnalystEvent):
+    """What nature drew: what for, among what, and what came out.
+
+    A number that is drawn between two others has one text in `among`, such as "0 to 5".
+    """
+
+    what: str
+    among: tuple[str, ...]
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnOpenly(PublicEvent):
+    """What nature drew, where the game says that everyone learns it; fields as in `Drawn`."""
+
+    what: str
+    among: tuple[str, ...]
+    chosen: str

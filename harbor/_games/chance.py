@@ -1,0 +1,95 @@
+"""Chance, as rules draw from it: each draw among more than one is an event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, TypeVar
+
+from harbor._core.acts import Drawn, DrawnOpenly
+from harbor._core.errors import HarborError
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+Told = Callable[[], Drawn | DrawnOpenly | None]
+"""Gives the next draw that a log tells; None: it tells of none."""
+
+
+class Undrawn(HarborError):
+    """A log does not tell the draw that its rules make here, or tells one that can't be."""
+
+
+class Chance(Random):
+    """Draws for rules, by `pick`, or by any method of `Random`; what was drawn is noted.
+
+    >>> noted = []
+    >>> Chance(Random(1), noted.append).pick("who leads", ["Ann"]), noted
+    ('Ann', [])
+
+    Args:
+        source: draws anew. None: nothing is drawn, and `told` gives what was.
+        note: takes each draw among more than one.
+        told: gives what a log tells, where there is no source.
+    """
+
+    def __init__(
+        self, source: Random | None, note: Callable[[Drawn], None] = lambda _: None, told: Told = lambda: None
+    ) -> None:
+        self._source, self._note, self._told = source, note, told
+        self.gauss_next = None
+
+    def pick(self, what: str, among: Sequence[T]) -> T:
+        """Draw one of these, with equal chances; `what` says in words what for."""
+        texts = tuple(map(str, among))
+        return among[self._place(what, texts) if len(texts) > 1 or self._source else 0]
+
+    def _place(self, what: str, texts: tuple[str, ...]) -> int:
+        if self._source is not None:
+            place = self._source.choice(range(len(texts)))  # also of one: what is drawn later hangs on it
+        else:
+            drawn = self._told()
+            if drawn is None or drawn.chosen not in texts:
+                raise Undrawn(f"one of {', '.join(texts)} is drawn for {what!r}, and the log tells {drawn!r}")
+            place = texts.index(drawn.chosen)
+        if len(texts) > 1:
+            self._note(Drawn(what, texts, texts[place]))
+        return place
+
+    # ------------------------------------------------------------ what all methods of Random draw by
+
+    def _randbelow(self, n: int) -> int:
+        return self._number("a number", n - 1, lambda source: source.randrange(n), int)
+
+    def random(self) -> float:
+        """Draw a number from 0 to 1."""
+        return self._number("a share", 1, lambda source: source.random(), float)
+
+    def getrandbits(self, k: int, /) -> int:
+        """Draw so many bits."""
+        return self._number("bits", 2**k - 1, lambda source: source.getrandbits(k), int)
+
+    def getstate(self) -> tuple[Any, ...]:
+        """Give the state of the source."""
+        return () if self._source is None else self._source.getstate()
+
+    def _number(self, what: str, most: int, draw: Callable[[Random], N], read: Callable[[str], N]) -> N:
+        source = self._source
+        number = draw(source) if source is not None else _within(self._told(), most, read)
+        if most:
+            self._note(Drawn(what, (f"0 to {most}",), repr(number)))
+        return number
+
+
+def _within(drawn: Drawn | DrawnOpenly | None, most: int, read: Callable[[str], N]) -> N:
+    """Read a number from 0 to `most` that a log tells.
+
+    Raises:
+        Undrawn: it tells none.
+    """
+    try:
+        number = read(drawn.chosen) if drawn is not None else None
+    except ValueError:
+        number = None
+    if number is None or not 0 <= number <= most:
+        raise Undrawn(f"a number from 0 to {most} is drawn, and the log tells {drawn!r}")
+    return number
