@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING
 from dataclasses import fields as dataclass_fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from math import isfinite
 from types import ModuleType
@@ -108,7 +109,7 @@ def _addressed(audience: Audience, name: str) -> str:
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     seq, at, event = entry
-    name, fields = _written(event, exclude_defaults=True)
+    name, fields = _written(event, _at_default(event))
     head = f'{{"seq":{seq},"at":{round(at, 6)!r},{_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
@@ -135,13 +136,28 @@ def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
     return event
 
 
-def _written(event: Event, exclude_defaults: bool = False) -> tuple[str, bytes]:
+@cache
+def _defaults(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
+    """Give the fields of events of a kind that have a default, and that."""
+    factories = ((one, one.default_factory) for one in dataclass_fields(kind) if one.default_factory is not MISSING)
+    return (
+        *((one.name, one.default) for one in dataclass_fields(kind) if one.default is not MISSING),
+        *((one.name, make()) for one, make in factories),
+    )
+
+
+def _at_default(event: Event) -> set[str] | None:
+    """Name the fields of an event that have their default."""
+    return {name for name, default in _defaults(type(event)) if getattr(event, name) == default} or None
+
+
+def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]:
     """Give the name of an event, and its fields in JSON without braces."""
     name, adapter = _adapter(type(event))
     try:
-        return name, adapter.serializer.to_json(event, exclude_defaults=exclude_defaults)[1:-1]
+        return name, adapter.serializer.to_json(event, exclude=exclude)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        fields = adapter.dump_python(event, mode="json", exclude_defaults=exclude_defaults)
+        fields = adapter.dump_python(event, mode="json", exclude=exclude)
         plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return name, plain.encode(errors="replace")[1:-1]
 
