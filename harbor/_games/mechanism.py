@@ -49,9 +49,10 @@ def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
 
 def acted(ask: Ask, action: Action) -> Acted:
     """Say in public what a bidder did: what was offered in vain is left out, as it may reveal a budget."""
-    unit: Unit = "number" if isinstance(ask.space, Number) else "dollars"
-    told = Withdraw(action.reason) if isinstance(action, Withdraw) else action
-    return Acted(ask.bidder, ask.item, told, ask.round, ask.attempt, unit)
+    if type(action) is Withdraw and action.offered is not None:
+        action = Withdraw(action.reason)
+    unit: Unit = "number" if type(ask.space) is Number else "dollars"
+    return Acted(ask.bidder, ask.item, action, ask.round, ask.attempt, unit)
 
 
 def after_acts(rules: Mechanism[S], state: S, actions: Mapping[str, Action]) -> S:

@@ -11,7 +11,7 @@ from harbor._core.asks import Action, Ask
 from harbor._core.errors import of_strangers
 from harbor._core.events import EVERYONE, Event, PrivateEvent, SharedEvent
 from harbor._core.log import Log
-from harbor._games.chance import Chance, Told
+from harbor._games.chance import Chance, Draw, Told
 from harbor._games.mechanism import Mechanism, Shown, acted
 
 S = TypeVar("S")
@@ -83,8 +83,8 @@ class Sale(Generic[S]):
         self.log = log
         self.state = rules.start()
         self._acts, self._draws = acts, draws
-        self._drawn: list[Drawn] = []
-        self._chance = Chance(ties, self._drawn.append, told)
+        self._drawn: list[Draw] = []
+        self._chance = Chance(ties, self._drawn.append, told, DrawnOpenly if draws == "open" else Drawn)
         self._public: list[Event] = []
         self._seen = {name: Seen() for name in bidders}
 
@@ -107,18 +107,17 @@ class Sale(Generic[S]):
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
         """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
         for ask in asks:
-            public = acted(ask, actions[ask.bidder])
-            fields = (ask.bidder, ask.item, public.act, ask.round, ask.attempt)
-            self.record(public if self._acts == "open" else ActedSealed(*fields))
+            event: Event = acted(ask, actions[ask.bidder])
+            if self._acts == "sealed":
+                event = ActedSealed(ask.bidder, ask.item, event.act, ask.round, ask.attempt)
+            self.record(event)
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""
         events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._chance))
-        for one in self._drawn:
-            self.record(DrawnOpenly(one.what, one.among, one.chosen) if self._draws == "open" else one)
-        self._drawn.clear()
-        for event in events:
+        for event in (*self._drawn, *events):
             self.record(event)
+        self._drawn.clear()
         return events
 
     def seen_by(self, bidder: str) -> Seen:
