@@ -21,7 +21,6 @@ from harbor._core.prompts import unfillable
 from harbor._games.board import Board, PlainBoard
 from harbor._games.mechanism import Mechanism
 from harbor._games.record import Record
-from harbor._games.said import Reader
 
 Facts = Mapping[str, Any]
 """What a prompt tells, as JSON: texts, numbers, lists and tables."""
@@ -102,9 +101,8 @@ class Game:
     `level` is how players of some level of thought play, for rivals that are neither rational nor alike.
     `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
     bidders that the rules read; others are refused. `record` tells how a log of it is checked without a model; a game
-    without one is checked where its settings are there and its bids are `BidPlaced` and `BidderWithdrew`. `heard` reads
-    its events back from what the auctioneer says of them, for bidders that are told nothing else. `board` makes what is
-    shown of it at a moment, as a fold over events; by default that is what was said last, and who does what.
+    without one is checked where its settings are there and its bids are `BidPlaced` and `BidderWithdrew`. `board` makes
+    what is shown of it at a moment, as a fold over events; by default that is what was said last, and who does what.
     """
 
     name: str = part("its name, in lower case")
@@ -121,7 +119,6 @@ class Game:
     unit: Unit = "dollars"
     uses: tuple[str, ...] = ()
     record: Record | None = None
-    heard: tuple[Reader, ...] = ()
     board: Callable[[], Board] = PlainBoard
     api: int = API
 

@@ -9,7 +9,6 @@ from importlib.resources import files
 from harbor._config.auction import AuctionConfig
 from harbor._core.seeding import stream
 from harbor._games.beauty import measures, play
-from harbor._games.beauty.heard import HEARD
 from harbor._games.beauty.record import RECORD
 from harbor._games.beauty.rules import GROUPS, Beauty, BeautyOpened, PrizeAwarded
 from harbor._games.beauty.settings import BeautyRules
@@ -48,6 +47,5 @@ BEAUTY = Game(
     measures=Measures("runs", standings, measures.contests),
     unit="number",
     record=RECORD,
-    heard=HEARD,
     board=partial(SessionBoard, in_dollars=False),
 )

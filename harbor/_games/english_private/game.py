@@ -11,9 +11,7 @@ from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOp
 from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
-from harbor._games.said import MOST, examples
 from harbor._games.sessions import private_games
-from harbor._games.sessions.heard import AUCTION, of_session
 from harbor._games.sessions.record import ascending
 
 
@@ -41,10 +39,5 @@ ENGLISH_PRIVATE = Game(
     rational=rational,
     measures=private_games.MEASURES,
     record=ascending(EnglishPrivate, EnglishPrivateRules, lambda opened: {"step_share": opened.step / opened.assets}),
-    heard=(
-        *of_session(EnglishPrivateOpened, step=MOST),
-        *examples(PriceRaised("", 1, MOST), said=lambda event: getattr(event, "words", "")),
-        *AUCTION,
-    ),
     board=ClockBoard,
 )

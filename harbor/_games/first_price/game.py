@@ -16,7 +16,6 @@ from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import sealed
 from harbor._games.sessions import private_games
 from harbor._games.sessions.board import SessionBoard
-from harbor._games.sessions.heard import AUCTION, with_prior
 from harbor._games.sessions.priors import distribution_of
 from harbor._games.sessions.private_values import PrivateValues
 from harbor._games.sessions.record import sealed as sealed_bids
@@ -85,6 +84,5 @@ FIRST_PRICE = Game(
     level=best_replies.level,
     measures=private_games.MEASURES,
     record=sealed_bids(FirstPrice, FirstPriceRules),
-    heard=(*with_prior(FirstPriceOpened), *AUCTION),
     board=partial(SessionBoard, theory=FirstPriceOpened.theory),
 )

@@ -13,7 +13,6 @@ from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
 from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions import private_games
 from harbor._games.sessions.board import SessionBoard
-from harbor._games.sessions.heard import AUCTION, of_session
 from harbor._games.sessions.record import sealed as sealed_bids
 
 
@@ -50,6 +49,5 @@ SECOND_PRICE = Game(
     level=level,
     measures=private_games.MEASURES,
     record=sealed_bids(SecondPrice, SecondPriceRules),
-    heard=(*of_session(SecondPriceOpened), *AUCTION),
     board=partial(SessionBoard, theory=SecondPriceOpened.theory),
 )

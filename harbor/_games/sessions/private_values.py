@@ -6,7 +6,6 @@ Source: EconArena, sec. 4.2 and A.2.
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.money import Money, dollars, to_cents
-from harbor._games.said import MONEY, money_in
 from harbor._games.sessions.priors import Distribution
 from harbor._games.sessions.session import (
     RunClosed,
@@ -170,12 +168,6 @@ class PrivateValues(Session):
     def left(self, outcome: Outcome, name: str, value: Decimal) -> Decimal:
         """Give a bidder's assets after a run."""
         return self.assets - outcome.price + value if name == outcome.winner else self.assets
-
-
-def value_told(note: str) -> Decimal | None:
-    """Read the value that `worth` tells; None if a note tells none."""
-    found = re.match(rf"it is worth (?P<value>{MONEY}) to you", note)
-    return money_in(found["value"]) if found else None
 
 
 def ranked(bids: Bids) -> list[tuple[str, Decimal]]:

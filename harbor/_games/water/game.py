@@ -11,7 +11,6 @@ from harbor._core.seeding import stream
 from harbor._games.game import Game, Measures, Play
 from harbor._games.water import facts, measures, play
 from harbor._games.water.board import WaterBoard
-from harbor._games.water.heard import HEARD
 from harbor._games.water.record import RECORD
 from harbor._games.water.rules import DayClosed, DayOpened, Water, WaterOpened
 from harbor._games.water.settings import WaterRules
@@ -60,6 +59,5 @@ WATER = Game(
     rational=play.rational,
     measures=Measures("days", measures.standings, measures.days, measures.figures, public=True),
     record=RECORD,
-    heard=HEARD,
     board=WaterBoard,
 )
