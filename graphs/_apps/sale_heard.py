@@ -21,7 +21,6 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.money import DOLLAR
-from harbor._games.said import Moment
 from harbor.graphs._apps.plain_english import News
 from harbor.memory._bidder.auction_view import AuctionView
 
@@ -46,24 +45,21 @@ class SaleHeard:
         self.view = AuctionView()
         self.paused = 0
         """How many items had closed when the bidder last had a moment to think."""
-        self.moment = Moment(given.bidder, items=tuple(given.estimates) if lots else ())
         self.add(given)
 
     def add(self, *events: Event) -> None:
         """Take what happened."""
         for event in events:
-            self.moment = self.moment.after(event)
             for one in self._kept(event):
                 self._keep(one)
 
     def _keep(self, event: Event) -> None:
+        self.view = self.view.after([event])  # first, as what can't follow from what was heard is not kept
         self.seen.append(event)
-        self.view = self.view.after([event])
 
     def replay(self, events: Iterable[Event], paused: int) -> None:
         """Take events that were kept before, after what the owner gave."""
         for event in events:
-            self.moment = self.moment.after(event)
             self._keep(event)
         self.paused = paused
 
@@ -88,6 +84,12 @@ class SaleHeard:
         left = [item for item in self.view.estimates if item not in self._over]
         return left[0] if len(left) == 1 else None
 
+    @property
+    def round(self) -> int:
+        """The round of the bidding that is going on: the one after the last bid."""
+        bids = self.view.bidding.bids if self.view.bidding else ()
+        return 1 + max((turn for turn, *_ in bids), default=0)
+
     def least(self, item: str) -> Decimal | None:
         """Give the least bid on an item that follows from what was heard; None if no price was told."""
         bidding = self.view.bidding
@@ -99,7 +101,7 @@ class SaleHeard:
         """Take one thing that was read in the auctioneer's English; of an item that is over, nothing."""
         if self.bring_up(news.item, news.amount or UNTOLD):
             return
-        item, turn, bidder, amount = news.item, self.moment.round, news.bidder, news.amount
+        item, turn, bidder, amount = news.item, self.round, news.bidder, news.amount
         if news.kind == "unsold":
             self.add(ItemUnsold(item))
         elif bidder and news.kind == "out":

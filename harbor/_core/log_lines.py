@@ -137,7 +137,7 @@ def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
 
 
 @cache
-def _defaults(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
     """Give the fields of events of a kind that have a default, and that."""
     factories = ((one, one.default_factory) for one in dataclass_fields(kind) if one.default_factory is not MISSING)
     return (

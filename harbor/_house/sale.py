@@ -107,10 +107,11 @@ class Sale(Generic[S]):
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
         """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
         for ask in asks:
-            event: Event = acted(ask, actions[ask.bidder])
-            if self._acts == "sealed":
-                event = ActedSealed(ask.bidder, ask.item, event.act, ask.round, ask.attempt)
-            self.record(event)
+            public = acted(ask, actions[ask.bidder])
+            if self._acts == "open":
+                self.record(public)
+            else:
+                self.record(ActedSealed(ask.bidder, ask.item, public.act, ask.round, ask.attempt))
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""
