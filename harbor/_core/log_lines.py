@@ -148,7 +148,8 @@ def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
 
 def _at_default(event: Event) -> set[str] | None:
     """Name the fields of an event that have their default."""
-    return {name for name, default in _defaults(type(event)) if getattr(event, name) == default} or None
+    kind: Any = type(event)
+    return {name for name, default in _defaults(kind) if getattr(event, name) == default} or None
 
 
 def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]:
