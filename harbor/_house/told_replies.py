@@ -25,6 +25,9 @@ class ToldReplies:
     Attributes:
         untold: whether the acts of the turn under way are sealed, in a public log that never discloses them.
 
+    Raises:
+        Differs: it tells an act of a bidder that was not asked.
+
     Args:
         log: which is compared.
         acts: whether the game shows acts at once.
@@ -34,10 +37,19 @@ class ToldReplies:
         self._log = log
         self._may_be_untold = acts == "sealed" and log.level == "public"
         self._acts: dict[Key, deque[tuple[int, Action]]] = defaultdict(deque)
+        kind = Acted if acts == "open" or self._may_be_untold else ActedSealed
+        asked = set[Key]()
         for place, entry in enumerate(log.told):
             event = entry.event
-            if isinstance(event, Acted if acts == "open" or self._may_be_untold else ActedSealed):
-                self._acts[event.bidder, event.item, event.round].append((place, event.act))
+            if isinstance(event, BiddersAsked):
+                asked |= {(bidder, event.item, event.round) for bidder in event.bidders}
+            elif isinstance(event, kind):
+                key = (event.bidder, event.item, event.round)
+                if key not in asked:
+                    raise found_at(
+                        entry, "an act of a bidder that was asked for it", " ".join(map(str, key)), log.level
+                    )
+                self._acts[key].append((place, event.act))
         self.untold = self._broke_off = False
 
     def of(self, turn: Turn) -> dict[str, SeatReply]:
