@@ -22,7 +22,7 @@ from harbor._core.money import DOLLAR, dollars
 from harbor._core.outcomes import Signal
 from harbor._games.game import Game
 from harbor.graphs._apps.plain_english import Heard, believed, called, read_english
-from harbor.graphs._apps.sale_heard import UNTOLD, SaleHeard
+from harbor.graphs._apps.sale_heard import UNTOLD, Brought, SaleHeard
 from harbor.graphs._context.context import BidderContext
 
 GIVER = "user"
@@ -61,7 +61,7 @@ class Listener:
     def __init__(
         self,
         bidder: BidderContext,
-        known: BidderSeated,
+        known: Brought,
         auctioneers: Sequence[str] = AUCTIONEERS,
         with_budget: bool = True,
         catalog: Mapping[str, str] | None = None,
@@ -76,7 +76,7 @@ class Listener:
         """Forget all that was heard."""
         self._sale = SaleHeard(self._known, self._with_budget, lots=self._game.name == ENGLISH)
         if self._catalog:
-            self._sale.add(CatalogShown(self._known.bidder, self._catalog))
+            self._sale.add(CatalogShown(self._known.seat.bidder, self._catalog))
         self._brought = len(self._sale.seen)
         self._speakers: list[str] = []
         self._ask_nothing()
@@ -121,8 +121,8 @@ class Listener:
             return
         if handed and (self.ask or self.instead):
             return  # it was asked already, and the words only pass the turn on
-        events, asked = events_in(metadata or {}, self._known.bidder, self._game.events), ask_in(metadata or {})
-        if self.ask is None or asked is None or asked.bidder == self._known.bidder:
+        events, asked = events_in(metadata or {}, self._known.seat.bidder, self._game.events), ask_in(metadata or {})
+        if self.ask is None or asked is None or asked.bidder == self._known.seat.bidder:
             self._ask_nothing()
         for event in filter(self._is_believable, events or ()):
             with suppress(LookupError, ValueError):  # it can't follow from what was heard
@@ -134,7 +134,7 @@ class Listener:
 
     def _is_believable(self, event: Event) -> bool:
         """Say whether an event is of the sale, and not of what the owner gave or the bidder concluded."""
-        if isinstance(event, Signal) and event.values.keys() & self._known.estimates.keys():
+        if isinstance(event, Signal) and event.values.keys() & self._known.values.keys():
             return False
         return not isinstance(event, PrivateEvent) or isinstance(event, (*OF_THE_SALE, *self._game.events))
 
@@ -184,7 +184,7 @@ class Listener:
 
     def _take(self, ask: Ask | Pause) -> None:
         """Take an ask of Harbor's, if it is this bidder's and it has what it needs."""
-        if ask.bidder != self._known.bidder:
+        if ask.bidder != self._known.seat.bidder:
             return
         if isinstance(ask, Pause):
             self.ask = ask if ask.closed or ask.over else replace(ask, closed=self._sale.closed_since_pause())
@@ -212,7 +212,7 @@ class Listener:
         told = [item for event in self._sale.seen if isinstance(event, Signal) for item in event.values]
         if not getattr(opened, "assets", None) or ask.item in told:
             return ""
-        value = self._known.estimates.get(ask.item)
+        value = self._known.values.get(ask.item)
         if value is None:
             return f"I was told no value of the item of {ask.item}, so I can't bid."
         self._sale.add(Signal(ask.bidder, {ask.item: value}))
@@ -232,7 +232,7 @@ class Listener:
         items, now = list(self._sale.view.estimates), self._sale.now
         try:
             model = replace(self._bidder.model, sink=self._bidder.begin())
-            reading = await read_english(model, self._known.bidder, items, now, text)
+            reading = await read_english(model, self._known.seat.bidder, items, now, text)
         except UnreadableReply:
             self.instead = "I did not understand that. What is for sale, at which price, and do you ask me?"
             return
@@ -265,6 +265,6 @@ class Listener:
         least = told or DOLLAR
         if least > budget:
             return f"I withdraw from {item}: {dollars(least)} is more than I have."
-        self.ask = Ask(self._known.bidder, item, self._sale.round, Amount(least, budget))
+        self.ask = Ask(self._known.seat.bidder, item, self._sale.round, Amount(least, budget))
         self.price = heard.exact
         return ""

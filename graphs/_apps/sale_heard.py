@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
@@ -21,11 +22,19 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.money import DOLLAR
+from harbor._core.outcomes import Signal
 from harbor.graphs._apps.plain_english import News
 from harbor.memory._bidder.auction_view import AuctionView
 
 UNTOLD = Decimal(0)
 """The price of an item of which none was told."""
+
+
+class Brought(NamedTuple):
+    """What a bidder's owner gives it: its budget, objective and the texts of its personas, and dollars by item."""
+
+    seat: BidderSeated
+    values: dict[str, Decimal]
 
 
 class SaleHeard:
@@ -39,13 +48,15 @@ class SaleHeard:
         lots: whether the game sells listed items, one after the other.
     """
 
-    def __init__(self, given: BidderSeated, with_budget: bool, lots: bool) -> None:
+    def __init__(self, given: Brought, with_budget: bool, lots: bool) -> None:
         self._given, self._with_budget, self._lots = given, with_budget, lots
         self.seen: list[Event] = []
         self.view = AuctionView()
         self.paused = 0
         """How many items had closed when the bidder last had a moment to think."""
-        self.add(given)
+        self._keep(given.seat)
+        if lots:
+            self._keep(Signal(given.seat.bidder, given.values, noisy=True))
 
     def add(self, *events: Event) -> None:
         """Take what happened."""
@@ -64,17 +75,15 @@ class SaleHeard:
         self.paused = paused
 
     def _kept(self, event: Event) -> Iterator[Event]:
-        if isinstance(event, BidderSeated) and event is not self._given:
-            yield self._seated(event)
+        given = self._given
+        if isinstance(event, BidderSeated):
+            yield replace(given.seat, budget=given.seat.budget if self._with_budget else event.budget)
+        elif isinstance(event, Signal):
+            yield replace(event, values={**event.values, **given.values})
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
         elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):
             yield event
-
-    def _seated(self, said: BidderSeated) -> BidderSeated:
-        given = self._given
-        budget = given.budget if self._with_budget else said.budget
-        return replace(given, budget=budget, estimates={**said.estimates, **given.estimates})
 
     @property
     def now(self) -> str | None:
@@ -139,7 +148,7 @@ class SaleHeard:
     def _people(self) -> tuple[str, ...]:
         """The bidders that were heard of."""
         heard = [event.bidder for event in self.seen if isinstance(event, Acted | BidderWithdrew)]
-        return tuple(dict.fromkeys([*self.view.bidders, self._given.bidder, *heard]))
+        return tuple(dict.fromkeys([*self.view.bidders, self._given.seat.bidder, *heard]))
 
     def _lots_from(self, item: str) -> tuple[Lot, ...]:
         """List the items as they went, then this one, then the others."""

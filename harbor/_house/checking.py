@@ -104,7 +104,7 @@ def _story(entries: Sequence[Entry], game: Game) -> Sequence[Entry]:
     Raises:
         LogError: it has not opened.
     """
-    counted = {*OF_RULES, *game.events} - {*BEFORE}
+    counted = {*OF_RULES, *BEFORE, *game.events}
     begun = next((n for n, entry in enumerate(entries) if type(entry.event) not in BEFORE), len(entries))
     story = [one for one in entries[begun:] if isinstance(one.event, PublicEvent) or type(one.event) in counted]
     if not story:
