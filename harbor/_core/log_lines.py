@@ -36,6 +36,9 @@ from harbor._core.events import (
     SharedEvent,
 )
 
+DIGEST = b',"digest":'
+"""What stands in a line between its event and its digest."""
+
 
 class Entry(NamedTuple):
     """One line of a log: its number, seconds since the log was opened, and the event."""
@@ -113,7 +116,7 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     head = f'{{"seq":{seq},"at":{round(at, 6)!r},{_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
-    return body + b',"digest":"' + digest.encode() + b'"}\n', digest
+    return body + DIGEST + b'"' + digest.encode() + b'"}\n', digest
 
 
 def event_json(event: Event) -> str:
@@ -179,7 +182,7 @@ def decode(line: bytes, digest_before: str, known: Mapping[str, type[Event]]) ->
 
 def digest_of(line: bytes, digest_before: str) -> str:
     """Give the digest of a line: of its bytes as they stand, so that JSON written another way counts as edited too."""
-    body = line.rstrip(b"\n").rpartition(b',"digest":')[0]
+    body = line.rstrip(b"\n").rpartition(DIGEST)[0]
     return sha256(digest_before.encode() + body).hexdigest()[:16]
 
 

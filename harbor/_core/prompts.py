@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
@@ -25,6 +26,8 @@ _CHOICE = re.compile(rf"\A\[facts ({_NAME}(?:, {_NAME})*)\]\n")
 _MEANT = re.compile(r"\s*\[\s*(?:if|hint|facts)\b", re.IGNORECASE)
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _NAMED = re.compile(f"`({_NAME})`")
+TEXTS_KEPT = 256
+"""More than the prompts of all nodes and games together: each is cut once."""
 SHORTEST = 4
 """Letters of the shortest word that says by itself which fact is meant."""
 
@@ -122,8 +125,13 @@ class _Part(NamedTuple):
         return " ".join(filter(None, ("hint" if self.hint else "", f"if {self.fact}" if self.fact else "")))
 
 
-def _parts(text: str) -> Iterator[_Part]:
+@lru_cache(maxsize=TEXTS_KEPT)
+def _parts(text: str) -> tuple[_Part, ...]:
     """Cut a text into its parts."""
+    return tuple(_cut(text))
+
+
+def _cut(text: str) -> Iterator[_Part]:
     part = _Part()
     for line in text.splitlines(keepends=True):
         mark = _MARK.fullmatch(line)

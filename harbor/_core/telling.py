@@ -33,7 +33,7 @@ def as_json(facts: Mapping[str, Any]) -> str:
 
     Angle brackets and control characters inside texts are escaped.
     """
-    text = json.dumps(facts, separators=(",", ":"), default=_number)
+    text = _ENCODER.encode(facts)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
@@ -55,3 +55,6 @@ def _number(value: object) -> int | float:
     if isinstance(value, Decimal):
         return as_number(value)
     raise TypeError(f"{value!r} is no fact: facts are texts, numbers, lists and tables")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), default=_number)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harbor._core.events import BiddersAsked, ModelCalled, Paused
 from harbor._core.layout import CALLS
-from harbor._core.log_lines import Entry, encode
+from harbor._core.log_lines import DIGEST, Entry, encode
 from harbor._core.players import AGENT
 from harbor._core.sent_files import MOST_RECORDS, read_sent
 from harbor._house.compared_log import ComparedLog, found_at
@@ -42,7 +42,10 @@ def check_fields(path: Path, log: ComparedLog) -> None:
         Differs: there is one.
     """
     for line, entry in zip(read_sent(path, MOST_RECORDS).splitlines(), log.told, strict=False):
-        stands, written = body_of(line), body_of(encode(entry, "")[0])
+        again = encode(entry, "")[0]
+        if line.rpartition(DIGEST)[0] == again.rpartition(DIGEST)[0]:
+            continue
+        stands, written = body_of(line), body_of(again)
         if changed := sorted(name for name in stands | written if stands.get(name) != written.get(name)):
             expected, found = ({name: one[name] for name in changed if name in one} for one in (written, stands))
             raise found_at(entry, shown(expected), shown(found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from math import fsum
 from typing import Literal, Protocol
 
@@ -92,7 +93,7 @@ class RawCall:
         parts = (self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars)
         return None if None in parts else fsum(part for part in parts if part is not None)
 
-    @property
+    @cached_property
     def event(self) -> ModelCalled:
         """The event of this call, without its words."""
         same = {field.name: getattr(self, field.name) for field in fields(ModelCalled) if field.name != "prompt"}
