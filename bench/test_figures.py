@@ -26,6 +26,7 @@ from harbor._core.thoughts import Decided
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.policies import MinimumRaise
 from harbor._house.sale import Sale
+from support.turns import take_turn
 
 LATENCY_SECONDS = 0.1
 YARDSTICK = {"calls": 394, "chain": 270, "input tokens": 425_000, "wall clock (s)": 27.2}
@@ -45,11 +46,11 @@ def bare_auction(seed: int) -> Log:
     """Rules alone: no room, the log in memory, three rule bidders of K = 4."""
     names = [bidder.name for bidder in STANDARD.bidders]
     items = tuple(ValuedLot(Lot(item.name, item.start), item.true_value) for item in STANDARD.items)
-    sale = Sale(English(items, dict.fromkeys(names, STANDARD.bidders[0].budget)), names, Log(), Random(seed))
+    sale = Sale(English(items, dict.fromkeys(names, STANDARD.bidders[0].budget)), names, Log(), Random(seed), "open")
     rule = MinimumRaise(4)
     sale.settle({})
     while asks := sale.asks():
-        sale.settle({ask.bidder: rule.decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+        take_turn(sale, {ask.bidder: rule.decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
     return sale.log
 
 

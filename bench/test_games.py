@@ -11,10 +11,12 @@ import pytest
 
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._core.asks import Bid
+from harbor._core.finding import find
 from harbor._core.log import Log
 from harbor._games.building import build
-from harbor._games.mechanism import Mechanism
+from harbor._games.mechanism import Mechanism, Shown
 from harbor._house.sale import Sale
+from support.turns import take_turn
 
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
 GAMES = {  # parts of a game, what they are called, and how many of those a second are aimed at
@@ -26,13 +28,13 @@ GAMES = {  # parts of a game, what they are called, and how many of those a seco
 }
 
 
-def bare_game(rules: Mechanism[Any], seed: int) -> int:
+def bare_game(rules: Mechanism[Any], acts: Shown, seed: int) -> int:
     """Hold a game in which bids are cheap to make up: any whole number of dollars that is legal."""
-    sale, rng = Sale(rules, NAMES, Log(), Random(seed)), Random(seed)
+    sale, rng = Sale(rules, NAMES, Log(), Random(seed), acts), Random(seed)
     sale.settle({})
     while asks := sale.asks():
         least, most = int(asks[0].minimum), int(min(ask.maximum for ask in asks))
-        sale.settle({ask.bidder: Bid(Decimal(rng.randint(least, most))) for ask in asks})
+        take_turn(sale, {ask.bidder: Bid(Decimal(rng.randint(least, most))) for ask in asks})
     return len(sale.log.entries)
 
 
@@ -41,8 +43,8 @@ def test_bare_rules_of_a_game(benchmark: Any, figure: Callable[[str, str, str], 
     parts, called, per_game, aim = GAMES[game]
     settings = {"days": parts} if game == "water" else {"runs": parts}
     config = AuctionConfig(bidders=[Bidder(name) for name in NAMES], rules={"game": game, **settings})
-    rules = build(config)
+    rules, acts = build(config), find("game", game).acts
     seeds = iter(range(10**9))
-    benchmark.pedantic(lambda: bare_game(rules, next(seeds)), rounds=400, warmup_rounds=50)
+    benchmark.pedantic(lambda: bare_game(rules, acts, next(seeds)), rounds=400, warmup_rounds=50)
     rate = per_game / benchmark.stats.stats.median
     figure(f"bare rules of {game}, {called} a second", aim, f"{rate:,.0f}")

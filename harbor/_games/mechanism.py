@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, TypeVar
 
-from harbor._core.acts import Acted, Unit
+from harbor._core.acts import Acted, ActedSealed, Unit
 from harbor._core.amounts import Number
 from harbor._core.asks import Action, Ask, Withdraw
 from harbor._core.events import Event
@@ -30,7 +30,7 @@ class Mechanism(Protocol[S]):
     def settle(self, state: S, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Say what follows from one legal action of each bidder asked; with no actions, before the opening, open.
 
-        The acts of an open game are applied, as `Acted` events, before they are settled.
+        The acts are applied before they are settled: as `Acted` events in an open game, else as `ActedSealed`.
         """
         ...
 
@@ -55,11 +55,12 @@ def acted(ask: Ask, action: Action) -> Acted:
     return Acted(ask.bidder, ask.item, action, ask.round, ask.attempt, unit)
 
 
-def after_acts(rules: Mechanism[S], state: S, actions: Mapping[str, Action]) -> S:
-    """Give the state in which actions are settled: after each has been told, in the order of the asks."""
-    for ask in rules.asks(state):
-        state = rules.apply(state, acted(ask, actions[ask.bidder]))
-    return state
+def acts_of(asks: Iterable[Ask], actions: Mapping[str, Action], acts: Shown) -> list[Acted | ActedSealed]:
+    """Say what everyone of a turn did, in the order of these asks: in public, or to each bidder its own alone."""
+    public = [acted(ask, actions[ask.bidder]) for ask in asks]
+    if acts == "open":
+        return [*public]
+    return [ActedSealed(one.bidder, one.item, one.act, one.round, one.attempt) for one in public]
 
 
 def violation(ask: Ask, action: Action) -> str:

@@ -9,17 +9,31 @@ from typing import Any
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event
 from harbor._games.chance import Chance
-from harbor._games.mechanism import Mechanism, after_acts
+from harbor._games.mechanism import Mechanism, Shown, acts_of
 
 
-def settled(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random) -> tuple[list[Event], Any]:
-    """Settle three times: once, again, and with the answers in reverse order; give the events and the state after.
+def settled(
+    rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random, acts: Shown
+) -> tuple[list[Event], list[Event], Any]:
+    """Settle three times: once, again, and with the answers in reverse order.
+
+    Args:
+        rules: of any game.
+        state: in which everybody has been asked, or before the opening.
+        actions: of everybody who is asked.
+        rng: of what is drawn.
+        acts: as of the game.
+
+    Returns:
+        the acts as events, those that follow, and the state after.
 
     Raises:
         AssertionError: they differ, or something was changed.
     """
-    require(rules.asks(state) == rules.asks(state), "asking twice in one state gives different asks", state)
-    state = after_acts(rules, state, actions)
+    asks = rules.asks(state)
+    require(asks == rules.asks(state), "asking twice in one state gives different asks", state)
+    told: list[Event] = [*acts_of(asks, actions, acts)]
+    state = _applied(rules, state, told)
     before, ties = _shown(rules, state, actions), rng.getrandbits(64)
     events = rules.settle(state, actions, Chance(Random(ties)))
     _unchanged("settling", before, _shown(rules, state, actions))
@@ -27,14 +41,17 @@ def settled(rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: 
     require(events == again, "equal states, actions and ties give different events", [events, again])
     late = rules.settle(state, dict(reversed(actions.items())), Chance(Random(ties)))
     require(events == late, "the order in which answers arrive makes a difference", [events, late])
-    after = state
+    return told, events, _applied(rules, state, events)
+
+
+def _applied(rules: Mechanism[Any], state: Any, events: list[Event]) -> Any:
     for event in events:
-        kept = _shown(rules, after, event)
-        following = rules.apply(after, event)
-        require(following == rules.apply(after, event), "applying an event twice gives two states", event)
-        _unchanged("applying an event", kept, _shown(rules, after, event))
-        after = following
-    return events, after
+        kept = _shown(rules, state, event)
+        following = rules.apply(state, event)
+        require(following == rules.apply(state, event), "applying an event twice gives two states", event)
+        _unchanged("applying an event", kept, _shown(rules, state, event))
+        state = following
+    return state
 
 
 def drawn(ask: Ask, rng: Random) -> Action:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Generic, TypeVar, overload
 
-from harbor._core.acts import ActedSealed, Drawn, DrawnOpenly
+from harbor._core.acts import Drawn, DrawnOpenly
 from harbor._core.asks import Action, Ask
 from harbor._core.errors import of_strangers
 from harbor._core.events import EVERYONE, Event, PrivateEvent, SharedEvent
 from harbor._core.log import Log
 from harbor._games.chance import Chance, Draw, Told
-from harbor._games.mechanism import Mechanism, Shown, acted
+from harbor._games.mechanism import Mechanism, Shown, acts_of
 
 S = TypeVar("S")
 
@@ -106,12 +106,8 @@ class Sale(Generic[S]):
 
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
         """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
-        for ask in asks:
-            public = acted(ask, actions[ask.bidder])
-            if self._acts == "open":
-                self.record(public)
-            else:
-                self.record(ActedSealed(ask.bidder, ask.item, public.act, ask.round, ask.attempt))
+        for act in acts_of(asks, actions, self._acts):
+            self.record(act)
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""

@@ -50,7 +50,7 @@ def _play(one: Found, auction: ResolvedAuction) -> None:
     rng = stream(auction.config.seed, "rehearsal")
     rules = build(auction.config)  # of their own: those of the auction stay as they are
     seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
-    news, state = settled(rules, rules.start(), {}, rng)
+    _, news, state = settled(rules, rules.start(), {}, rng, one.value.acts)
     _hear(seen, opening_events(auction))
     for _ in range(MOST_TURNS):
         _check_events(one, news)
@@ -60,7 +60,9 @@ def _play(one: Found, auction: ResolvedAuction) -> None:
             return
         for ask in asks:
             _answer(one, ask, seen[ask.bidder], rng)
-        news, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng)
+        actions = {ask.bidder: drawn(ask, rng) for ask in asks}
+        acts, news, state = settled(rules, state, actions, rng, one.value.acts)
+        _hear(seen, acts)
 
 
 def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:

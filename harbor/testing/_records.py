@@ -11,9 +11,11 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import Event, LotClosed
+from harbor._core.finding import find
 from harbor._games.building import build
 from harbor._games.chance import Chance
-from harbor._games.mechanism import Mechanism, after_acts, violation
+from harbor._games.game import Game
+from harbor._games.mechanism import Mechanism, Shown, acts_of, violation
 from harbor._runs.items import with_items
 
 MOST_DRAWS = 500
@@ -67,12 +69,13 @@ def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
         ConfigError: the settings are refused, or a row has an unknown column, no item or no number.
     """
     config = with_items(game)
-    return list(_Replay(build(config), config.rules.reasks, records).differences())
+    game: Game = find("game", config.rules.game)
+    return list(_Replay(build(config), config.rules.reasks, records, game.acts).differences())
 
 
 class _Replay:
-    def __init__(self, rules: Mechanism[Any], reasks: int, records: Iterable[Row]) -> None:
-        self.rules, self.reasks = rules, reasks
+    def __init__(self, rules: Mechanism[Any], reasks: int, records: Iterable[Row], acts: Shown) -> None:
+        self.rules, self.reasks, self.acts = rules, reasks, acts
         self.rounds: dict[tuple[str, int], Bids] = {}
         self.outcomes: dict[str, Row] = {}
         for number, row in enumerate(records, start=1):
@@ -109,7 +112,8 @@ class _Replay:
             for ask in asks:
                 yield from self._refused(ask, bids[ask.bidder])
             actions = {ask.bidder: _action(ask, bids[ask.bidder]) for ask in asks}
-            state = after_acts(self.rules, state, actions)
+            for act in acts_of(asks, actions, self.acts):
+                state = self.rules.apply(state, act)
             events = self._settled(state, actions)
         for (item, round_), bids in self.rounds.items():
             yield Difference(item, round_, "bidders asked", "[]", str(sorted(bids)))

@@ -9,12 +9,14 @@ from typing import Any
 from harbor._core.asks import Ask
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode, named
-from harbor._games.mechanism import Mechanism, fold, violation
+from harbor._games.mechanism import Mechanism, Shown, fold, violation
 from harbor._games.purity import drawn, require, settled
 from harbor._house.auctioneer import announce
 
 
-def check_rules(rules: Mechanism[Any], games: int = 20, most_turns: int = 10_000, seed: int = 0) -> None:
+def check_rules(
+    rules: Mechanism[Any], games: int = 20, most_turns: int = 10_000, seed: int = 0, acts: Shown = "sealed"
+) -> None:
     """Check that rules keep the promises of `Mechanism`, in games of random legal play.
 
     Nobody is asked before the opening or after the end. Every ask is legal. The state is the fold of the events, also
@@ -27,27 +29,28 @@ def check_rules(rules: Mechanism[Any], games: int = 20, most_turns: int = 10_000
         games: how many games to play.
         most_turns: the number of turns within which a game must end.
         seed: of the random play.
+        acts: as of the `Game`: whether everyone learns at once what a bidder did.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
     """
     for number in range(games):
-        events = _play(rules, Random(f"{seed} {number}"), most_turns)
+        events = _play(rules, Random(f"{seed} {number}"), most_turns, acts)
         require(fold(rules, _read_back(events)) == fold(rules, events), "a log read back gives another state", events)
 
 
-def _play(rules: Mechanism[Any], rng: Random, most_turns: int) -> list[Event]:
+def _play(rules: Mechanism[Any], rng: Random, most_turns: int, acts: Shown) -> list[Event]:
     state = rules.start()
     require(not rules.asks(state), "somebody is asked before the doors open", rules.asks(state))
-    events, state = settled(rules, state, {}, rng)
+    _, events, state = settled(rules, state, {}, rng, acts)
     turns = 0
     while asks := rules.asks(state):
         turns += 1
         require(turns <= most_turns, f"the game has not ended after {most_turns} turns", asks)
         _check_asks(asks)
-        happened, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng)
+        told, happened, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng, acts)
         require(bool(happened), "nothing follows from the actions", asks)
-        events += happened
+        events += [*told, *happened]
     require(not rules.asks(rules.apply(state, SaleClosed())), "somebody is asked after the end", state)
     require(fold(rules, events) == state, "the state is not the fold of the events", state)
     for event in events:

@@ -11,7 +11,7 @@ from harbor._core.finding import find
 from harbor._core.log_lines import is_seen_by
 from harbor._games.board import GuardedBoard, PlainBoard, Shown, checked
 from harbor._games.sessions.session import RunOpened
-from harbor.events import BidderSeated, BidFailed, ItemSold, PublicEvent, SaleClosed
+from harbor.events import BidderSeated, ItemSold, PublicEvent, SaleClosed, Tried
 from harbor.games import dollars
 from support.held_games import GAMES, played
 
@@ -90,7 +90,7 @@ def test_the_board_of_a_sale_shows_a_seat_its_own_budget_less_its_wins_and_of_ot
 
 def test_why_a_bid_was_refused_is_on_the_board_of_its_bidder_alone():
     entries = log_of("english")
-    number, failed = next((n, entry.event) for n, entry in enumerate(entries) if isinstance(entry.event, BidFailed))
+    number, failed = next((n, entry.event) for n, entry in enumerate(entries) if isinstance(entry.event, Tried))
     for name in {entry.event.bidder for entry in entries if isinstance(entry.event, BidderSeated)}:
         seen = [entry for entry in entries[: number + 1] if is_seen_by(name, entry.event)]
         shown = str(seen_on_board("english", seen)[-1])

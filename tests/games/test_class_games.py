@@ -9,7 +9,8 @@ from harbor._cli.configs import load
 from harbor._core.events import BidderLabelled, Event
 from harbor._core.finding import find
 from harbor._core.money import dollars
-from harbor._games.sessions.session import RunSettled, SessionOpened
+from harbor._games.sessions.results import past_runs
+from harbor._games.sessions.session import SessionOpened
 
 
 def played(preset: str, seed: int) -> list[Event]:
@@ -36,8 +37,9 @@ def test_in_a_class_game_the_rivals_differ_from_each_other_and_from_seed_to_seed
 
 def test_zero_is_not_what_wins_a_beauty_contest_among_levels():
     for seed in range(4):
-        first = [event for event in played("beauty", seed) if isinstance(event, RunSettled)][:5]
-        assert all(event.action > 5 for event in first if event.won)
+        first = next(past_runs(played("beauty", seed))).results
+        assert [one.bidder for one in first if one.won]
+        assert all(one.action > 5 for one in first if one.won)
 
 
 @pytest.mark.parametrize("preset", ["beauty", "second-price"])

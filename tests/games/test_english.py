@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
+from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     SCHEMA_VERSION,
     BidderWithdrew,
-    BidPlaced,
     ItemOpened,
     ItemSold,
     ItemUnsold,
@@ -31,10 +31,12 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log, read_log
 from harbor._core.seeding import stream
+from harbor._games.chance import Chance
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold, violation
 from harbor._house.sale import Sale
+from support.turns import take_turn
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee")
@@ -56,7 +58,7 @@ def rules(*starts, budgets=(1000, 1000, 1000), values=None, **options):
 
 
 def sale_of(mechanism, seed=0, log=None):
-    return Sale(mechanism, tuple(mechanism.budgets), log or Log(), stream(seed, "ties"))
+    return Sale(mechanism, tuple(mechanism.budgets), log or Log(), stream(seed, "ties"), acts="open")
 
 
 def events_of(sale):
@@ -77,7 +79,7 @@ def hold(sale, choices):
     sale.settle({})
     while asks := sale.asks():
         turns.append((len(sale.log.entries), asks))
-        sale.settle({ask.bidder: answer(ask, next(choices)) for ask in asks})
+        take_turn(sale, {ask.bidder: answer(ask, next(choices)) for ask in asks})
     return turns
 
 
@@ -87,7 +89,7 @@ def hold_script(mechanism, *rounds, seed=0):
     sale.settle({})
     for amounts in rounds:
         actions = {name: Bid(Decimal(amount)) for name, amount in amounts.items()}
-        sale.settle({ask.bidder: actions.get(ask.bidder, Withdraw()) for ask in sale.asks()})
+        take_turn(sale, {ask.bidder: actions.get(ask.bidder, Withdraw()) for ask in sale.asks()})
     return sale
 
 
@@ -144,9 +146,9 @@ class Witness:
         match event:
             case ItemOpened() | PriceLowered():
                 self.reset(event.start, event.increment)
-            case BidPlaced():
-                self.round_bids[event.bidder] = event.amount
-            case BidderWithdrew():
+            case Acted(act=Bid(amount=amount)):
+                self.round_bids[event.bidder] = amount
+            case Acted() | BidderWithdrew():
                 self.out.add(event.bidder)
             case RoundClosed():
                 self.leader, self.price = event.leader, event.price
@@ -215,7 +217,8 @@ def test_only_those_who_cannot_pay_are_sent_away_as_such(mechanism, choices, see
     hold(sale, choices)
     witness = Witness(mechanism)
     for event in events_of(sale):
-        if isinstance(event, BidderWithdrew) and event.reason == "cannot afford":
+        if isinstance(event, BidderWithdrew):
+            assert event.reason == "cannot afford"
             assert witness.left(event.bidder) < witness.minimum
         witness.see(event)
 
@@ -305,7 +308,12 @@ def test_the_order_in_which_answers_arrive_changes_nothing(mechanism, choices, s
     while asks := sale.asks():
         actions = {ask.bidder: answer(ask, next(flow)) for ask in asks}
         late = dict(reversed(actions.items()))
-        draws = [mechanism.settle(sale.state, order, Random(seed)) for order in (actions, late)]
+        twin = sale_of(mechanism, seed)
+        twin.state = sale.state
+        twin.act(asks, late)
+        sale.act(asks, actions)
+        assert twin.state == sale.state
+        draws = [mechanism.settle(sale.state, order, Chance(Random(seed))) for order in (actions, late)]
         assert draws[0] == draws[1]
         sale.settle(actions)
 
@@ -317,9 +325,10 @@ def test_settling_changes_no_state(mechanism, choices, seed):
     sale.settle({})
     flow = cycle(choices)
     while asks := sale.asks():
-        before = sale.state._replace(budgets=dict(sale.state.budgets))
         actions = {ask.bidder: answer(ask, next(flow)) for ask in asks}
-        mechanism.settle(sale.state, actions, Random(seed))
+        sale.act(asks, actions)
+        before = sale.state._replace(budgets=dict(sale.state.budgets))
+        mechanism.settle(sale.state, actions, Chance(Random(seed)))
         assert sale.state == before
         sale.settle(actions)
 
@@ -337,7 +346,7 @@ def tie_winners(order, seeds):
     for seed in seeds:
         sale = sale_of(mechanism, seed)
         sale.settle({})
-        sale.settle(dict.fromkeys(order, Bid(Decimal(10))))
+        take_turn(sale, dict.fromkeys(order, Bid(Decimal(10))))
         winners[sale.state.leader] += 1
     return winners
 
@@ -405,9 +414,9 @@ def test_the_increment_is_a_share_of_the_start_and_not_of_the_price():
 def test_a_withdrawal_is_final_for_that_item_and_not_for_the_next():
     sale = hold_script(rules(100, 50), {"Ann": 100, "Ben": 110})
     assert asked(sale) == ["Ann"]
-    sale.settle({"Ann": Bid(Decimal(120))})
+    take_turn(sale, {"Ann": Bid(Decimal(120))})
     assert asked(sale) == ["Ben"]
-    sale.settle({"Ben": Withdraw()})
+    take_turn(sale, {"Ben": Withdraw()})
     assert picked(sale, ItemOpened)[-1].item == "Item 2"
     assert asked(sale) == ["Ann", "Ben", "Cho"]
 
@@ -522,11 +531,11 @@ def test_the_opening_tells_seats_lots_in_order_and_what_is_revealed():
     assert opened.reveal == "price"
 
 
-def test_who_gives_no_answer_has_declined():
-    sale = sale_of(rules(100))
-    sale.settle({})
-    sale.settle({"Ann": Bid(Decimal(100)), "Ben": Bid(Decimal(110))})
-    assert BidderWithdrew("Item 1", 1, "Cho", "declined") in events_of(sale)
+def test_who_leaves_by_itself_is_out_by_its_own_act_and_not_by_the_rules():
+    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110})
+    assert [event for event in picked(sale, Acted) if event.bidder == "Cho"] == [Acted("Cho", "Item 1", Withdraw())]
+    assert picked(sale, BidderWithdrew) == []
+    assert sale.state.active == ("Ann", "Ben")
 
 
 def test_a_sale_with_one_bidder_goes_to_it_at_its_first_bid():

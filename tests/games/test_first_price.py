@@ -16,24 +16,27 @@ from scipy.integrate import quad
 
 from harbor import Auction
 from harbor._config.auction import Bidder, Simulated
+from harbor._core.acts import ActedSealed
 from harbor._core.asks import Action, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled
 from harbor._core.log import Log, of_type, read_log
 from harbor._core.money import CENT, to_cents
+from harbor._core.outcomes import Paid
 from harbor._core.seeding import stream
 from harbor._games.building import build
 from harbor._games.first_price.equilibrium import equilibrium_bid, highest_bid
 from harbor._games.first_price.game import FIRST_PRICE, policy, rational
 from harbor._games.sessions import measures
 from harbor._games.sessions.priors import Normal, Uniform
-from harbor._games.sessions.session import RunLabelled, RunSettled, SessionOpened
-from harbor._house.checking import check
+from harbor._games.sessions.session import RunLabelled, SessionOpened
+from harbor._house.checking import AS_TOLD, check
 from harbor._house.sale import Sale
 from harbor._runs.items import with_items
 from harbor.evaluation._metrics.registry import measure
 from support import forging
 from support.best_response import gain_share
+from support.turns import take_turn
 
 NORMAL = Normal(mean=50, deviation=10)
 UNIFORM = {"kind": "uniform", "low": 0, "high": 100}
@@ -155,16 +158,16 @@ def test_a_best_response_to_rivals_in_equilibrium_gains_nothing(prior, rivals, h
 @pytest.mark.parametrize(("players", "revenue"), [(2, 44.358), (3, 50.0), (5, 54.95)])
 def test_revenue_of_rational_bidders_is_the_mean_second_value(players, revenue):
     log = auction(players, runs=500, seed=players).run().log
-    prices = [float(event.paid) for event in events(log, RunSettled) if event.won]
+    prices = [float(event.amount) for event in events(log, Paid)]
     assert len(prices) == 500
     assert abs(fmean(prices) - revenue) < 3 * stdev(prices) / len(prices) ** 0.5
 
 
 def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn_from():
     log = of_values(50, 60, distribution=NORMAL).run().log
-    assert [float(event.action) for event in events(log, RunSettled)] == [42.02, 47.12]
+    assert [float(event.act.amount) for event in events(log, ActedSealed)] == [42.02, 47.12]
     log = of_values(50, 60, distribution=UNIFORM).run().log
-    assert [float(event.action) for event in events(log, RunSettled)] == [25, 30]
+    assert [float(event.act.amount) for event in events(log, ActedSealed)] == [25, 30]
 
 
 @pytest.mark.parametrize("players", [2, 3, 5])
@@ -195,7 +198,7 @@ def sale_of(one: Auction) -> Sale:
 
 def played(one: Auction, *actions: Action) -> Sale:
     sale = sale_of(one)
-    sale.settle({ask.bidder: action for ask, action in zip(sale.asks(), actions, strict=True)})
+    take_turn(sale, {ask.bidder: action for ask, action in zip(sale.asks(), actions, strict=True)})
     return sale
 
 
@@ -425,7 +428,7 @@ def test_the_published_groups_draw_the_values_that_they_drew_before(game):
 # ---------------------------------------------------------------- logs
 
 
-def test_a_log_of_before_priors_is_read_measured_and_found_to_follow_from_the_rules(tmp_path):
+def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_unless_settings_tell_of_one(tmp_path):
     folder = tmp_path / "run"
     auction(rule="random", runs=2).run(out=folder)
     lines = [line for line in forging.lines_of(folder / "events.jsonl") if line["type"] != "run_labelled"]
@@ -436,10 +439,11 @@ def test_a_log_of_before_priors_is_read_measured_and_found_to_follow_from_the_ru
     assert [one.missing for one in measure(["payoff"], log)] == [
         f"no equilibrium is known: {WITHOUT['no distribution'][1]}"
     ] * 2
-    verdict = check(log, with_items(auction(rule="random", runs=2)))
+    found = check(log, with_items(auction(rule="random", runs=2)))
+    assert (found.follows, found.event) == (False, "first_price_opened")
+    verdict = check(log, None)
     assert verdict.follows, verdict
-    assert "its opening tells no distribution of values: no equilibrium is checked" in verdict.unchecked
-    assert check(log, None).follows
+    assert AS_TOLD in verdict.unchecked
 
 
 def test_another_distribution_in_the_opening_of_a_log_is_found_by_the_settings(tmp_path):

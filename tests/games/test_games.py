@@ -12,30 +12,32 @@ import pytest
 
 from harbor import Auction, Bidder, Item, read_log
 from harbor._config.auction import AuctionConfig
+from harbor._core.acts import Acted, ActedSealed, Tried
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import (
     ANALYST,
     EVERYONE,
-    BidFailed,
     ItemSold,
     LotClosed,
     PublicEvent,
     SaleClosed,
     SeatFailed,
 )
-from harbor._core.finding import names
+from harbor._core.finding import find, names
 from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, named
+from harbor._core.log_lines import Entry, is_seen_by, named
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal
 from harbor._games.beauty.rules import Beauty
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.building import build
+from harbor._games.chance import Chance
 from harbor._games.mechanism import fold
 from harbor._games.second_price.rules import SecondPrice
 from harbor._games.second_price.settings import SecondPriceRules
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.sessions.session import RunSettled
+from harbor._games.sessions.results import past_runs
+from harbor._games.water.days import past_days
 from harbor._games.water.rules import DayClosed, Water
 from harbor._games.water.settings import WaterRules
 from harbor._house.auctioneer import announce
@@ -150,16 +152,22 @@ def test_what_does_not_belong_to_a_game_is_refused_before_anything_is_written(se
 @pytest.mark.parametrize("game", ["second-price", "first-price", "beauty"])
 def test_with_nothing_shown_no_bidder_sees_anything_of_another(game):
     result = auction(game, "random", "rational", "adversary", show="nothing").run()
+    own = (ActedSealed, Signal, AllocatedSealed, PaidSealed)
+    told = [event for event in events_of(result) if isinstance(event, own)]
+    assert {type(event) for event in told} >= {ActedSealed, PaidSealed}
+    for event in told:
+        for name in {getattr(event, "bidder", ""), getattr(event, "payer", ""), getattr(event, "payee", "")} - {HOUSE}:
+            assert [one for one in FIVE[:3] if is_seen_by(one, event)] == [name]
     for event in events_of(result):
-        assert not isinstance(event, ValueDrawn | RunSettled) or event.audience == f"bidder:{event.bidder}"
-        if event.audience == EVERYONE and isinstance(event, LotClosed):
-            assert (event.actions, event.winners) == ({}, ())
+        assert not isinstance(event, Acted | Allocated | Paid), event
+        if isinstance(event, LotClosed):
+            assert event.winners == ()
 
 
 def test_a_refusal_is_for_its_bidder_alone_and_tells_nothing_of_another():
     result = auction("second-price", "adversary", "rational", show="nothing", values={"Alex": [61.37], "Bob": [59.83]})
     events = events_of(result.run())
-    for failed in (event for event in events if isinstance(event, BidFailed)):
+    for failed in (event for event in events if isinstance(event, Tried)):
         assert failed.audience == "bidder:Alex"
         assert "59.83" not in failed.reason
 
@@ -169,7 +177,7 @@ def test_a_refusal_is_for_its_bidder_alone_and_tells_nothing_of_another():
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_rules_of_every_game_keep_their_promises(game):
-    check_rules(build(auction(game, *["random"] * 5)), games=15)
+    check_rules(build(auction(game, *["random"] * 5)), games=15, acts=find("game", game).acts)
 
 
 RESIDENTS = WaterRules().residents
@@ -193,20 +201,20 @@ class Forgets(Broken):
 
 
 class PrefersWhoAnswersFirst(Broken):
-    def _close(self, state, actions, rng):
-        return super()._close(state, dict.fromkeys(list(actions)[:1], Bid(Decimal(0))), rng)
+    def _close(self, state, actions, chance):
+        return super()._close(state, dict.fromkeys(list(actions)[:1], Bid(Decimal(0))), chance)
 
 
 class TossesItsOwnCoin(Broken):
     tosses = iter(range(10**6))
 
-    def _close(self, state, actions, rng):
-        return super()._close(state, {} if next(self.tosses) % 2 else actions, rng)
+    def _close(self, state, actions, chance):
+        return super()._close(state, {} if next(self.tosses) % 2 else actions, chance)
 
 
 class ScribblesInTheState(Broken):
-    def _close(self, state, actions, rng):
-        closed = super()._close(state, actions, rng)
+    def _close(self, state, actions, chance):
+        closed = super()._close(state, actions, chance)
         state.statuses["Zed"] = state.statuses["Alex"]
         return closed
 
@@ -227,8 +235,8 @@ class AsksAgainItself(Broken):
 
 
 class NeverEnds(Broken):
-    def settle(self, state, actions, rng):
-        return super().settle(state, actions, rng) if not state.day else [PublicEvent()]
+    def settle(self, state, actions, chance):
+        return super().settle(state, actions, chance) if not state.day else [PublicEvent()]
 
 
 @pytest.mark.parametrize(
@@ -269,16 +277,19 @@ def test_an_event_of_yours_may_not_take_the_name_of_another():
 @pytest.mark.parametrize("game", GAMES)
 def test_the_adversary_never_wins_by_a_failed_bid_and_never_stops_the_game(game):
     result = auction(game, "adversary", "rational", "rational", reasks=0).run()
-    failed = [event for event in events_of(result) if isinstance(event, BidFailed)]
+    failed = [event for event in events_of(result) if isinstance(event, Tried)]
     assert {event.bidder for event in failed} == {"Alex"}
-    assert not any(event.won for event in events_of(result) if isinstance(event, RunSettled) and event.bidder == "Alex")
+    assert not any(one.won for past in past_runs(events_of(result)) for one in past.results if one.bidder == "Alex")
+    assert not any(
+        event.bidder == "Alex" for event in events_of(result) if isinstance(event, Allocated | AllocatedSealed)
+    )
     assert not any("Alex" in event.served for event in events_of(result) if isinstance(event, DayClosed))
     assert not any(event.winner == "Alex" for event in events_of(result) if isinstance(event, ItemSold))
 
 
 def test_a_rational_resident_bids_its_salary_and_everything_on_its_last_day():
     result = auction("water", "rational", "minimum-raise", supplies=[0, 0, 0, 9], days=4).run()
-    bids = [event.bids["Alex"] for event in events_of(result) if isinstance(event, DayClosed)]
+    bids = [day.bids["Alex"] for day in past_days(events_of(result))]
     assert bids == [70, 70, 70, 280]
 
 
@@ -286,12 +297,13 @@ def test_a_rational_first_price_bid_is_shaded_by_the_number_of_rivals():
     values = {name: [80] for name in FIVE[:4]}
     uniform = {"kind": "uniform", "low": 0, "high": 100}
     result = auction("first-price", *["rational"] * 4, runs=1, values=values, distribution=uniform).run()
-    assert {event.action for event in events_of(result) if isinstance(event, RunSettled)} == {60}
+    assert {event.act for event in events_of(result) if isinstance(event, ActedSealed)} == {Bid(Decimal(60))}
 
 
 def test_a_random_bidder_bids_within_the_limits():
     result = auction("second-price", "random", "random", runs=50).run()
-    bids = [event.action for event in events_of(result) if isinstance(event, RunSettled)]
+    bids = [event.act.amount for event in events_of(result) if isinstance(event, ActedSealed)]
+    assert len(bids) == 100
     assert all(0 <= bid <= 100 for bid in bids)
     assert len(set(bids)) > 90
 
@@ -342,9 +354,9 @@ def test_an_agent_of_any_make_hears_what_a_seat_may_know():
     rules = SecondPrice(
         ("Ann", "Ben"), SecondPriceRules(), {"Ann": (Decimal(61),) * 6, "Ben": (Decimal(59),) * 6}, Decimal(100)
     )
-    state = fold(rules, rules.settle(rules.start(), {}, None))
+    state = fold(rules, rules.settle(rules.start(), {}, Chance(None)))
     assert [ask.note for ask in rules.asks(state)] == ["it is worth $61 to you", "it is worth $59 to you"]
     contest = Beauty(("Ann",), BeautyRules(), Decimal(100))
-    state = fold(contest, contest.settle(contest.start(), {}, None))
+    state = fold(contest, contest.settle(contest.start(), {}, Chance(None)))
     assert contest.asks(state) == [Ask("Ann", "run 1", 1, Number(Decimal(0), Decimal(100)))]
-    assert ANALYST not in {event.audience for event in contest.settle(contest.start(), {}, None)}
+    assert ANALYST not in {event.audience for event in contest.settle(contest.start(), {}, Chance(None))}

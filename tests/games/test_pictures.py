@@ -16,20 +16,24 @@ from harbor._core.log_lines import Entry, is_seen_by
 from harbor._games.board import GuardedBoard, PlainBoard
 from harbor._games.drawn import MOST, Mark, Picture, is_drawable
 from harbor._games.english_private.rules import PriceRaised
-from harbor._games.sessions.private_values import ItemAllotted, ValueDrawn
-from harbor._games.sessions.session import RunOpened, RunSettled
+from harbor._games.sessions.private_values import ItemAllotted
+from harbor._games.sessions.results import past_runs
+from harbor._games.sessions.session import RunOpened
+from harbor._games.water.days import past_days
 from harbor._games.water.rules import DayClosed, DayOpened
 from harbor._view.seen_marks import Marks, pictures_drawn
 from harbor.events import (
+    Acted,
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     ItemOpened,
     ItemSold,
     ItemUnsold,
     PriceLowered,
     RoundClosed,
+    Signal,
 )
+from harbor.games import Bid, Withdraw
 from support.held_games import GAMES, auction, played
 from support.third_price import THIRD, ThirdClosed
 
@@ -60,6 +64,18 @@ def names_in(entries):
     return [entry.bidder for entry in of_type(entries, BidderSeated)]
 
 
+def bids_in(entries):
+    return [one for one in of_type(entries, Acted) if isinstance(one.act, Bid)]
+
+
+def exits_in(entries):
+    return [one for one in of_type(entries, Acted) if isinstance(one.act, Withdraw)]
+
+
+def results_in(entries):
+    return [one for past in past_runs(entry.event for entry in entries) for one in past.results]
+
+
 def numbers_in(value):
     match value:
         case Decimal() | int() | float():
@@ -77,13 +93,22 @@ def numbers_in(value):
 def test_a_sale_has_a_mark_for_each_bid_exit_round_and_item():
     entries = LOGS["english"]
     marks, count = counted("english", entries), lambda *kinds: sum(len(of_type(entries, kind)) for kind in kinds)
-    assert marks["bids", "bid"] == count(BidPlaced) > 0
-    assert marks["bids", "out"] == count(BidderWithdrew) > 0
+    assert marks["bids", "bid"] == len(bids_in(entries)) > 0
+    assert marks["bids", "out"] == count(BidderWithdrew) + len(exits_in(entries)) > 0
     assert marks["bids", "price"] == count(RoundClosed) > 0
     assert marks["items", "price"] == marks["items", "profit"] == count(ItemSold) > 0
     assert marks["items", "worth"] == count(ItemSold, ItemUnsold)
     assert marks["bids", "estimate"] == count(ItemOpened) * count(BidderSeated)
     assert marks["money", "budget"] == (count(ItemSold) + 1) * count(BidderSeated)
+
+
+@pytest.mark.parametrize(
+    "exit_", [BidderWithdrew("Lot A", 1, "Ann", "cannot afford"), Acted("Ann", "Lot A", Withdraw("fault"))]
+)
+def test_who_is_taken_out_by_the_rules_is_drawn_like_one_that_leaves(exit_):
+    events = (ItemOpened("Lot A", Decimal(900), Decimal(90)), exit_)
+    marks = [mark for _, mark in drawn("english", [Entry(seq, 0.0, one) for seq, one in enumerate(events)])]
+    assert [(one.series, one.y) for one in marks if (one.picture, one.role) == ("bids", "out")] == [("Ann", 900)]
 
 
 def test_an_item_that_nobody_buys_is_drawn_with_the_last_price_that_was_asked():
@@ -113,8 +138,8 @@ def test_the_budgets_and_profits_that_are_drawn_are_those_of_the_log():
 @pytest.mark.parametrize("game", ["first-price", "second-price", "english-private"])
 def test_a_session_has_a_point_for_each_bid_at_the_value_of_its_bidder_and_a_price_for_each_item_sold(game):
     entries = LOGS[game]
-    values = {(one.bidder, one.item): one.value for one in of_type(entries, ValueDrawn)}
-    bids = [one for one in of_type(entries, RunSettled) if one.action is not None]
+    values = {(one.bidder, item): value for one in of_type(entries, Signal) for item, value in one.values.items()}
+    bids = [one for one in results_in(entries) if one.action is not None]
     points = [mark for _, mark in drawn(game, entries) if (mark.picture, mark.role) == ("values", "bid")]
     assert [(one.series, one.x, one.y) for one in points] == [
         (one.bidder, values[one.bidder, one.item], one.action) for one in bids
@@ -139,7 +164,8 @@ def test_what_a_run_brought_is_cumulated():
         entries = LOGS[game]
         start = next(iter(getattr(entry.event, "assets", None) for entry in entries if hasattr(entry.event, "runs")))
         for name in names_in(entries):
-            brought = [one.assets - start for one in of_type(entries, RunSettled) if one.bidder == name]
+            brought = [one.assets - start for one in results_in(entries) if one.bidder == name]
+            assert len(brought) == 2
             lines = [mark for _, mark in drawn(game, entries) if (mark.picture, mark.series) == ("earned", name)]
             assert [mark.y for mark in lines] == list(accumulate(brought))
 
@@ -148,21 +174,22 @@ def test_a_clock_has_a_price_for_each_round_and_shows_who_left_when():
     entries = LOGS["english-private"]
     marks = counted("english-private", entries)
     assert marks["bids", "price"] == len(of_type(entries, PriceRaised)) + len(of_type(entries, RunOpened))
-    assert marks["bids", "out"] == len(of_type(entries, BidderWithdrew)) > 0
-    assert marks["bids", "bid"] == len(of_type(entries, BidPlaced)) > 0
-    assert marks["bids", "worth"] == len(of_type(entries, ValueDrawn))
+    assert marks["bids", "out"] == len(exits_in(entries)) > 0
+    assert marks["bids", "bid"] == len(bids_in(entries)) > 0
+    assert marks["bids", "worth"] == len(of_type(entries, Signal))
 
 
 def test_a_contest_has_each_number_once_and_each_target():
     marks = counted("beauty", LOGS["beauty"])
-    picked = [one for one in of_type(LOGS["beauty"], RunSettled) if one.action is not None]
+    picked = [one for one in results_in(LOGS["beauty"]) if one.action is not None]
     assert (marks["picks", "number"], marks["picks", "target"]) == (len(picked), 2)
 
 
 def test_the_water_game_has_each_bid_health_balance_and_supply():
     entries = LOGS["water"]
     days, marks = of_type(entries, DayClosed), counted("water", entries)
-    assert marks["offers", "bid"] == sum(bid is not None for day in days for bid in day.bids.values()) > 0
+    bids = [bid for day in past_days(entry.event for entry in entries) for bid in day.bids.values()]
+    assert marks["offers", "bid"] == sum(bid is not None for bid in bids) > 0
     assert marks["health", "health"] == marks["money", "balance"] == sum(len(day.statuses) for day in days)
     assert marks["water", "supply"] == len(of_type(entries, DayOpened))
     assert marks["water", "need served"] == sum(len(day.served) for day in days) > 0
@@ -251,7 +278,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)
 def test_a_board_that_draws_what_cannot_be_drawn_costs_its_pictures_and_the_bids_are_drawn(make):
-    board, bid = GuardedBoard("mine", make), BidPlaced("lot", 1, "Ann", Decimal(5))
+    board, bid = GuardedBoard("mine", make), Acted("Ann", "lot", Bid(Decimal(5)))
     board.note(bid)
     assert board.marks(bid) == [Mark("bids", "Ann", "bid", "point", 5, 1)]
     assert "mine" in board.complaint
@@ -263,7 +290,7 @@ def test_a_board_that_draws_what_cannot_be_drawn_costs_its_pictures_and_the_bids
 def test_of_a_board_that_lacks_pictures_or_marks_the_bids_are_drawn(lacks):
     bare = {"note": lambda *_: None, "shown": PlainBoard().shown, "pictures": (), "marks": lambda *_: ()}
     board = GuardedBoard("mine", type("Bare", (), {key: one for key, one in bare.items() if key != lacks}))
-    assert len(board.marks(BidPlaced("lot", 1, "Ann", Decimal(5)))) == 1
+    assert len(board.marks(Acted("Ann", "lot", Bid(Decimal(5))))) == 1
     assert board.complaint == ""
 
 

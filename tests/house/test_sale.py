@@ -8,7 +8,9 @@ from random import Random
 
 import pytest
 
-from harbor._core.events import BidFailed, BidPlaced, ItemUnsold, Lot
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid
+from harbor._core.events import ItemUnsold, Lot
 from harbor._core.log import Log
 from harbor._games.english.rules import English, ValuedLot
 from harbor._house.sale import Sale
@@ -18,7 +20,7 @@ NAMES = ("Ann", "Ben")
 
 def a_sale() -> Sale:
     items = (ValuedLot(Lot("Vase", Decimal(100)), Decimal(200)),)
-    return Sale(English(items, dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7))
+    return Sale(English(items, dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7), acts="open")
 
 
 def test_what_is_seen_grows_as_the_sale_goes_on_and_what_was_taken_of_it_does_not():
@@ -26,19 +28,19 @@ def test_what_is_seen_grows_as_the_sale_goes_on_and_what_was_taken_of_it_does_no
     sale.settle({})
     seen = sale.seen_by("Ann")
     before = tuple(seen)
-    sale.record(BidPlaced("Vase", 1, "Ben", Decimal(100)))
+    sale.record(Acted("Ben", "Vase", Bid(Decimal(100))))
     assert sale.seen_by("Ann") is seen
-    assert tuple(seen) == (*before, BidPlaced("Vase", 1, "Ben", Decimal(100)))
+    assert tuple(seen) == (*before, Acted("Ben", "Vase", Bid(Decimal(100))))
 
 
 def test_what_is_seen_keeps_its_order_whenever_it_is_looked_at():
     looked, late = a_sale(), a_sale()
     happened = [
-        BidPlaced("Vase", 1, "Ben", Decimal(100)),
-        BidFailed("Ann", "Vase", 1, 1, "mine"),
-        BidFailed("Ben", "Vase", 1, 1, "theirs"),
+        Acted("Ben", "Vase", Bid(Decimal(100))),
+        Tried("Ann", "Vase", 1, 1, "mine"),
+        Tried("Ben", "Vase", 1, 1, "theirs"),
         ItemUnsold("Vase"),
-        BidFailed("Ann", "Vase", 1, 2, "mine again"),
+        Tried("Ann", "Vase", 1, 2, "mine again"),
     ]
     for event in happened:
         looked.record(event)

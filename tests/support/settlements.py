@@ -9,13 +9,19 @@ from random import Random
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
+from harbor._core.acts import Acted
 from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import BidPlaced, Event, ItemOpened, ItemSold, ItemUnsold, PriceLowered
+from harbor._core.events import Event, ItemOpened, ItemSold, ItemUnsold, PriceLowered
+from harbor._core.finding import find
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
 from harbor._games.beauty.rules import PrizeAwarded
 from harbor._games.building import build
+from harbor._games.chance import Chance
+from harbor._games.mechanism import acts_of
 from harbor._games.purity import drawn
 from harbor._games.sessions.private_values import ItemAllotted
-from harbor._games.sessions.session import RunSettled
+from harbor._games.sessions.results import Sessions
+from harbor._games.sessions.session import broke_a_rule
 from harbor._games.water.rules import DayClosed
 
 Actions = Mapping[str, Action]
@@ -47,9 +53,12 @@ def _play(game: str, rng: Random) -> int:
         assert turns or not asks, "somebody is asked before the opening"
         assert turns < MOST_TURNS, f"{config!r} does not end"
         actions = {ask.bidder: drawn(ask, rng) for ask in asks}
-        events = rules.settle(state, actions, rng)
+        acts = acts_of(asks, actions, find("game", game).acts)
+        for act in acts:
+            state = rules.apply(state, act)
+        events = [*acts, *rules.settle(state, actions, Chance(rng))]
         check(asks, actions, events)
-        for event in events:
+        for event in events[len(acts) :]:
             state = rules.apply(state, event)
         turns += 1
 
@@ -94,12 +103,14 @@ def _english(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequenc
                     assert isinstance(event, ItemOpened) or price < start, event
                     start = price
                     bids.clear()
-                case BidPlaced(bidder=bidder, amount=amount):
+                case Acted(bidder=bidder, act=Bid(amount=amount)):
                     assert Bid(amount) == actions[bidder], event
                     assert max(start, highest + 1) <= amount <= left[bidder], event
                     bids[bidder] = amount
                 case ItemSold(item=item, winner=winner, price=price):
                     assert item not in settled, event
+                    traded = [one for one in events if isinstance(one, Allocated | Paid)]
+                    assert traded == [Allocated(winner, item), Paid(winner, HOUSE, item, price)], events
                     assert price == bids[winner] == max(bids.values()), event
                     settled.add(item)
                     left[winner] -= price
@@ -116,19 +127,27 @@ def _sealed(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence
     """Check who wins an item under private values, what the winner pays, and that nobody else pays but a fee."""
     rules: Any = config.rules
     names = [bidder.name for bidder in config.bidders]
-    clock, accepted = rules.game == "english-private", dict[str, Decimal]()
+    clock, accepted, broke = rules.game == "english-private", dict[str, Decimal](), set[str]()
+    sessions = Sessions()
 
     def check(asks: Sequence[Ask], actions: Actions, events: Sequence[Event]) -> None:
         for ask in asks:
             if isinstance(action := actions[ask.bidder], Bid):
                 assert action.amount <= ask.maximum, ask
                 accepted[ask.bidder] = action.amount
+            elif broke_a_rule(action):
+                broke.add(ask.bidder)
         closed = [event for event in events if isinstance(event, ItemAllotted)]
-        settled = [event for event in events if isinstance(event, RunSettled)]
-        assert len(closed) <= 1, events
-        if not closed:
+        past = [past for event in events if (past := sessions.note(event)) is not None]
+        assert len(past) == len(closed) <= 1, events
+        if not past:
+            assert not _moved(events), events
             return
+        settled = past[0].results
         assert [one.bidder for one in settled] == names, settled
+        assert {one.bidder for one in settled if one.fee} == broke, settled
+        is_shown = clock or rules.shown != "nothing"  # a clock is heard by all
+        _check_outcomes(events, closed[0].item, {one.bidder: one.paid for one in settled if one.won}, is_shown)
         bids = sorted(accepted.items(), key=lambda bid: (-bid[1], names.index(bid[0])))
         winners = [one for one in settled if one.won]
         assert [one.bidder for one in winners] == [name for name, _ in bids[:1]], (bids, settled)
@@ -141,8 +160,28 @@ def _sealed(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence
             price = _price(rules.game, bids[0][1], second, winners[0].paid if clock else Decimal(0))
             assert winners[0].paid == price <= bids[0][1], (bids, winners)
         accepted.clear()
+        broke.clear()
 
     return check
+
+
+def _moved(events: Sequence[Event]) -> list[Event]:
+    """Give the events by which units or money change hands."""
+    return [one for one in events if isinstance(one, Allocated | AllocatedSealed | Paid | PaidSealed)]
+
+
+def _check_outcomes(events: Sequence[Event], item: str, won: Mapping[str, Decimal], is_shown: bool) -> None:
+    """Check that nothing changes hands but the item, its price and a fee, and who learns of it."""
+    of_trade = [one for one in _moved(events) if not getattr(one, "fee", False)]
+    for name, price in won.items():
+        [got, paid] = of_trade
+        assert (got.bidder, got.item, got.units) == (name, item, 1), got
+        assert (paid.payer, paid.payee, paid.item, paid.amount) == (name, HOUSE, item, price), paid
+    assert len(of_trade) == 2 * len(won), events
+    for one in _moved(events):
+        who = getattr(one, "bidder", "") or one.payer
+        is_sealed = not is_shown or getattr(one, "fee", False)
+        assert getattr(one, "seats", None) == ((who,) if is_sealed else None), one
 
 
 def _price(game: str, first: Decimal, second: Decimal | None, least: Decimal) -> Decimal:
@@ -170,6 +209,8 @@ def _water(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[
             assert sum(needs[name] for name in day.served) <= supply, day
             for name in day.served:
                 money[name] -= legal[name]
+            of_day = [one for name in day.served for one in _served(name, needs[name], legal[name], day.item)]
+            assert _moved(events) == of_day, events
             left = supply - sum(needs[name] for name in day.served)
             for name in set(legal) - set(day.served):  # whoever did not fit was not before one that did
                 above = sum(needs[one] for one in day.served if legal[one] >= legal[name])
@@ -182,13 +223,23 @@ def _water(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[
     return check
 
 
+def _served(name: str, need: int, bid: Decimal, item: str) -> list[Event]:
+    """Give what is told of a resident that is served."""
+    return [Allocated(name, item, Decimal(need)), Paid(name, HOUSE, item, bid)]
+
+
 def _beauty(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[Event]], None]:
     """Check that the prize goes, whole, to the numbers closest to the target."""
     rules: Any = config.rules
+    sessions = Sessions()
 
     def check(asks: Sequence[Ask], actions: Actions, events: Sequence[Event]) -> None:
-        settled = [event for event in events if isinstance(event, RunSettled)]
+        settled = [one for event in events if (past := sessions.note(event)) is not None for one in past.results]
         assert len([event for event in events if isinstance(event, PrizeAwarded)]) == bool(settled), events
+        assert [one.bidder for one in settled] in ([], [bidder.name for bidder in config.bidders]), settled
+        paid = {one.payee: one.amount for one in _moved(events) if one.payer == HOUSE}
+        assert paid == {one.bidder: one.assets for one in settled if one.won}, events
+        assert len(paid) == len(_moved(events)), events
         picked = {one.bidder: one.action for one in settled if one.action is not None}
         assert picked == {
             ask.bidder: one.amount for ask in asks if settled and isinstance(one := actions[ask.bidder], Bid)
