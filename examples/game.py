@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
 
-from harbor.events import LotClosed, PublicEvent
-from harbor.games import Action, Ask, Bid, Claim, Event, Number
+from harbor.events import Acted, LotClosed, PublicEvent
+from harbor.games import Action, Ask, Bid, Chance, Event, Number
 from harbor.testing import check_rules
 
 
@@ -20,10 +19,9 @@ class PicksWanted(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class PicksShown(LotClosed):
-    """The game is over: who picked what, and who won (None: nobody)."""
+class GameOver(LotClosed):
+    """The game is over, and who won (None: nobody)."""
 
-    picks: dict[str, Claim]
     winner: str | None
 
 
@@ -39,15 +37,19 @@ class LowestUnique:
     def asks(self, wanted: bool) -> Sequence[Ask]:
         return [Ask(name, "the game", 1, Number(Decimal(1), Decimal(100))) for name in self.players if wanted]
 
-    def settle(self, wanted: bool, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, wanted: bool, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         if not wanted:
             return [PicksWanted()]
-        picks = {name: bid.amount for name in self.players if isinstance(bid := actions[name], Bid)}
-        unique = [name for name, pick in picks.items() if list(picks.values()).count(pick) == 1]
-        return [PicksShown("the game", picks, min(unique, key=lambda name: picks[name], default=None))]
+        bids = {name: bid for name in self.players if isinstance(bid := actions[name], Bid)}
+        unique = [name for name, bid in bids.items() if list(bids.values()).count(bid) == 1]
+        winner = min(unique, key=lambda name: bids[name].amount, default=None)
+        return [
+            *(Acted(name, "the game", bid, unit="number") for name, bid in bids.items()),
+            GameOver("the game", winner),
+        ]
 
     def apply(self, wanted: bool, event: Event) -> bool:
-        return isinstance(event, PicksWanted) or (wanted and not isinstance(event, PicksShown))
+        return isinstance(event, PicksWanted) or (wanted and not isinstance(event, GameOver))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,13 @@ from harbor._core.outcomes import *  # noqa: F403
 from harbor._core.thoughts import *  # noqa: F403
 
 __all__ = sorted(
-    name
-    for module in (events, thoughts, acts, outcomes)
-    for name, kind in vars(module).items()
-    if isinstance(kind, type) and kind.__module__ == module.__name__
+    [
+        "HOUSE",
+        *(
+            name
+            for module in (events, thoughts, acts, outcomes)
+            for name, kind in vars(module).items()
+            if isinstance(kind, type) and kind.__module__ == module.__name__
+        ),
+    ]
 )

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 
 from harbor import of_type, read_log
-from harbor.events import BidFailed, SeatFailed, ThoughtFailed
+from harbor.events import ActedSealed, Allocated, Paid, SeatFailed, ThoughtFailed, Tried
 from support.commands import harbor, mistake
 from support.folders import ROOT
 
@@ -21,20 +21,24 @@ MORE_PLAYERS = '\n[[bidders]]\nname = "Dee"\nrule = "random"\nbudget = 90\n\n[[b
 
 @pytest.mark.parametrize("seed", range(4))
 def test_among_simulated_rational_and_random_bidders_those_bids_win_that_bring_most(seed, in_company, tmp_path):
-    from bundle_auction.rules import BundlesAllotted, BundleSealed
+    from bundle_auction.rules import BundlesAllotted
 
     (tmp_path / "auction.toml").write_text((EXAMPLE / "auction.toml").read_text() + MORE_PLAYERS)
     done = harbor("auction", "auction.toml", "--seed", seed, "--out", "run", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     log = read_log(tmp_path / "run" / "events.jsonl").entries
-    bids = {bid.bidder: bid for bid in of_type(log, BundleSealed)}
+    bids = {one.bidder: one.act for one in of_type(log, ActedSealed)}
     assert set(bids) == {"Ann", "Ben", "Cho", "Dee", "Eve"}
-    assert not [one for kind in (BidFailed, SeatFailed, ThoughtFailed) for one in of_type(log, kind)]
+    assert not [one for kind in (Tried, SeatFailed, ThoughtFailed) for one in of_type(log, kind)]
     [over] = of_type(log, BundlesAllotted)
-    assert sum(over.paid.values()) == most(bids.values())
-    assert {name: (bids[name].items, bids[name].amount) for name in over.won} == {
-        name: (over.won[name], over.paid[name]) for name in over.won
+    won = {name: tuple(one.item for one in of_type(log, Allocated) if one.bidder == name) for name in over.winners}
+    paid = {one.payer: one.amount for one in of_type(log, Paid)}
+    assert sum(paid.values()) == most(bids.values())
+    assert {name: (bids[name].items, bids[name].amount) for name in over.winners} == {
+        name: (won[name], paid[name]) for name in over.winners
     }
+    assert len(of_type(log, Allocated)) == sum(map(len, won.values()))
+    assert set(paid) == set(over.winners)
 
 
 def most(bids) -> Decimal:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harbor import of_type, read_log
-from harbor.events import BidderSeated, BidFailed, SeatFailed, ThoughtFailed
+from harbor.events import BidderSeated, SeatFailed, ThoughtFailed, Tried
 from support.commands import harbor, mistake
 from support.folders import ROOT, calls
 
@@ -91,7 +91,7 @@ def test_simulated_rational_random_and_scripted_bidders_play_the_game_by_its_rul
     sold = of_type(log, FlowerSold)
     assert len(sold) == 6
     assert len({one.winner for one in sold}) > 2
-    assert not [one for kind in (BidFailed, SeatFailed, ThoughtFailed) for one in of_type(log, kind)]
+    assert not [one for kind in (Tried, SeatFailed, ThoughtFailed) for one in of_type(log, kind)]
     falling = [(one.item, one.price) for one in of_type(log, PriceCalled)]
     assert all(later < before for (item, before), (same, later) in pairwise(falling) if item == same)
     assert all((one.item, one.price) in falling for one in sold if one.winner)

@@ -18,7 +18,8 @@ What you may import. Everything else stands in folders whose names begin with an
 ALIASES = {  # type aliases have no docstring
     "Action": "What the rules settle: a bid or a withdrawal.",
     "Claim": "An amount in dollars that somebody said; it may be wrong, and finer than a cent.",
-    "Event": "A public event, a private one, or one for the analyst.",
+    "Event": "A public event, a shared one, a private one, or one for the analyst.",
+    "HOUSE": "Who pays or is paid where no bidder is: an empty name.",
     "Money": "Any amount in dollars, exact to the cent, a loss included.",
 }
 

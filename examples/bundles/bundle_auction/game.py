@@ -9,9 +9,9 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-from bundle_auction.record import RECORD
-from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundleSealed, BundlesOpened, ValuesDrawn, worth
-from harbor.events import BidderLabelled, Event
+from bundle_auction.from_public import from_public
+from bundle_auction.rules import BundleRules, Bundles, BundlesAllotted, BundlesOpened, worth
+from harbor.events import Allocated, BidderLabelled, Event, Paid, Signal
 from harbor.games import (
     Action,
     Ask,
@@ -44,7 +44,7 @@ def build(rules: BundleRules, config: AuctionConfig) -> Bundles:
 def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
     """Tell a bidder its values."""
     opened = next(event for event in seen if isinstance(event, BundlesOpened))
-    drawn = next(event for event in seen if isinstance(event, ValuesDrawn))
+    drawn = next(event for event in seen if isinstance(event, Signal))
     return {"bidders": list(opened.bidders), "values": drawn.values, "synergy": opened.synergy}
 
 
@@ -59,7 +59,7 @@ def policy(facts: Mapping[str, Any], settings: Simulated, chance: Random) -> dic
 def rational(ask: Ask, seen: Sequence[Event]) -> Action:
     """Bid for the favourites; no equilibrium of this game is known."""
     opened = next(event for event in seen if isinstance(event, BundlesOpened))
-    drawn = next(event for event in seen if isinstance(event, ValuesDrawn))
+    drawn = next(event for event in seen if isinstance(event, Signal))
     return favourites(drawn.values, opened.synergy, len(opened.bidders), ask.maximum)
 
 
@@ -84,13 +84,13 @@ class Standing:
 
 def standings(entries: Sequence[Entry]) -> list[Standing]:
     """Rank the bidders by profit."""
-    values = {drawn.bidder: drawn.values for drawn in of_type(entries, ValuesDrawn)}
+    values = {drawn.bidder: drawn.values for drawn in of_type(entries, Signal)}
     synergy = next((opened.synergy for opened in of_type(entries, BundlesOpened)), Decimal(0))
     rows = []
     for label in of_type(entries, BidderLabelled):
         name = label.bidder
-        over = [event for event in of_type(entries, BundlesAllotted) if name in event.won]
-        won, paid = (over[0].won[name], over[0].paid[name]) if over else ((), Decimal(0))
+        won = tuple(one.item for one in of_type(entries, Allocated) if one.bidder == name)
+        paid = sum((one.amount for one in of_type(entries, Paid) if one.payer == name), Decimal(0))
         rows.append(Standing(name, won, paid, worth(won, values.get(name, {}), synergy) - paid))
     return sorted(rows, key=lambda row: -row.profit)
 
@@ -107,7 +107,7 @@ class Outcome:
 def outcomes(entries: Sequence[Entry]) -> list[Outcome]:
     """Give the outcome, once there is one."""
     return [
-        Outcome(event.item, tuple(event.won), sum(event.paid.values(), Decimal(0)))
+        Outcome(event.item, event.winners, sum((one.amount for one in of_type(entries, Paid)), Decimal(0)))
         for event in of_type(entries, BundlesAllotted)
     ]
 
@@ -119,11 +119,11 @@ BUNDLES = Game(
     settings=BundleRules,
     build=build,
     opening=BundlesOpened,
-    events=(BundlesOpened, ValuesDrawn, BundleSealed, BundlesAllotted),
+    events=(BundlesOpened, BundlesAllotted),
     uses=("budget",),
     rational=rational,
     measures=Measures("outcomes", standings, outcomes),
-    record=RECORD,
+    from_public=from_public,
     play=Play(
         facts=facts,
         system=files(__package__) / "system.md",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
 
 from pydantic import Field, field_validator
 
 from bundle_auction.winners import best_bids
-from harbor.events import LotClosed, PrivateEvent, PublicEvent
-from harbor.games import Action, Ask, Bundle, BundleBid, Claim, Event, Money, Name, RuleSettings, dollars
+from harbor.events import HOUSE, Acted, Allocated, LotClosed, Paid, PublicEvent, Signal
+from harbor.games import Action, Ask, Bundle, BundleBid, Chance, Claim, Event, Name, RuleSettings
 
 
 class BundleRules(RuleSettings):
@@ -52,37 +51,15 @@ class BundlesOpened(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class ValuesDrawn(PrivateEvent):
-    """What each item alone is worth to a bidder."""
-
-    values: dict[str, Money]
-
-    def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """The values."""
-        listed = ", ".join(f"{item} {dollars(value)}" for item, value in self.values.items())
-        return (f"Only you know what each item alone is worth to you: {listed}.",)
-
-
-@dataclass(frozen=True, slots=True)
-class BundleSealed(PrivateEvent):
-    """What a bidder bid."""
-
-    items: tuple[str, ...]
-    amount: Money
-
-
-@dataclass(frozen=True, slots=True)
 class BundlesAllotted(LotClosed):
-    """The auction is over: what each winner gets and pays."""
+    """The auction is over: whose bids win. What they bid, get and pay is told before."""
 
-    won: dict[str, tuple[str, ...]]
-    paid: dict[str, Money]
+    winners: tuple[str, ...]
 
     @property
     def words(self) -> str:
         """The winners."""
-        said = [f"{name} wins {' and '.join(won)} for {dollars(self.paid[name])}." for name, won in self.won.items()]
-        return " ".join(said) or "Nobody wins anything."
+        return " ".join(f"{name} wins." for name in self.winners) or "Nobody wins anything."
 
 
 @dataclass(frozen=True)
@@ -111,21 +88,28 @@ class Bundles:
             if wanted
         ]
 
-    def settle(self, wanted: bool, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, wanted: bool, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Open; then find the winners."""
         if not wanted:
-            told = [ValuesDrawn(name, dict(values)) for name, values in self.values.items()]
+            told = [Signal(name, dict(values)) for name, values in self.values.items()]
             opened = BundlesOpened(tuple(self.values), self.options.items, self.options.synergy)
             return [opened, *told]
         bids = {name: bid for name in self.values if isinstance(bid := actions[name], BundleBid)}
-        winners = best_bids({name: (bid.items, bid.amount) for name, bid in bids.items()}, rng)
-        won = {name: bids[name].items for name in winners}
-        sealed = [BundleSealed(name, bid.items, bid.amount) for name, bid in bids.items()]
-        return [*sealed, BundlesAllotted("the bundles", won, {name: bids[name].amount for name in winners})]
+        winners = best_bids({name: (bid.items, bid.amount) for name, bid in bids.items()}, chance)
+        traded = [event for name in winners for event in _trade(name, bids[name])]
+        return [*traded, BundlesAllotted("the bundles", winners)]
 
     def apply(self, wanted: bool, event: Event) -> bool:
         """Give the state after an event."""
         return isinstance(event, BundlesOpened) or (wanted and not isinstance(event, BundlesAllotted))
+
+
+def _trade(winner: str, bid: BundleBid) -> Iterator[Event]:
+    """Tell everyone the bid that wins; give its bidder each item for its money."""
+    yield Acted(winner, "the bundles", bid)
+    for item in bid.items:
+        yield Allocated(winner, item)
+    yield Paid(winner, HOUSE, "the bundles", bid.amount)
 
 
 def worth(items: Sequence[str], values: Mapping[str, Decimal], synergy: Decimal) -> Decimal:

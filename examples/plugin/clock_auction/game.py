@@ -9,7 +9,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any
 
-from clock_auction.record import RECORD
+from clock_auction.from_public import from_public
 from clock_auction.rules import Dutch, DutchOpened, DutchRules, FlowerSold, PriceCalled
 from harbor import Item
 from harbor.events import BidderLabelled, BidderSeated, Event, ItemLabelled, Lot, Signal
@@ -113,7 +113,7 @@ DUTCH = Game(
     uses=("items", "budget", "overestimate", "catalogue"),
     rational=rational,
     measures=Measures("items", standings, items),
-    record=RECORD,
+    from_public=from_public,
     play=Play(
         facts=facts,
         system=files(__package__) / "system.md",

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
 from typing import NamedTuple
 
 from pydantic import Field
 
-from harbor.events import Lot, LotClosed, PublicEvent
+from harbor.events import HOUSE, Acted, Allocated, Lot, LotClosed, Paid, PublicEvent
 from harbor.games import (
     CENT,
     Accept,
     AcceptOrWait,
     Action,
     Ask,
+    Chance,
     Event,
     Money,
     RuleSettings,
@@ -113,13 +113,14 @@ class Dutch:
             Ask(name, state.item, state.round, space) for name, left in state.budgets.items() if left >= state.price
         ]
 
-    def settle(self, state: DutchState, actions: Mapping[str, Action], rng: Random) -> list[Event]:
+    def settle(self, state: DutchState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Sell to who accepts, or call a lower price, or the next item."""
         if not state.round:
             return [DutchOpened(tuple(self.budgets), self.lots), *self._call(state, 0)]
         accepted = [name for name in state.budgets if isinstance(actions.get(name), Accept)]
         if accepted:
-            return self._close(state, FlowerSold(state.item, rng.choice(accepted), state.price))
+            buyer = chance.pick("who buys", accepted)
+            return [*self._trade(state, buyer), *self._close(state, FlowerSold(state.item, buyer, state.price))]
         return list(self._lower(state))
 
     def apply(self, state: DutchState, event: Event) -> DutchState:
@@ -144,6 +145,14 @@ class Dutch:
                 return
             price, number = price - step, number + 1
         yield from self._close(state, FlowerSold(state.item, None, Decimal(0)))
+
+    def _trade(self, state: DutchState, buyer: str) -> list[Event]:
+        """Tell everyone who accepted, of several the one whom the lot chose, and give it the item for its money."""
+        return [
+            Acted(buyer, state.item, Accept(), state.round),
+            Allocated(buyer, state.item),
+            Paid(buyer, HOUSE, state.item, state.price),
+        ]
 
     def _close(self, state: DutchState, verdict: FlowerSold) -> list[Event]:
         return [verdict, *self._call(self.apply(state, verdict), state.closed + 1)]
