@@ -69,8 +69,8 @@ def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
         ConfigError: the settings are refused, or a row has an unknown column, no item or no number.
     """
     config = with_items(game)
-    game: Game = find("game", config.rules.game)
-    return list(_Replay(build(config), config.rules.reasks, records, game.acts).differences())
+    rules: Game = find("game", config.rules.game)
+    return list(_Replay(build(config), config.rules.reasks, records, rules.acts).differences())
 
 
 class _Replay:
