@@ -7,6 +7,8 @@ from harbor.evaluation._metrics import (
     beliefs,
     bidding,
     calls,
+    legality,
+    outcomes,
     paid_prices,
     plans,
     profiling,
@@ -20,7 +22,7 @@ from harbor.evaluation._metrics import (
 from harbor.evaluation._metrics.measurement import Metric
 
 _MODULES = (
-    results, paid_prices, behaviour, bidding, beliefs, profiling, reliability, plans, strategy, water, sessions, series,
-    calls,
+    results, outcomes, paid_prices, legality, behaviour, bidding, beliefs, profiling, reliability, plans, strategy,
+    water, sessions, series, calls,
 )  # fmt: skip
 METRICS = tuple(one for module in _MODULES for one in vars(module).values() if isinstance(one, Metric))

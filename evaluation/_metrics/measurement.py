@@ -50,6 +50,8 @@ class Measurement:
 
 
 Better = Literal["", "higher", "lower"]
+Kinds = type[Event] | tuple[type[Event], ...]
+"""A kind of event, or several of which one will do."""
 Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 
 
@@ -57,8 +59,9 @@ Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 class Metric:
     """A metric, as an extension: its name, what it measures, its unit, and how its values are distributed over games.
 
-    The docstring of `measure` gives its formula and source. `of` is the event that opens what it can be measured of,
-    `no_data` the reason given where there was nothing to measure, and `place` what a place (`at`) is in such a game.
+    The docstring of `measure` gives its formula and source. `of` is the event that opens what it can be measured of, or
+    those of which a game that it measures has one; `no_data` is the reason given where there was nothing to measure,
+    and `place` what a place (`at`) is in such a game.
     `least` and `most` bound the values of a metric whose unit has no bounds: prices from 0 on. `shared`: what one
     bidder has more of, others have less, as of ranks; then a mean over bidders that never varies is not shown.
     `public`: public events tell all that it needs, so it is measured of a public log too; any other is missing there,
@@ -71,7 +74,7 @@ class Metric:
     unit: Unit = part("the unit of its values, such as 'dollars', 'share' or 'number'")
     measure: Measure = part("the function that measures a log")
     interval: Interval = "mean"
-    of: type[Event] = SaleOpened
+    of: Kinds = SaleOpened
     no_data: str = "the log has nothing to measure"
     place: str = "item"
     api: int = API
@@ -86,8 +89,21 @@ class Metric:
         """The least and the greatest possible value: those of its unit, or else its own."""
         return BOUNDS.get(self.unit, (self.least, self.most))
 
+    @property
+    def kinds(self) -> tuple[type[Event], ...]:
+        """The kinds of events of which a game that it measures has one."""
+        return self.of if isinstance(self.of, tuple) else (self.of,)
+
+    @property
+    def wanted(self) -> str:
+        """These kinds in words."""
+        return " or ".join(kind.__name__ for kind in self.kinds)
+
     def complaint(self) -> str:
-        """Refuse an interval that nobody knows how to make."""
+        """Refuse what is no kind of event, and an interval that nobody knows how to make."""
+        kinds: tuple[object, ...] = self.kinds
+        if not kinds or not all(isinstance(kind, type) for kind in kinds):
+            return f"has of {self.of!r}, which is no kind of event; give one, or a tuple of some"
         if self.interval in (known := get_args(Interval)):
             return ""
         return f"has the interval {self.interval!r}; choose one of: {', '.join(known)}"
@@ -98,7 +114,7 @@ def metric(
     unit: Unit,
     interval: Interval = "mean",
     *,
-    of: type[Event] = SaleOpened,
+    of: Kinds = SaleOpened,
     no_data: str = "the log has nothing to measure",
     place: str = "item",
     name: str = "",

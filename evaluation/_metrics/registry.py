@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from math import isfinite
 
-from harbor._core.errors import ConfigError, told
+from harbor._core.errors import ConfigError, HarborError, told
+from harbor._core.events import (
+    BidderLabelled,
+    BiddersAsked,
+    BidderSeated,
+    Event,
+    LogOpened,
+    SaleClosed,
+    SharedEvent,
+)
 from harbor._core.finding import everything, find
 from harbor._core.log import is_public
 from harbor._core.log_lines import Entry
+from harbor._games.game import Game, game_of
 from harbor.evaluation._metrics.measurement import Measurement, Metric
 
+ALWAYS = (LogOpened, BidderLabelled, BidderSeated, BiddersAsked, SaleClosed)
+"""What the house writes in each log."""
 PRIVATE = "it needs private events, and this log has public ones alone"
 """Why a metric is missing of a public log."""
 ROUNDING = 1e-9
@@ -44,19 +57,39 @@ def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]
     Raises:
         ConfigError: a metric is unknown.
     """
-    return [found for name in names for found in _measured(name, metric_of(name), entries)]
+    kinds = _kinds(entries)
+    return [found for name in names for found in _measured(name, metric_of(name), entries, kinds)]
 
 
 def fitting(entries: Sequence[Entry]) -> list[str]:
     """Name the installed metrics that fit the game of a log; one that can't be loaded is warned of and left out."""
-    return [one.name for one in everything("metric") if _fits(one.value, entries)]
+    return [name for name, why in fits(_kinds(entries)).items() if not why]
 
 
-def _measured(name: str, metric: Metric, entries: Sequence[Entry]) -> list[Measurement]:
-    if is_public(entries) and not metric.public:
+def fits(kinds: Collection[type[Event]]) -> dict[str, str]:
+    """Say, of each installed metric, why it does not fit a game with these events; empty where it does."""
+    return {one.name: _misfit(one.value, kinds) for one in everything("metric")}
+
+
+def kinds_of(game: Game) -> set[type[Event]]:
+    """Give the events that a log of a game has."""
+    return {*ALWAYS, *game.events}
+
+
+def _kinds(entries: Sequence[Entry]) -> set[type[Event]]:
+    """Give the kinds of events in a log, and those that its game may yet write: who never sells has no revenue."""
+    found = {type(entry.event) for entry in entries}
+    with suppress(HarborError):  # it names no game, or one whose package is missing
+        game = game_of(entries[:1])
+        found |= set(game.events) if game.opening in found else set()
+    return found
+
+
+def _measured(name: str, metric: Metric, entries: Sequence[Entry], kinds: Collection[type[Event]]) -> list[Measurement]:
+    if is_public(entries) and (not metric.public or _is_shared(metric, kinds)):
         return [Measurement(name, None, missing=PRIVATE)]
-    if not _fits(metric, entries):
-        return [Measurement(name, None, missing=f"the log is of another game: it has no {metric.of.__name__}")]
+    if why := _misfit(metric, kinds):
+        return [Measurement(name, None, missing=f"the log is of another game: {why}")]
     try:
         found = list(metric.measure(name, entries))
         wrong = next(filter(None, (_fault(name, metric, one) for one in found)), "")
@@ -87,5 +120,13 @@ def _fault(name: str, metric: Metric, one: object) -> str:
     return f"it gave {one.value!r}, neither 0 nor 1" if metric.interval == "binary" and one.value not in (0, 1) else ""
 
 
-def _fits(metric: Metric, entries: Sequence[Entry]) -> bool:
-    return any(isinstance(entry.event, metric.of) for entry in entries)
+def _misfit(metric: Metric, kinds: Collection[type[Event]]) -> str:
+    """Say what a game with these events lacks; empty if nothing."""
+    if any(issubclass(kind, metric.kinds) for kind in kinds):
+        return ""
+    return f"it has no {metric.wanted}"
+
+
+def _is_shared(metric: Metric, kinds: Collection[type[Event]]) -> bool:
+    """Say whether what a metric is measured of may be told to some seats alone in a game with these events."""
+    return any(issubclass(kind, SharedEvent) and issubclass(kind, metric.kinds) for kind in kinds)

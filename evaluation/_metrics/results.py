@@ -1,20 +1,23 @@
-"""Who won what, and what it was worth.
+"""Who won what, and what it was worth, in any game that trades; and of ascending auctions, more of it.
 
 Source: Harbor eq. 1-3 (profit and profit ratio).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import SupportsFloat
 
 from harbor._core.events import BidderSeated, ItemLabelled, ItemSold, LotClosed, SaleOpened
 from harbor._core.log import is_public, of_type
 from harbor._core.log_lines import Entry
-from harbor._games.english.measures import ranks, revealed, standings
+from harbor._games.english.measures import revealed, standings
+from harbor._games.outcomes import GETS, PAYS, Account, outcomes, ranks
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 _NO_ITEM = "no item is over yet"
 UNREVEALED = "true values that it needs were not made public"
+UNTOLD = "nothing tells what it is worth to a bidder"
 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
@@ -29,10 +32,24 @@ def closed(entries: Sequence[Entry]) -> dict[str, int]:
     return {item: place for item, place in positions(entries).items() if item in over}
 
 
-@metric("profit of a bidder", "dollars", public=True, better="higher")
+def unknown_worth(entries: Sequence[Entry]) -> str:
+    """Say why what somebody got has no worth, or not one that is told."""
+    return UNREVEALED if is_public(entries) else UNTOLD
+
+
+def by_account(name: str, entries: Sequence[Entry], value: Callable[[Account], SupportsFloat]) -> list[Measurement]:
+    """Measure each bidder's account, the highest profit first."""
+    told = outcomes(entries)
+    return by_bidder(name, {bidder: value(told.accounts[bidder]) for bidder in told.profits()})
+
+
+@metric("profit of a bidder", "dollars", of=(*GETS, *PAYS), public=True, better="higher")
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1."""
-    return by_bidder(name, {row.bidder: row.profit for row in standings(entries)}, UNREVEALED)
+    """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1.
+
+    In any game: what it got is worth to it, plus what it received, minus what it paid, fees too.
+    """
+    return by_bidder(name, outcomes(entries).profits(), unknown_worth(entries))
 
 
 @metric("profit over what all items could have earned", "ratio", public=True, better="higher")
@@ -46,32 +63,32 @@ def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_bidder(name, ratios, UNREVEALED if unknown else "all items together could have earned nothing")
 
 
-@metric("items that a bidder won", "count", shared=True, public=True)
+@metric("items that a bidder won", "count", of=GETS, shared=True, public=True)
 def items_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of items that each bidder won. Source: Chen et al. 2023, sec. 4.3 (item bidders)."""
-    return by_bidder(name, {row.bidder: row.items_won for row in standings(entries)})
+    """Number of items that each bidder won, or of which it got some. Source: Chen et al. 2023, sec. 4.3."""
+    return by_account(name, entries, lambda mine: len(mine.units))
 
 
-@metric("what a bidder paid", "dollars", least=0, public=True)
+@metric("what a bidder paid", "dollars", of=PAYS, least=0, public=True)
 def spent(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder paid: the sum of its winning bids. Source: Chen et al. 2023, sec. 3.1."""
-    return by_bidder(name, {row.bidder: row.spent for row in standings(entries)})
+    """Dollars that each bidder paid, fees too: the sum of its winning bids. Source: Chen et al. 2023, sec. 3.1."""
+    return by_account(name, entries, lambda mine: mine.spent)
 
 
-@metric("what the seller got", "dollars", least=0, public=True)
+@metric("what the seller got", "dollars", of=PAYS, least=0, public=True)
 def revenue(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that the seller got in all: the sum of all winning bids. Source: Chen et al. 2023, sec. 3.1."""
-    return [Measurement(name, float(sum(sale.price for sale in of_type(entries, ItemSold))))]
+    """Dollars that the house got in all, as its prices and fees. Source: Chen et al. 2023, sec. 3.1."""
+    return [Measurement(name, float(outcomes(entries).house.received))]
 
 
-@metric("rank by profit", "rank", "skewed", shared=True, public=True, better="lower")
+@metric("rank by profit", "rank", "skewed", of=(*GETS, *PAYS), shared=True, public=True, better="lower")
 def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Rank of each bidder by profit: 1 plus the number of bidders with more, so that equals share the best rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
-    found = standings(entries)
-    return by_bidder(name, ranks(found) or {row.bidder: None for row in found}, UNREVEALED)
+    profits = outcomes(entries).profits()
+    return by_bidder(name, ranks(profits) or dict.fromkeys(profits), unknown_worth(entries))
 
 
 @metric("budget left after an item", "dollars", least=0, no_data=_NO_ITEM)

@@ -18,6 +18,7 @@ from harbor._core.finding import of_part
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, named
 from harbor._core.prompts import unfillable
+from harbor._games import outcomes
 from harbor._games.board import Board, PlainBoard
 from harbor._games.mechanism import Mechanism, Shown
 
@@ -82,7 +83,8 @@ class Measures:
     """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole.
 
     Standings are rows in the order of rank; rows are dataclasses, and the first field of a standing is `bidder`.
-    `public`: public events tell all that they need, so a public log has them too.
+    `public`: public events tell all that they need, so a public log has them too. A game that brings none is summarised
+    by `TRADE`: by what bidders got, paid and earned.
     """
 
     parts: str = part("what its parts are called, such as 'days'")
@@ -92,19 +94,30 @@ class Measures:
     public: bool = False
 
 
+TRADE = Measures("items", outcomes.standings, outcomes.items)
+
+
+def ones(event: Event) -> Mapping[str, int]:  # noqa: ARG001
+    """Say that there is one unit of each item."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Game:
     """A game, as an extension.
 
     `build` makes the rules from the settings of the game and of the whole auction; chance is drawn there, from streams
-    of the seed. `opening` is the event that begins a log of it, and `events` are all that it adds to logs. Bidders with
-    models think with the nodes of these names; `play` is None only for a game whose nodes bring their own prompts.
+    of the seed. `opening` is the event that begins a log of it, and `events` are all that its rules write, Harbor's
+    `Allocated`, `Paid` and `Signal` too: they tell what measures it. Bidders with models think with the nodes of these
+    names; `play` is None only for a game whose nodes bring their own prompts.
     `level` is how players of some level of thought play, for rivals that are neither rational nor alike.
     `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
     bidders that the rules read; others are refused. `acts` and `draws` say whether everyone learns at once what bidders
     do, and what nature draws. `from_public` makes the rules of what a log tells, which may be public events alone, for
-    checking it where the settings are not there; without it such a log is not checked. `board` makes what is shown of
-    it at a moment, as a fold over events; by default that is what was said last, and who does what.
+    checking it where the settings are not there; without it such a log is not checked. `supply` says how many units of
+    which items an event brings; of all others there is one. `budgets`: nobody pays for an item more than it could be
+    asked for. `board` makes what is shown of it at a moment, as a fold over events; by default that is what was said
+    last, and who does what.
     """
 
     name: str = part("its name, in lower case")
@@ -117,12 +130,14 @@ class Game:
     nodes: tuple[str, ...] = CONTEST
     rational: Callable[[Ask, Seen], Answer] = part("what a rational player answers")
     level: Level | None = None
-    measures: Measures = part("its standings and results")
+    measures: Measures = TRADE
     unit: Unit = "dollars"
     uses: tuple[str, ...] = ()
     from_public: FromPublic | None = None
     acts: Shown = "sealed"
     draws: Shown = "sealed"
+    supply: Callable[[Event], Mapping[str, int]] = ones
+    budgets: bool = True
     board: Callable[[], Board] = PlainBoard
     api: int = API
 

@@ -20,8 +20,8 @@ from harbor._core.log_lines import Entry, is_over
 from harbor._core.marks import read_as_data
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
 from harbor._core.thoughts import Learned
-from harbor._games.english.measures import ranks
 from harbor._games.game import game_of
+from harbor._games.outcomes import ranks
 from harbor._house.checking import check
 from harbor._house.verdict import Verdict, differing
 
@@ -160,7 +160,7 @@ def _told(entries: Sequence[Entry], auctions: Sequence[Sequence[Entry]]) -> Iter
         yield AuctionHeld(
             auction=number,
             seed=of_type(auction, LogOpened)[0].seed or 0,
-            ranks=ranks(rows),
+            ranks=ranks({row.bidder: row.profit for row in rows}),
             profits={row.bidder: row.profit for row in rows if row.profit is not None},
             learnings={learned.bidder: learned.learnings for learned in of_type(auction, Learned)},
         )

@@ -24,7 +24,7 @@ from harbor._core.log_lines import Entry
 from harbor._core.notebook import SIMULATED, block, seen_with, table
 from harbor._core.seeding import derive, stream
 from harbor._core.thoughts import Learned
-from harbor._games.english.measures import ranks
+from harbor._games.outcomes import ranks
 from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs, anybody_remembers
 from harbor._runs.limits import funded
@@ -194,7 +194,7 @@ def held(number: int, seed: int, result: Result) -> AuctionHeld:
     return AuctionHeld(
         auction=number,
         seed=seed,
-        ranks=ranks(result.standings),
+        ranks=ranks({row.bidder: row.profit for row in result.standings}),
         profits={row.bidder: row.profit for row in result.standings if row.profit is not None},
         learnings={learned.bidder: learned.learnings for learned in of_type(result.log, Learned)},
     )

@@ -38,7 +38,7 @@ def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
     require((metric.measure.__doc__ or "").strip(), f"{what} has no docstring that gives its formula")
     with promised(what):
         valued = [_measured(metric, one, what) for one in ([log] if log else (one for _, one in fitting(metric)))]
-        nowhere = unplayed(metric.of) or f"no installed game opens with {metric.of.__name__}"
+        nowhere = unplayed(metric.kinds) or f"no installed game opens with {metric.wanted}"
         require(valued, f"{nowhere}; give check_metric a log of one that does")
         require(any(valued), f"{what} has no value in a whole game")
         other = measure([metric.name], ())

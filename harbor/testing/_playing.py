@@ -232,9 +232,9 @@ def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
             yield _HELD[one.name][1:]
 
 
-def unplayed(kind: type[Event]) -> str:
-    """Say which installed games open with such an event and can't be played by the suites, and why; empty if none."""
-    games = [one.value for one in everything("game") if one.name in _UNPLAYED and issubclass(one.value.opening, kind)]
+def unplayed(kinds: tuple[type[Event], ...]) -> str:
+    """Say which installed games open with such events and can't be played by the suites, and why; empty if none."""
+    games = [one.value for one in everything("game") if one.name in _UNPLAYED and issubclass(one.value.opening, kinds)]
     return "; ".join(f"the game {one.name!r} can't be played here ({_UNPLAYED[one.name]})" for one in games)
 
 

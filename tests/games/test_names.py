@@ -17,7 +17,7 @@ from harbor._core.events import SaleClosed
 from harbor._core.finding import find, names
 from harbor._core.log import Log
 from harbor._core.log_lines import encode
-from harbor._games.english.measures import ranks
+from harbor._games.outcomes import ranks
 from harbor._games.purity import drawn
 from harbor._house.auctioneer import announce, call
 from harbor._runs.opening import opened_sale
@@ -67,7 +67,7 @@ def told(game: str, seats: tuple[str, ...], seed: int, act: Callable[[Ask, Rando
         "words": "\n".join([*words, *(announce(entry.event) for entry in entries)]),
         "board": json.dumps(frames, default=str),
         "standings": json.dumps([asdict(row) for row in standings], default=str),
-        "ranks": json.dumps(ranks(standings) if game == "english" else {}),
+        "ranks": json.dumps(ranks({row.bidder: row.profit for row in standings}) if game == "english" else {}),
         "measures": json.dumps([asdict(one) for one in measure(fitting(entries), entries)], default=str),
     }
 

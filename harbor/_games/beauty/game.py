@@ -7,6 +7,7 @@ from functools import partial
 from importlib.resources import files
 
 from harbor._config.auction import AuctionConfig
+from harbor._core.outcomes import Paid, PaidSealed
 from harbor._core.seeding import stream
 from harbor._games.beauty import measures, play
 from harbor._games.beauty.rules import GROUPS, Beauty, BeautyOpened, PrizeAwarded
@@ -36,7 +37,7 @@ BEAUTY = Game(
     settings=BeautyRules,
     build=build,
     opening=BeautyOpened,
-    events=(BeautyOpened, RunOpened, PrizeAwarded, RunLabelled),
+    events=(BeautyOpened, RunOpened, Paid, PaidSealed, PrizeAwarded, RunLabelled),
     play=Play(
         facts=play.standing,
         outlook=facts.outlook,

@@ -14,6 +14,7 @@ from harbor._core.events import (
     SaleOpened,
     ValueRevealed,
 )
+from harbor._core.outcomes import Allocated, Paid
 from harbor._games.english import measures
 from harbor._games.english.board import EnglishBoard
 from harbor._games.english.from_public import from_public
@@ -52,7 +53,7 @@ ENGLISH = Game(
     settings=EnglishRules,
     build=build,
     opening=SaleOpened,
-    events=(SaleOpened, ItemOpened, PriceLowered, RoundClosed, ItemSold, ItemUnsold, ValueRevealed),
+    events=(SaleOpened, ItemOpened, PriceLowered, RoundClosed, Allocated, Paid, ItemSold, ItemUnsold, ValueRevealed),
     nodes=(
         "recall",
         "plan",

@@ -5,7 +5,8 @@ Source: Harbor eq. 1-3 (profit and profit ratio).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -20,6 +21,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._games import outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +57,23 @@ class ItemResult:
 
 def standings(entries: Sequence[Entry]) -> list[Standing]:
     """Rank the bidders by profit; equal profits are in seat order."""
-    sold = of_type(entries, ItemSold)
-    value = true_values(entries)
-    rows = []
-    for bidder, persona in seats(entries).items():
-        wins = [sale for sale in sold if sale.winner == bidder]
-        spent = sum((win.price for win in wins), Decimal(0))
-        known = all(win.item in value for win in wins)
-        profit = sum((value[win.item] for win in wins), Decimal(0)) - spent if known else None
-        rows.append(Standing(bidder, persona, len(wins), spent, profit, _ratio(profit, value, entries)))
-    return sorted(rows, key=lambda row: -(row.profit or 0))
+    possible = _possible(entries)
+    personas = {label.bidder: " + ".join(label.personas) or None for label in of_type(entries, BidderLabelled)}
+    return [
+        Standing(row.bidder, personas.get(row.bidder), row.items_won, row.spent, row.profit, _ratio(row, possible))
+        for row in outcomes.standings(entries)
+    ]
 
 
-def _ratio(profit: Decimal | None, value: Mapping[str, Decimal], entries: Sequence[Entry]) -> float | None:
-    """Give a profit over what all items together could have earned; None where that is not positive, or unknown."""
+def _ratio(row: outcomes.TraderStanding, possible: Decimal) -> float | None:
+    return None if row.profit is None or possible <= 0 else float(row.profit / possible)
+
+
+def _possible(entries: Sequence[Entry]) -> Decimal:
+    """Give what all items together could have earned; 0 where a true value is not known."""
     starts = {lot.name: lot.start for opened in of_type(entries, SaleOpened) for lot in opened.lots}
-    if profit is None or not starts.keys() <= value.keys():
-        return None
-    possible = sum((value[name] - start for name, start in starts.items()), Decimal(0))
-    return float(profit / possible) if possible > 0 else None
-
-
-def seats(entries: Sequence[Entry]) -> dict[str, str | None]:
-    """Give the bidders in seat order with their personas; of a public log, as its opening names them."""
-    labelled = {label.bidder: " + ".join(label.personas) or None for label in of_type(entries, BidderLabelled)}
-    return labelled or {bidder: None for opened in of_type(entries, SaleOpened) for bidder in opened.bidders}
+    value = true_values(entries)
+    return sum((value[name] - start for name, start in starts.items()), Decimal(0)) if revealed(entries) else Decimal(0)
 
 
 def true_values(entries: Sequence[Entry]) -> dict[str, Decimal]:
@@ -99,22 +93,14 @@ def items(entries: Sequence[Entry]) -> list[ItemResult]:
     unsold = {given_up.item for given_up in of_type(entries, ItemUnsold)}
     labelled = [label.item for label in of_type(entries, ItemLabelled)]
     names = labelled or [lot.name for opened in of_type(entries, SaleOpened) for lot in opened.lots]
-    rounds = [asked.item for asked in of_type(entries, BiddersAsked) if asked.attempt == 1]
+    rounds = Counter(asked.item for asked in of_type(entries, BiddersAsked) if asked.attempt == 1)
     return [
         ItemResult(
             name=name,
             winner=sold[name].winner if name in sold else None,
             price=sold[name].price if name in sold else None,
-            rounds=rounds.count(name),
+            rounds=rounds[name],
             closed=name in sold or name in unsold,
         )
         for name in names
     ]
-
-
-def ranks(rows: Sequence[Standing]) -> dict[str, int]:
-    """Rank bidders by profit, 1 is the best; equal profits share the best rank. Empty if a profit is not known."""
-    profits = {row.bidder: row.profit for row in rows if row.profit is not None}
-    if len(profits) < len(rows):
-        return {}
-    return {bidder: 1 + sum(other > mine for other in profits.values()) for bidder, mine in profits.items()}

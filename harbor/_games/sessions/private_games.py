@@ -11,7 +11,7 @@ from statistics import fmean
 from harbor._config.auction import AuctionConfig, Simulated
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, unknown
-from harbor._core.outcomes import Signal
+from harbor._core.outcomes import Allocated, AllocatedSealed, Paid, PaidSealed, Signal
 from harbor._core.seeding import stream
 from harbor._games.game import Facts, Measures, Play, Seen, Values
 from harbor._games.sessions import facts, measures
@@ -20,7 +20,7 @@ from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.sessions.settings import ValueRules
 
 Policy = Callable[[Facts, Simulated, Random], Values]
-EVENTS = (RunOpened, ItemAllotted, RunLabelled)
+EVENTS = (RunOpened, Signal, Allocated, AllocatedSealed, Paid, PaidSealed, ItemAllotted, RunLabelled)
 MEASURES = Measures("runs", measures.standings, measures.runs)
 
 

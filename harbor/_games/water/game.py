@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
+from harbor._core.outcomes import Allocated, Paid
 from harbor._core.seeding import stream
 from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.water import facts, measures, play
@@ -54,7 +55,7 @@ WATER = Game(
     settings=WaterRules,
     build=build,
     opening=WaterOpened,
-    events=(WaterOpened, DayOpened, DayClosed),
+    events=(WaterOpened, DayOpened, Allocated, Paid, DayClosed),
     play=Play(
         facts=facts.standing,
         outlook=facts.outlook,
@@ -69,5 +70,6 @@ WATER = Game(
     measures=Measures("days", measures.standings, measures.days, measures.figures, public=True),
     from_public=from_public,
     draws="open",
+    supply=lambda event: {event.item: event.supply} if isinstance(event, DayOpened) else {},
     board=WaterBoard,
 )

@@ -1,0 +1,241 @@
+"""What came of a game, in any game: who got what, who paid whom, and what that was worth, as a fold over its log."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from harbor._core.actions import BundleBid
+from harbor._core.acts import Acted, ActedSealed
+from harbor._core.events import (
+    BidderLabelled,
+    BiddersAsked,
+    BidderSeated,
+    Event,
+    ItemLabelled,
+    LotClosed,
+    SaleOpened,
+    ValueRevealed,
+)
+from harbor._core.log_lines import Entry
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
+
+GETS = (Allocated, AllocatedSealed)
+"""The events that give somebody something."""
+PAYS = (Paid, PaidSealed)
+"""The events that move money."""
+NOTHING = Decimal(0)
+Dollars = dict[str, Decimal]
+"""Dollars by item."""
+
+
+@dataclass(slots=True)
+class Account:
+    """What a bidder, or the house, got and paid: units by item, dollars by item; `fees` are not for items."""
+
+    units: dict[str, Decimal] = field(default_factory=dict)
+    paid: Dollars = field(default_factory=dict)
+    fees: Decimal = NOTHING
+    received: Decimal = NOTHING
+
+    @property
+    def spent(self) -> Decimal:
+        """All that it paid, fees too."""
+        return sum(self.paid.values(), self.fees)
+
+
+@dataclass(slots=True)
+class Worths:
+    """What items are worth to whom, a unit of each, as far as a log tells.
+
+    That is the truth of `Worth`; where there is none, what bidders are told without noise, or the true values of items.
+    """
+
+    own: dict[str, Dollars] = field(default_factory=dict)
+    common: Dollars = field(default_factory=dict)
+    told: dict[str, Dollars] = field(default_factory=dict)
+
+    def note(self, event: Event) -> None:
+        """Take one event in."""
+        match event:
+            case Worth(bidder="", values=values):
+                self.common |= values
+            case Worth(bidder=bidder, values=values):
+                self.own.setdefault(bidder, {}).update(values)
+            case Signal(bidder=bidder, values=values, noisy=False):
+                self.told.setdefault(bidder, {}).update(values)
+            case ItemLabelled(item=item, true_value=value) | ValueRevealed(item=item, true_value=value):
+                self.common.setdefault(item, value)
+
+    def of(self, bidder: str, item: str) -> Decimal | None:
+        """Give what a unit of an item is worth to a bidder; None: nothing tells it."""
+        for known in (self.own.get(bidder, {}), self.common, self.told.get(bidder, {})):
+            if item in known:
+                return known[item]
+        return None
+
+    def of_all(self, bidders: Iterable[str]) -> dict[str, list[Decimal]]:
+        """Give, by item, what it is worth to each bidder of whom that is told; each worth is looked at once."""
+        found: dict[str, list[Decimal]] = {item: [] for item in self.common}
+        for bidder in bidders:
+            known = {**self.told.get(bidder, {}), **self.common, **self.own.get(bidder, {})}
+            for item, worth in known.items():
+                found.setdefault(item, []).append(worth)
+        return found
+
+    def is_common(self, item: str) -> bool:
+        """Say whether an item is worth the same to whoever gets it."""
+        return item in self.common and not any(item in values for values in self.own.values())
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What came of a game so far, as a fold over its events.
+
+    `accounts` are those of the bidders, in seat order; `over` are the items whose bidding has ended, or that somebody
+    got, in that order. `bundles`: items were bid on together, so that what several are worth to a bidder is not what
+    each is. `budgets`: bidders have so much to spend.
+    """
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    house: Account = field(default_factory=Account)
+    worths: Worths = field(default_factory=Worths)
+    over: dict[str, None] = field(default_factory=dict)
+    bundles: bool = False
+    budgets: bool = False
+
+    def note(self, event: Event) -> None:
+        """Take one event in."""
+        match event:
+            case BidderLabelled(bidder=bidder):
+                self.account(bidder)
+            case BidderSeated(budget=budget):
+                self.budgets = self.budgets or budget > 0
+            case SaleOpened(bidders=bidders) | BiddersAsked(bidders=bidders):  # who bids, of a log of public events
+                for bidder in bidders:
+                    self.account(bidder)
+            case Allocated() | AllocatedSealed():
+                self._give(event)
+            case Paid() | PaidSealed():
+                self._pay(event)
+            case LotClosed(item=item):
+                self.over[item] = None
+            case Acted(act=act) | ActedSealed(act=act):
+                self.bundles = self.bundles or isinstance(act, BundleBid)
+            case _:
+                self.worths.note(event)
+
+    def account(self, name: str) -> Account:
+        """Give the account of a bidder, or of the house."""
+        if name == HOUSE:
+            return self.house
+        if name not in self.accounts:
+            self.accounts[name] = Account()
+        return self.accounts[name]
+
+    def worth(self, bidder: str) -> Decimal | None:
+        """Give what all that a bidder got is worth to it; None: nothing tells it."""
+        units = self.account(bidder).units
+        if self.bundles and len(units) > 1:
+            return None
+        total = NOTHING
+        for item, count in units.items():
+            if (worth := self.worths.of(bidder, item)) is None:
+                return None
+            total += count * worth
+        return total
+
+    def profit(self, bidder: str) -> Decimal | None:
+        """Give what a bidder's things are worth to it and what it received, less what it paid; None: not known."""
+        mine, worth = self.account(bidder), self.worth(bidder)
+        return None if worth is None else worth + mine.received - mine.spent
+
+    def profits(self) -> dict[str, Decimal | None]:
+        """Give everyone's profit, the highest first; equals, and those that are not known, are in seat order."""
+        found = {bidder: self.profit(bidder) for bidder in self.accounts}
+        return dict(sorted(found.items(), key=lambda one: -(one[1] or 0)))
+
+    def holders(self) -> dict[str, list[str]]:
+        """Give, by item, who got some of it."""
+        found: dict[str, list[str]] = {item: [] for item in self.over}
+        for bidder, mine in self.accounts.items():
+            for item in mine.units:
+                found[item].append(bidder)
+        return found
+
+    def prices(self) -> Dollars:
+        """Give what bidders paid for each item in all, fees left out."""
+        found: Dollars = {}
+        for mine in self.accounts.values():
+            for item, amount in mine.paid.items():
+                found[item] = found.get(item, NOTHING) + amount
+        return found
+
+    def _give(self, event: Allocated | AllocatedSealed) -> None:
+        units, item = self.account(event.bidder).units, event.item
+        units[item] = units.get(item, NOTHING) + event.units
+        self.over[item] = None
+
+    def _pay(self, event: Paid | PaidSealed) -> None:
+        payer, item = self.account(event.payer), event.item
+        if event.fee:
+            payer.fees += event.amount
+        else:
+            payer.paid[item] = payer.paid.get(item, NOTHING) + event.amount
+        self.account(event.payee).received += event.amount
+
+
+def outcomes(entries: Iterable[Entry]) -> Outcomes:
+    """Fold a log, as far as it goes."""
+    found = Outcomes()
+    for entry in entries:
+        found.note(entry.event)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TraderStanding:
+    """How a bidder did in a game that brings no standings; dollars, and profit is None where a worth is not told."""
+
+    bidder: str
+    items_won: int
+    spent: Decimal
+    received: Decimal
+    profit: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcome:
+    """How an item went: who got some of it, and what bidders paid for it (None: nobody paid)."""
+
+    name: str
+    winners: tuple[str, ...]
+    price: Decimal | None
+
+
+def standings(entries: Sequence[Entry]) -> list[TraderStanding]:
+    """Rank the bidders by profit; equals, and those whose profit is not known, are in seat order."""
+    told = outcomes(entries)
+    return [
+        TraderStanding(bidder, len(mine.units), mine.spent, mine.received, profit)
+        for bidder, profit in told.profits().items()
+        for mine in (told.accounts[bidder],)
+    ]
+
+
+def items(entries: Sequence[Entry]) -> list[ItemOutcome]:
+    """List the items that are over."""
+    told = outcomes(entries)
+    prices = told.prices()
+    return [ItemOutcome(item, tuple(holders), prices.get(item)) for item, holders in told.holders().items()]
+
+
+def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:
+    """Rank bidders by profit, 1 is the best; equal profits share the best rank. Empty if a profit is not known."""
+    known = {bidder: profit for bidder, profit in profits.items() if profit is not None}
+    if len(known) < len(profits):
+        return {}
+    order = sorted(known.values())
+    return {bidder: 1 + len(order) - bisect_right(order, profit) for bidder, profit in known.items()}

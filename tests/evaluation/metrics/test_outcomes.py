@@ -1,0 +1,257 @@
+"""Metrics of any game that trades, a stranger's too, and the fold that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from inspect import getsource
+from itertools import product
+from random import Random
+
+import pytest
+
+import support.sealed
+from harbor import Auction, use
+from harbor._core.actions import BundleBid, Withdraw
+from harbor._core.acts import ActedSealed, Tried
+from harbor._core.events import BidderLabelled, BidderSeated, Event, ItemLabelled, LotClosed
+from harbor._core.log_lines import Entry
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
+from harbor._games.game import TRADE
+from harbor._games.outcomes import ItemOutcome, TraderStanding, outcomes, ranks
+from harbor.evaluation._metrics.outcomes import BUDGETS, BUNDLES, COMMON, UNITS, UNTOLD, WORTHLESS, efficiency
+from harbor.evaluation._metrics.registry import PRIVATE, fitting, measure
+from harbor.evaluation._metrics.summary import summarise
+from harbor.testing import check_game
+from harbor.testing._playing import public, seated, table
+from support.plugins import remembering
+from support.sealed import SEALED
+
+NAMES = ("Ann", "Ben", "Cho")
+INSTANCES = 10_000
+
+
+def log_of(*events: Event, names: Iterable[str] = NAMES) -> list[Entry]:
+    told = [*(BidderLabelled(name, {}, "rule") for name in names), *events]
+    return [Entry(number, 0.0, event) for number, event in enumerate(told)]
+
+
+def values(metric: str, log: list[Entry]) -> Mapping[str, float | None]:
+    return {one.bidder: one.value for one in measure([metric], log)}
+
+
+def only(metric: str, log: list[Entry]) -> tuple[float | None, str]:
+    [one] = measure([metric], log)
+    return one.value, one.missing
+
+
+def worth(**of: int) -> list[Signal]:
+    return [Signal(name, {"vase": Decimal(value)}) for name, value in of.items()]
+
+
+SOLD = [Allocated("Ann", "vase"), Paid("Ann", HOUSE, "vase", Decimal(40)), LotClosed("vase")]
+PRIVATE_WORTHS = worth(Ann=60, Ben=80, Cho=10)
+
+
+# ---------------------------------------------------------------- a stranger's game
+
+
+@pytest.fixture
+def log(monkeypatch):
+    with remembering(monkeypatch):
+        use(SEALED)
+        yield table(SEALED, seated(NAMES, {"rule": "rational"}), {}).run().log
+
+
+def test_a_strangers_sealed_game_of_40_lines_keeps_its_promises(monkeypatch):
+    code = [line for line in getsource(support.sealed).splitlines() if line.strip() and '"""' not in line]
+    assert len([line for line in code if not line.startswith(("from ", "import "))]) <= 40
+    with remembering(monkeypatch):
+        check_game(SEALED)
+
+
+def test_ten_metrics_and_more_measure_a_strangers_sealed_game(log):
+    found = {one.metric for one in measure(fitting(log), log) if one.value is not None}
+    assert found >= {
+        "profit", "rank", "items_won", "units_won", "spent", "received", "revenue", "price_over_worth", "prices",
+        "seller_surplus", "consumer_surplus", "total_surplus", "efficiency", "efficiency_by_item", "legality",
+        "failed_attempts", "legal_acts", "withdrawals",
+    }  # fmt: skip
+
+
+def test_a_game_that_brings_no_measures_has_standings_by_profit(log):
+    profits = values("profit", log)
+    rows = summarise(log).standings
+    assert SEALED.measures is TRADE
+    assert [(row.bidder, float(row.profit)) for row in rows] == sorted(profits.items(), key=lambda one: -one[1])
+    assert [row.name for row in summarise(log).items] == ["vase"]
+
+
+def test_a_public_log_has_what_all_were_told_and_says_why_it_lacks_the_rest(log):
+    told = {one.metric: one for one in measure(fitting(log), public(log))}
+    assert told["revenue"].value == only("revenue", log)[0]
+    assert told["efficiency"].missing == told["legality"].missing == PRIVATE
+    assert {one.missing for one in measure(["profit"], public(log)) if one.value is None} == {
+        "true values that it needs were not made public"
+    }
+
+
+def test_what_is_sold_behind_closed_doors_is_missing_of_a_public_log_and_not_0():
+    session = table_of("second-price", show="nothing")
+    assert only("revenue", session)[0] > 0
+    assert only("revenue", public(session)) == only("items_won", public(session)) == (None, PRIVATE)
+
+
+def test_a_game_that_sold_nothing_has_a_revenue_of_0(log):
+    unsold = [one for one in log if not isinstance(one.event, Allocated | Paid)]
+    assert only("revenue", unsold) == (0, "")
+    assert only("revenue", log_of()) == (None, "the log is of another game: it has no Paid or PaidSealed")
+
+
+def table_of(name: str, **rules: object) -> list[Entry]:
+    return list(Auction(rules={"game": name, **rules}, bidders=seated(NAMES, {"rule": "rational"})).run().log)
+
+
+# ---------------------------------------------------------------- money and units
+
+
+def test_accounts_add_up_what_was_got_paid_and_received():
+    told = outcomes(
+        log_of(
+            *PRIVATE_WORTHS,
+            *SOLD,
+            AllocatedSealed(("Ben",), "Ben", "water", Decimal(3)),
+            PaidSealed(("Ben",), "Ben", HOUSE, "water", Decimal(5)),
+            PaidSealed(("Ben",), "Ben", HOUSE, "water", Decimal(2), fee=True),
+            Paid("Cho", "Ann", "vase", Decimal(7)),
+        )
+    )
+    ann, ben, cho = (told.accounts[name] for name in NAMES)
+    assert (ann.units, ann.spent, ann.received) == ({"vase": 1}, 40, 7)
+    assert (ben.units, ben.paid, ben.fees, ben.spent) == ({"water": 3}, {"water": 5}, 2, 7)
+    assert (cho.spent, told.house.received, told.house.spent) == (7, 47, 0)
+    assert told.profits() == {"Ann": 27, "Ben": None, "Cho": -7}
+    assert told.prices() == {"vase": 47, "water": 5}
+
+
+def test_the_surplus_of_the_house_and_of_bidders_add_up_to_the_worth_of_what_was_won():
+    log = log_of(*PRIVATE_WORTHS, *SOLD, Paid(HOUSE, "Cho", "prize", Decimal(3)))
+    seller, bidders, total = (only(f"{whose}_surplus", log)[0] for whose in ("seller", "consumer", "total"))
+    assert (seller, bidders, total) == (37, 23, 60)
+    assert seller + bidders == total
+
+
+def test_a_profit_without_a_known_worth_is_missing_and_not_0():
+    log = log_of(*SOLD)
+    assert values("profit", log) == {"Ann": None, "Ben": 0, "Cho": 0}
+    assert only("consumer_surplus", log) == (None, "nothing tells what it is worth to a bidder")
+
+
+def test_the_truth_of_a_worth_comes_before_what_a_bidder_is_told_and_an_estimate_is_no_worth():
+    guess = Signal("Ann", {"vase": Decimal(90)}, noisy=True)
+    assert values("profit", log_of(guess, *SOLD))["Ann"] is None
+    assert values("profit", log_of(*PRIVATE_WORTHS, *SOLD))["Ann"] == 20
+    assert values("profit", log_of(Worth({"vase": Decimal(50)}), *PRIVATE_WORTHS, *SOLD))["Ann"] == 10
+    assert values("profit", log_of(Worth({"vase": Decimal(45)}, "Ann"), *PRIVATE_WORTHS, *SOLD))["Ann"] == 5
+
+
+def test_the_standings_of_a_game_that_brings_none_rank_by_profit():
+    log = log_of(*PRIVATE_WORTHS, *SOLD)
+    assert TRADE.standings(log) == [
+        TraderStanding("Ann", 1, Decimal(40), Decimal(0), Decimal(20)),
+        TraderStanding("Ben", 0, Decimal(0), Decimal(0), Decimal(0)),
+        TraderStanding("Cho", 0, Decimal(0), Decimal(0), Decimal(0)),
+    ]
+    assert TRADE.items([*log, *log_of(LotClosed("jar"), names=())]) == [
+        ItemOutcome("vase", ("Ann",), Decimal(40)),
+        ItemOutcome("jar", (), None),
+    ]
+
+
+def test_the_price_over_worth_leaves_fees_out_and_is_missing_for_who_got_nothing():
+    fee = Paid("Ann", HOUSE, "vase", Decimal(9), fee=True)
+    found = {one.bidder: one for one in measure(["price_over_worth"], log_of(*PRIVATE_WORTHS, fee, *SOLD))}
+    assert found["Ann"].value == pytest.approx(40 / 60)
+    assert (found["Ben"].value, found["Ben"].missing) == (None, "the bidder got nothing")
+
+
+def test_ranks_share_the_best_place_and_are_unknown_where_a_profit_is():
+    assert ranks({"Ann": Decimal(1), "Ben": Decimal(3), "Cho": Decimal(3)}) == {"Ann": 3, "Ben": 1, "Cho": 1}
+    assert ranks({"Ann": Decimal(1), "Ben": None}) == {}
+
+
+# ---------------------------------------------------------------- efficiency
+
+
+def test_efficiency_equals_the_best_of_all_allocations_on_ten_thousand_small_instances():
+    chance = Random(0)
+    for _ in range(INSTANCES):
+        names, goods = NAMES[: chance.randint(1, 3)], ("vase", "jar", "pot")[: chance.randint(1, 3)]
+        worths = {name: {item: chance.randint(0, 4) for item in goods} for name in names}
+        owners = [chance.choice((*names, "")) for _ in goods]
+        [found] = efficiency.measure("efficiency", log_of(*allocated(worths, goods, owners), names=names))
+        best = max(total(worths, goods, other) for other in product(("", *names), repeat=len(goods)))
+        assert found.value == (total(worths, goods, owners) / best if best else None)
+        assert found.missing == ("" if best else WORTHLESS)
+
+
+def total(worths: Mapping[str, Mapping[str, int]], goods: Sequence[str], owners: Sequence[str]) -> int:
+    return sum(worths[name][item] for item, name in zip(goods, owners, strict=True) if name)
+
+
+def allocated(worths: Mapping[str, Mapping[str, int]], goods: Sequence[str], owners: Sequence[str]) -> Iterator[Event]:
+    yield from (Signal(name, {item: Decimal(value) for item, value in own.items()}) for name, own in worths.items())
+    for item, name in zip(goods, owners, strict=True):
+        yield from [Allocated(name, item)] if name else []
+        yield LotClosed(item)
+
+
+REASONS: dict[str, tuple[list[Event], str]] = {
+    "common": ([Worth({"vase": Decimal(60)}), *SOLD], COMMON),
+    "the true value of an item": ([ItemLabelled("vase", Decimal(60), ""), *SOLD], COMMON),
+    "bundles": ([*PRIVATE_WORTHS, ActedSealed("Ann", "all", BundleBid(("vase", "jar"), Decimal(40))), *SOLD], BUNDLES),
+    "budgets": ([BidderSeated("Ann", Decimal(50), {}, ""), *PRIVATE_WORTHS, *SOLD], BUDGETS),
+    "units": ([*PRIVATE_WORTHS, Allocated("Ann", "vase", Decimal(2))], UNITS),
+    "a worth that is not told": ([*worth(Ann=60, Ben=80), *SOLD], UNTOLD),
+    "nothing of worth": ([*worth(Ann=0, Ben=0, Cho=0), *SOLD], WORTHLESS),
+    "no item": ([*PRIVATE_WORTHS], "no item is over yet"),
+}
+
+
+@pytest.mark.parametrize("what", REASONS)
+def test_efficiency_that_is_undefined_is_a_reason_and_not_0(what):
+    events, why = REASONS[what]
+    log = log_of(*events)
+    assert {(one.value, one.missing or efficiency.no_data) for one in efficiency.measure("efficiency", log)} <= {
+        (None, why)
+    }
+    if why != "no item is over yet":
+        assert only("efficiency", log) == only("efficiency_by_item", log) == (None, why)
+
+
+def test_an_item_that_nobody_got_is_worth_0_then():
+    log = log_of(*PRIVATE_WORTHS, LotClosed("vase"))
+    assert [one.value for one in efficiency.measure("efficiency", log)] == [0]
+
+
+def test_worths_of_bundles_are_not_added_up():
+    bundle = ActedSealed("Ann", "all", BundleBid(("vase", "jar"), Decimal(40)))
+    told = Signal("Ann", {"vase": Decimal(30), "jar": Decimal(30)})
+    both = [Allocated("Ann", "vase"), Allocated("Ann", "jar")]
+    assert values("profit", log_of(told, *both))["Ann"] == 60
+    assert values("profit", log_of(told, bundle, *both))["Ann"] is None
+
+
+# ---------------------------------------------------------------- legality
+
+
+def test_legality_counts_what_a_bidder_chose_and_not_what_the_house_entered_for_it():
+    log = log_of(
+        Tried("Ann", "vase", 1, 1, "too low"),
+        ActedSealed("Ann", "vase", Withdraw("failed bids")),
+        Tried("Ben", "vase", 1, 1, "too low"),
+        ActedSealed("Ben", "vase", Withdraw()),
+    )
+    assert values("legality", log) == {"Ann": 0, "Ben": 0.5, "Cho": None}
+    assert values("failed_attempts", log) == {"Ann": 1, "Ben": 1, "Cho": 0}
+    assert values("legal_acts", log) == values("withdrawals", log) == {"Ann": 0, "Ben": 1, "Cho": 0}
