@@ -9,8 +9,8 @@ const call = async (name, given) => (await client.callTool({ name, arguments: { 
 for (let turn; (turn = await call("wait_for_turn", { everything: true })).status !== "over"; ) {
   if (turn.status !== "your_turn") continue;
   const least = turn.space.minimum;
-  const me = turn.seen.find((event) => event.type === "bidder_seated");
-  const answer = least > 0.9 * me.estimates[turn.item] ? { action: "withdraw" } : { action: "bid", amount: least };
+  const me = turn.seen.find((event) => event.type === "signal");
+  const answer = least > 0.9 * me.values[turn.item] ? { action: "withdraw" } : { action: "bid", amount: least };
   await call("answer", { turn: turn.turn, answer });
 }
 await client.close();

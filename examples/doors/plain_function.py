@@ -5,8 +5,8 @@ from __future__ import annotations
 
 def bid(turn: dict) -> dict:
     """Bid the least that counts while the item leaves a tenth of its value as profit."""
-    [me] = [event for event in turn["seen"] if event["type"] == "bidder_seated"]
+    [me] = [event for event in turn["seen"] if event["type"] == "signal"]
     least = turn["space"]["minimum"]
-    if least > 0.9 * me["estimates"][turn["item"]]:
+    if least > 0.9 * me["values"][turn["item"]]:
         return {"action": "withdraw"}
     return {"action": "bid", "amount": least}

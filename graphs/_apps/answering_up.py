@@ -17,6 +17,7 @@ from harbor._core.players import Player
 from harbor._house.auctioneer import answer_to, judged
 from harbor._house.hearing import READY
 from harbor.graphs._apps.listener import Listener
+from harbor.graphs._apps.sale_heard import Brought
 from harbor.personas._catalog.catalogue import catalogue_of, persona_of
 
 Values = Mapping[str, Decimal | int | float | str]
@@ -33,8 +34,8 @@ class Spoken(NamedTuple):
     ask: Ask | None = None
 
 
-def seated(bidder: Bidder, values: Values, catalogue: str = "homes") -> BidderSeated:
-    """Give what a bidder brings: its budget and objective, its values in dollars by item, the texts of its personas.
+def brought(bidder: Bidder, values: Values, catalogue: str = "homes") -> Brought:
+    """Give what a bidder brings.
 
     Raises:
         ConfigError: a value is no positive amount, or a persona is not in the catalogue.
@@ -46,7 +47,7 @@ def seated(bidder: Bidder, values: Values, catalogue: str = "homes") -> BidderSe
             f"bidder {bidder.name!r}: values are {values!r}; give dollars by item, as {{'Mill': 300_000}}"
         )
     guesses = {item: _dollars(bidder.name, item, value) for item, value in values.items()}
-    return BidderSeated(bidder.name, bidder.budget, guesses, texts, bidder.objective)
+    return Brought(BidderSeated(bidder.name, bidder.budget, texts, bidder.objective), guesses)
 
 
 def app_name(bidder: str, name: str | None) -> str:

@@ -17,14 +17,15 @@ from harbor._core.acts import Tried
 from harbor._core.ask_json import ASK
 from harbor._core.asks import Answer, Ask, Pause, Unreadable, Withdraw
 from harbor._core.decisions import as_reply
-from harbor._core.events import BidderSeated, Event, PrivateEvent
+from harbor._core.events import Event, PrivateEvent
 from harbor._core.finding import find
 from harbor._house.auctioneer import judged
-from harbor.graphs._apps.answering_up import ATTEMPTS, Values, at_price, seated, speakers
+from harbor.graphs._apps.answering_up import ATTEMPTS, Values, at_price, brought, speakers
 from harbor.graphs._apps.app_model import AnyModel, client_of
 from harbor.graphs._apps.asked_in_json import Json, as_json, line_of
 from harbor.graphs._apps.both_ways import both_ways, route_both_ways
 from harbor.graphs._apps.listener import AUCTIONEERS, Listener
+from harbor.graphs._apps.sale_heard import Brought
 from harbor.graphs._context.context import BidderContext, observed
 from harbor.graphs._context.node import Occasion, ThoughtNode, View
 from harbor.graphs._context.steps import running
@@ -49,7 +50,7 @@ class AppBidder:
     """
 
     context: BidderContext
-    known: BidderSeated
+    known: Brought
     with_budget: bool
     auctioneers: tuple[str, ...]
     memory: MemorySettings
@@ -77,7 +78,7 @@ class AppBidder:
         bidder = Bidder(bidder) if isinstance(bidder, str) else bidder
         remembered = MemorySettings(**memory or {})
         nodes = nodes_of(game, bidder, remembered)
-        known = seated(bidder, values or {}, catalogue)
+        known = brought(bidder, values or {}, catalogue)
         context = BidderContext(client_of(bidder, model, seed), bidder, lambda: lambda _: None, None, game, seed)
         for name, text in prompts_of(find("game", game), nodes.values()).items():
             context.wording.text(name, text)  # read here, as servers of graphs forbid nodes to wait for a disk
@@ -94,7 +95,7 @@ class AppBidder:
     @property
     def name(self) -> str:
         """Its name."""
-        return self.known.bidder
+        return self.known.seat.bidder
 
     def listener(self, state: Mapping[str, Any]) -> Listener:
         """Give one that has heard what this thread of the app has, and what was concluded."""

@@ -1,37 +1,44 @@
-"""What a bidder hears in somebody else's app: the auctioneer's words as events, and as the ask to be answered."""
+"""What a bidder hears in somebody else's app: what the auctioneer tells as events, and the ask to be answered."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from pydantic import ValidationError
-
+from harbor._config.models import BUILT_IN
+from harbor._core.acts import ActedSealed
 from harbor._core.amounts import Amount
 from harbor._core.ask_json import ASK
 from harbor._core.asks import Ask, Pause
+from harbor._core.carried import ask_in, events_in
 from harbor._core.errors import UnreadableReply
-from harbor._core.events import AnalystEvent, BidderSeated, CatalogShown, Event
+from harbor._core.events import AnalystEvent, BidderSeated, CatalogShown, Event, PrivateEvent
 from harbor._core.finding import find
 from harbor._core.log_lines import event_json, event_of
 from harbor._core.money import DOLLAR, dollars
+from harbor._core.outcomes import Signal
 from harbor._games.game import Game
-from harbor._games.sessions.private_values import ValueDrawn, value_told
-from harbor._house.own_words import own_words
-from harbor.graphs._apps.plain_english import Heard, believed, read_english
-from harbor.graphs._apps.sale_heard import UNTOLD, SaleHeard
+from harbor.graphs._apps.plain_english import Heard, believed, called, read_english
+from harbor.graphs._apps.sale_heard import UNTOLD, Brought, SaleHeard
 from harbor.graphs._context.context import BidderContext
 
 GIVER = "user"
 """What AutoGen calls whoever gives a team its task."""
 AUCTIONEERS = ("auctioneer", GIVER)
 """Who is believed, unless others are named."""
+OF_THE_SALE = (BidderSeated, Signal, ActedSealed)
+"""Private events of the house and of any game's rules; other private ones are what a bidder concludes."""
 ENGLISH = "english"
 UNASKED = "I am not asked for a bid now"
 LONGEST_HEARD = 20_000
-"""How many characters a message may have: the time to read one can grow with the square of them."""
+"""How many characters of English a message may have."""
+NO_READER = (
+    "The built-in model reads JSON and Harbor's call for a bid alone; other English needs a language model, such as"
+    ' model="openai:gpt-5".'
+)
 
 
 class Listener:
@@ -40,11 +47,11 @@ class Listener:
     Who is believed: those in `auctioneers`, by the name of the speaker. What anybody else says is not read at all, so
     no rival can speak for the auctioneer, whatever its words claim to be; it is the app that says who spoke. The
     auctioneer is believed about the sale: what is for sale, at which price, and who bid, won or left. It is not
-    believed about the bidder: budget, values, personas and objective that its owner gave are changed by nothing that is
-    said.
+    believed about the bidder: budget, values, personas and objective that its owner gave, and what it concluded, are
+    changed by nothing that is said.
 
     Args:
-        bidder: whose model reads what is no sentence of Harbor's, in one call per message.
+        bidder: whose model reads the English of a message that carries neither events nor an ask, in one call.
         known: what its owner gave it.
         auctioneers: the names of the speakers that are believed.
         with_budget: whether its owner gave it a budget; if not, one that Harbor's auctioneer tells is taken.
@@ -54,7 +61,7 @@ class Listener:
     def __init__(
         self,
         bidder: BidderContext,
-        known: BidderSeated,
+        known: Brought,
         auctioneers: Sequence[str] = AUCTIONEERS,
         with_budget: bool = True,
         catalog: Mapping[str, str] | None = None,
@@ -69,7 +76,7 @@ class Listener:
         """Forget all that was heard."""
         self._sale = SaleHeard(self._known, self._with_budget, lots=self._game.name == ENGLISH)
         if self._catalog:
-            self._sale.add(CatalogShown(self._known.bidder, self._catalog))
+            self._sale.add(CatalogShown(self._known.seat.bidder, self._catalog))
         self._brought = len(self._sale.seen)
         self._speakers: list[str] = []
         self._ask_nothing()
@@ -106,7 +113,7 @@ class Listener:
         Args:
             speaker: the name of whoever spoke, as the app says it.
             text: what was said.
-            metadata: of the message; an "ask" in it is one of Harbor's, as JSON.
+            metadata: of the message; "events" and "ask" in it are Harbor's, as JSON, and stand for the words.
             handed: whether the message hands the turn to this bidder, so that it is asked whatever the words say.
         """
         self._speakers = list(dict.fromkeys([*self._speakers, speaker]))
@@ -114,19 +121,22 @@ class Listener:
             return
         if handed and (self.ask or self.instead):
             return  # it was asked already, and the words only pass the turn on
-        self._ask_nothing()
-        if not text.strip():
-            return
-        if len(text) > LONGEST_HEARD:
-            self.instead = f"I read no message of more than {LONGEST_HEARD:,} characters, and this has {len(text):,}."
-            return
-        said = own_words(text, self._sale.moment, self._game.heard)
-        if said is not None:
-            self._sale.add(*said.events)
-        if (asked := _ask_in(metadata or {}) or (said and said.ask)) is not None:
+        events, asked = events_in(metadata or {}, self._known.seat.bidder, self._game.events), ask_in(metadata or {})
+        if self.ask is None or asked is None or asked.bidder == self._known.seat.bidder:
+            self._ask_nothing()
+        for event in filter(self._is_believable, events or ()):
+            with suppress(LookupError, ValueError):  # it can't follow from what was heard
+                self._sale.add(event)
+        if asked is not None:
             self._take(asked)
-        elif said is None:
+        elif events is None and text.strip():
             await self._read(text, handed)
+
+    def _is_believable(self, event: Event) -> bool:
+        """Say whether an event is of the sale, and not of what the owner gave or the bidder concluded."""
+        if isinstance(event, Signal) and event.values.keys() & self._known.values.keys():
+            return False
+        return not isinstance(event, PrivateEvent) or isinstance(event, (*OF_THE_SALE, *self._game.events))
 
     def told(self, events: Iterable[Event], ask: Ask | Pause) -> None:
         """Take events of a sale, and an ask, that somebody else has read."""
@@ -174,7 +184,7 @@ class Listener:
 
     def _take(self, ask: Ask | Pause) -> None:
         """Take an ask of Harbor's, if it is this bidder's and it has what it needs."""
-        if ask.bidder != self._known.bidder:
+        if ask.bidder != self._known.seat.bidder:
             return
         if isinstance(ask, Pause):
             self.ask = ask if ask.closed or ask.over else replace(ask, closed=self._sale.closed_since_pause())
@@ -195,28 +205,34 @@ class Listener:
         return ""
 
     def _value_in(self, ask: Ask) -> str:
-        """Take the private value that a call or the owner tells; say what is missing."""
+        """Take the private value that the owner gave, if none was told; say what is missing."""
         opened: Any = next((event for event in self._sale.seen if isinstance(event, self._game.opening)), None)
         if opened is None:
             return f"I have not heard the opening of the game {self._game.name!r}, so I do not know its rules."
-        told = [event.item for event in self._sale.seen if isinstance(event, ValueDrawn)]
-        if ValueDrawn not in self._game.events or ask.item in told:
+        told = [item for event in self._sale.seen if isinstance(event, Signal) for item in event.values]
+        if not getattr(opened, "assets", None) or ask.item in told:
             return ""
-        value = value_told(ask.note) or self._known.estimates.get(ask.item)
+        value = self._known.values.get(ask.item)
         if value is None:
             return f"I was told no value of the item of {ask.item}, so I can't bid."
-        self._sale.add(ValueDrawn(ask.bidder, ask.item, value, opened.assets, value > opened.assets))
+        self._sale.add(Signal(ask.bidder, {ask.item: value}))
         return ""
 
     async def _read(self, text: str, handed: bool) -> None:
-        """Read English that is not Harbor's, with the bidder's model, and believe what can be true."""
+        """Read English with the bidder's model, and believe what can be true."""
         if self._game.name != ENGLISH:
-            self.instead = f"In the game {self._game.name!r} I understand Harbor's own sentences alone."
+            self.instead = f"In the game {self._game.name!r} I understand events and asks as JSON alone."
+            return
+        if len(text) > LONGEST_HEARD:
+            self.instead = f"I read no message of more than {LONGEST_HEARD:,} characters, and this has {len(text):,}."
+            return
+        if self._bidder.model.settings.use == BUILT_IN:
+            self._read_call(text)
             return
         items, now = list(self._sale.view.estimates), self._sale.now
         try:
             model = replace(self._bidder.model, sink=self._bidder.begin())
-            reading = await read_english(model, self._known.bidder, items, now, text)
+            reading = await read_english(model, self._known.seat.bidder, items, now, text)
         except UnreadableReply:
             self.instead = "I did not understand that. What is for sale, at which price, and do you ask me?"
             return
@@ -227,6 +243,13 @@ class Listener:
             self.instead = heard.lacks or self._ask_for(heard)
         elif heard.item:
             self._sale.bring_up(heard.item, UNTOLD)  # others are asked now, and the next words may not name it again
+
+    def _read_call(self, text: str) -> None:
+        """Read a call for a bid without a language model; of any other English, say that it needs one."""
+        if (ask := called(text, self._sale.round)) is None:
+            self.instead = NO_READER
+        else:
+            self._take(ask)
 
     def _ask_for(self, heard: Heard) -> str:
         """Put what was read into an ask; say why there is none.
@@ -242,14 +265,6 @@ class Listener:
         least = told or DOLLAR
         if least > budget:
             return f"I withdraw from {item}: {dollars(least)} is more than I have."
-        self.ask = Ask(self._known.bidder, item, self._sale.moment.round, Amount(least, budget))
+        self.ask = Ask(self._known.seat.bidder, item, self._sale.round, Amount(least, budget))
         self.price = heard.exact
         return ""
-
-
-def _ask_in(metadata: Mapping[str, Any]) -> Ask | Pause | None:
-    """Find the ask of Harbor's that came with a message; what is none is not there."""
-    try:
-        return ASK.validate_json(metadata["ask"])
-    except (KeyError, TypeError, ValidationError):
-        return None

@@ -1,16 +1,23 @@
-"""What a bidder's model reads in an auctioneer's English, and what of it the bidder believes."""
+"""What a bidder's model reads in an auctioneer's English, and what of it the bidder believes.
+
+The built-in model reads no English but the call of Harbor's own auctioneer.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from harbor._core import amounts
+from harbor._core.asks import Ask
 from harbor._core.decisions import Amount, Name, plain
 from harbor._core.money import CENT, dollars
-from harbor._core.parsing import printable
+from harbor._core.parsing import NUMBER, printable
+from harbor._house.auctioneer import call
 from harbor._models.calls.client import ModelClient
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
@@ -23,6 +30,11 @@ LONGEST_NAME = 100
 MOST_DOLLARS = Decimal(10**12)
 SHOWN = 200
 """How many names of items a prompt lists."""
+_DOLLARS = rf"\$(?:{NUMBER})"
+CALL = re.compile(
+    r"(?P<bidder>[^\n]+), your call on (?P<item>[^\n]+): "
+    rf"at least (?P<least>{_DOLLARS}) and at most (?P<most>{_DOLLARS})\. Say .+"
+)
 
 
 class News(BaseModel):
@@ -78,6 +90,20 @@ async def read_english(model: ModelClient, you: str, items: Sequence[str], item:
     known = {"known_items": list(items[:SHOWN]), "item_now": item, "words": words[:LONGEST_READ]}
     prompt = fill(LISTEN, {"you": you}, known, LISTENER, TASK)
     return await model.ask(prompt, Reading)
+
+
+def called(words: str, turn: int) -> Ask | None:
+    """Read a call for a bid in just the words of Harbor's auctioneer; None if they are any other.
+
+    Args:
+        words: what was said.
+        turn: the round that is going on, which the words do not tell.
+    """
+    if (found := CALL.fullmatch(words)) is None:
+        return None
+    least, most = (Decimal(found[bound][1:].replace(",", "")) for bound in ("least", "most"))
+    ask = Ask(found["bidder"], found["item"], turn, amounts.Amount(least, most))
+    return ask if call(ask) == words else None
 
 
 def believed(reading: Reading, items: Iterable[str], now: str | None) -> Heard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from typing import NamedTuple
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
@@ -21,12 +22,19 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.money import DOLLAR
-from harbor._games.said import Moment
+from harbor._core.outcomes import Signal
 from harbor.graphs._apps.plain_english import News
 from harbor.memory._bidder.auction_view import AuctionView
 
 UNTOLD = Decimal(0)
 """The price of an item of which none was told."""
+
+
+class Brought(NamedTuple):
+    """What a bidder's owner gives it: its budget, objective and the texts of its personas, and dollars by item."""
+
+    seat: BidderSeated
+    values: dict[str, Decimal]
 
 
 class SaleHeard:
@@ -40,45 +48,42 @@ class SaleHeard:
         lots: whether the game sells listed items, one after the other.
     """
 
-    def __init__(self, given: BidderSeated, with_budget: bool, lots: bool) -> None:
+    def __init__(self, given: Brought, with_budget: bool, lots: bool) -> None:
         self._given, self._with_budget, self._lots = given, with_budget, lots
         self.seen: list[Event] = []
         self.view = AuctionView()
         self.paused = 0
         """How many items had closed when the bidder last had a moment to think."""
-        self.moment = Moment(given.bidder, items=tuple(given.estimates) if lots else ())
-        self.add(given)
+        self._keep(given.seat)
+        if lots:
+            self._keep(Signal(given.seat.bidder, given.values, noisy=True))
 
     def add(self, *events: Event) -> None:
         """Take what happened."""
         for event in events:
-            self.moment = self.moment.after(event)
             for one in self._kept(event):
                 self._keep(one)
 
     def _keep(self, event: Event) -> None:
+        self.view = self.view.after([event])  # first, as what can't follow from what was heard is not kept
         self.seen.append(event)
-        self.view = self.view.after([event])
 
     def replay(self, events: Iterable[Event], paused: int) -> None:
         """Take events that were kept before, after what the owner gave."""
         for event in events:
-            self.moment = self.moment.after(event)
             self._keep(event)
         self.paused = paused
 
     def _kept(self, event: Event) -> Iterator[Event]:
-        if isinstance(event, BidderSeated) and event is not self._given:
-            yield self._seated(event)
+        given = self._given
+        if isinstance(event, BidderSeated):
+            yield replace(given.seat, budget=given.seat.budget if self._with_budget else event.budget)
+        elif isinstance(event, Signal):
+            yield replace(event, values={**event.values, **given.values})
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
         elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):
             yield event
-
-    def _seated(self, said: BidderSeated) -> BidderSeated:
-        given = self._given
-        budget = given.budget if self._with_budget else said.budget
-        return replace(given, budget=budget, estimates={**said.estimates, **given.estimates})
 
     @property
     def now(self) -> str | None:
@@ -87,6 +92,12 @@ class SaleHeard:
             return self.view.bidding.lot.name
         left = [item for item in self.view.estimates if item not in self._over]
         return left[0] if len(left) == 1 else None
+
+    @property
+    def round(self) -> int:
+        """The round of the bidding that is going on: the one after the last bid."""
+        bids = self.view.bidding.bids if self.view.bidding else ()
+        return 1 + max((turn for turn, *_ in bids), default=0)
 
     def least(self, item: str) -> Decimal | None:
         """Give the least bid on an item that follows from what was heard; None if no price was told."""
@@ -99,7 +110,7 @@ class SaleHeard:
         """Take one thing that was read in the auctioneer's English; of an item that is over, nothing."""
         if self.bring_up(news.item, news.amount or UNTOLD):
             return
-        item, turn, bidder, amount = news.item, self.moment.round, news.bidder, news.amount
+        item, turn, bidder, amount = news.item, self.round, news.bidder, news.amount
         if news.kind == "unsold":
             self.add(ItemUnsold(item))
         elif bidder and news.kind == "out":
@@ -137,7 +148,7 @@ class SaleHeard:
     def _people(self) -> tuple[str, ...]:
         """The bidders that were heard of."""
         heard = [event.bidder for event in self.seen if isinstance(event, Acted | BidderWithdrew)]
-        return tuple(dict.fromkeys([*self.view.bidders, self._given.bidder, *heard]))
+        return tuple(dict.fromkeys([*self.view.bidders, self._given.seat.bidder, *heard]))
 
     def _lots_from(self, item: str) -> tuple[Lot, ...]:
         """List the items as they went, then this one, then the others."""

@@ -18,7 +18,7 @@ from harbor._config.auction import Bidder
 from harbor._config.models import GIVEN, ModelSettings
 from harbor._core.errors import ConfigError
 from harbor._core.events import Event, ModelCalled, PrivateEvent
-from harbor.graphs._apps.answering_up import Spoken, Values, app_name, seated, speak, speakers
+from harbor.graphs._apps.answering_up import Spoken, Values, app_name, brought, speak, speakers
 from harbor.graphs._apps.app_model import AnyModel, client_of
 from harbor.graphs._apps.listener import AUCTIONEERS, ENGLISH, Listener
 from harbor.graphs._context.context import BidderContext
@@ -88,7 +88,7 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
         self.bidder = bidder = Bidder(bidder) if isinstance(bidder, str) else bidder
         name = app_name(bidder.name, name)
         super().__init__(name, description or f"{bidder.name}, a bidder in an auction. Answers with a bid.")
-        known = seated(bidder, values or {}, catalogue)
+        known = brought(bidder, values or {}, catalogue)
         auctioneers = speakers(bidder.name, auctioneers)
         self._model = client_of(bidder, model, seed)
         self._context = BidderContext(self._model, bidder, lambda: self._note, None, game, seed)
@@ -101,7 +101,7 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
             bidder=bidder.model_dump(mode="json", exclude_unset=True),
             model=self._model.settings.use,
             settings=self._model.settings.model_dump(mode="json", exclude_unset=True, exclude={"use"}),
-            values=known.estimates,
+            values=known.values,
             name=name,
             description=self.description,
             auctioneers=auctioneers,

@@ -223,14 +223,13 @@ class SaleClosed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderSeated(PrivateEvent):
-    """What a bidder has and knows: its budget, estimates, personas (weight by text) and objective.
+    """What a bidder has and knows: its budget, personas (weight by text) and objective.
 
     `rivals` contains the weights of its rivals' personas by id, if it is told them. `budget` is 0 in games whose rules
     say what there is to spend and to win.
     """
 
     budget: Money
-    estimates: dict[str, Money]
     personas: dict[str, float]
     objective: str
     rivals: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -242,9 +241,6 @@ class BidderSeated(PrivateEvent):
             said.append(
                 f"Only you know: your budget is {dollars(self.budget)}, and your objective is: {self.objective}."
             )
-        if self.estimates:
-            guesses = "; ".join(f"{item} {dollars(guess)}" for item, guess in self.estimates.items())
-            said.append(f"Only you know your estimates: {guesses}.")
         for text, weight in self.personas.items():
             said.append(f"You act as: {text}" if weight == 1 else f"You act as (weight {weight:g}): {text}")
         for rival, weights in self.rivals.items():

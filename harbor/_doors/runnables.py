@@ -1,7 +1,8 @@
 """The door to a LangChain Runnable, such as a compiled graph of LangGraph, a chain or a chat model.
 
-A graph that keeps `messages` and a chat model are told the auctioneer's words; a `bidder_graph` gets its ask and what
-was seen; any other gets the turn as a dict, so that the fields of a turn can be the variables of a prompt.
+A graph that keeps `messages` and a chat model are told the auctioneer's words; the message of a graph carries the ask
+and the events too, as JSON in its `additional_kwargs`. A `bidder_graph` gets its ask and what was seen; any other gets
+the turn as a dict, so that the fields of a turn can be the variables of a prompt.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import ValidationError
 
 from harbor._core.asks import Unreadable
+from harbor._core.carried import carried
 from harbor._doors.door import Door, DoorFailed
 from harbor._doors.given import Given, Usage, answer_in, bounded
 from harbor._doors.turn import Turn
@@ -53,19 +55,23 @@ class RunnableDoor(Door):
         """
         told = turn.as_json()
         config: Any = {"configurable": {"thread_id": told["seat"]}}
-        output = await self._runnable.ainvoke(self._input(turn.as_json()), config)
+        output = await self._runnable.ainvoke(self._input(turn), config)
         if isinstance(output, Mapping) and INTERRUPT in output:
             raise DoorFailed("the graph stops at an interrupt, and nobody resumes it here; give one that goes on")
         return _read(_without(output, told), turn.ask, has_ask=self._has_ask)
 
-    def _input(self, told: dict[str, Any]) -> Any:
+    def _input(self, turn: Turn) -> Any:
+        told = turn.as_json()
         if self._has_ask:
             return {"ask": told, "seen": told["seen"]}
         if not (self._speaks or self._has_messages):
             return told
         words = told["words"] if self._keeps else f"{told['so_far']} {told['words']}".strip()
-        messages = [HumanMessage(words)]
-        return messages if self._speaks else {"messages": messages}
+        if self._speaks:
+            return [HumanMessage(words)]
+        news = turn.seen[len(turn.seen) - told["new"] :] if self._keeps else turn.seen
+        data = carried([event.line for event in news], turn.ask)
+        return {"messages": [HumanMessage(words, additional_kwargs=data)]}
 
     async def close(self) -> None:
         """Do nothing: nothing was opened."""

@@ -11,7 +11,8 @@ from harbor._core.errors import HarborError
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
-Told = Callable[[], Drawn | DrawnOpenly | None]
+Draw = Drawn | DrawnOpenly
+Told = Callable[[], Draw | None]
 """Gives the next draw that a log tells; None: it tells of none."""
 
 
@@ -30,30 +31,40 @@ class Chance(Random):
         source: draws anew. None: nothing is drawn, and `told` gives what was.
         note: takes each draw among more than one.
         told: gives what a log tells, where there is no source.
+        kind: the type of the events: whether everyone learns of draws.
     """
 
     def __init__(
-        self, source: Random | None, note: Callable[[Drawn], None] = lambda _: None, told: Told = lambda: None
+        self,
+        source: Random | None,
+        note: Callable[[Draw], None] = lambda _: None,
+        told: Told = lambda: None,
+        kind: type[Draw] = Drawn,
     ) -> None:
-        self._source, self._note, self._told = source, note, told
+        self._source, self._note, self._told, self._kind = source, note, told, kind
         self.gauss_next = None
 
     def pick(self, what: str, among: Sequence[T]) -> T:
         """Draw one of these, with equal chances; `what` says in words what for."""
-        texts = tuple(map(str, among))
-        return among[self._place(what, texts) if len(texts) > 1 or self._source else 0]
+        source = self._source
+        if source is not None:
+            chosen = source.choice(among)  # also of one: what is drawn later hangs on it
+            if len(among) > 1:
+                self._note(self._kind(what, tuple(map(str, among)), str(chosen)))
+            return chosen
+        return among[0] if len(among) == 1 else self._told_among(what, among)
 
-    def _place(self, what: str, texts: tuple[str, ...]) -> int:
-        if self._source is not None:
-            place = self._source.choice(range(len(texts)))  # also of one: what is drawn later hangs on it
-        else:
-            drawn = self._told()
-            if drawn is None or drawn.chosen not in texts:
-                raise Undrawn(f"one of {', '.join(texts)} is drawn for {what!r}, and the log tells {drawn!r}")
-            place = texts.index(drawn.chosen)
-        if len(texts) > 1:
-            self._note(Drawn(what, texts, texts[place]))
-        return place
+    def _told_among(self, what: str, among: Sequence[T]) -> T:
+        """Take what a log tells.
+
+        Raises:
+            Undrawn: it tells no draw, or one of something else.
+        """
+        drawn, texts = self._told(), tuple(map(str, among))
+        if drawn is None or drawn.chosen not in texts:
+            raise Undrawn(f"one of {', '.join(texts)} is drawn for {what!r}, and the log tells {drawn!r}")
+        self._note(self._kind(what, texts, drawn.chosen))
+        return among[texts.index(drawn.chosen)]
 
     # ------------------------------------------------------------ what all methods of Random draw by
 
@@ -76,11 +87,11 @@ class Chance(Random):
         source = self._source
         number = draw(source) if source is not None else _within(self._told(), most, read)
         if most:
-            self._note(Drawn(what, (f"0 to {most}",), repr(number)))
+            self._note(self._kind(what, (f"0 to {most}",), repr(number)))
         return number
 
 
-def _within(drawn: Drawn | DrawnOpenly | None, most: int, read: Callable[[str], N]) -> N:
+def _within(drawn: Draw | None, most: int, read: Callable[[str], N]) -> N:
     """Read a number from 0 to `most` that a log tells.
 
     Raises:

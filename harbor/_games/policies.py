@@ -33,10 +33,10 @@ class MinimumRaise(Policy):
         """Bid the minimum, or withdraw after `max_bids` bids on this item."""
         if ask.round <= self.max_bids:  # it can't have made so many yet, at one bid a round
             return Bid(ask.minimum)
-        made = 0
+        made, bidder = 0, ask.bidder
         for event in reversed(seen):
             if type(event) is Acted:
-                if event.bidder == ask.bidder:
+                if event.bidder == bidder:
                     made += 1
                     if made == self.max_bids:
                         return Withdraw()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from harbor._core.events import BidderSeated, Event, ValueRevealed
+from harbor._core.events import Event, ValueRevealed
+from harbor._core.outcomes import Signal
 
 
 def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:
     """Give a bidder's own estimates in dollars by item."""
-    return next(event.estimates for event in seen if isinstance(event, BidderSeated))
+    return next(event.values for event in seen if isinstance(event, Signal))
 
 
 def values_of(seen: Sequence[Event]) -> dict[str, Decimal]:

@@ -85,9 +85,8 @@ def _round(
     What everyone did is written down, in seat order, once the whole turn is legal: nobody who is asked again reads
     another's answer of the same moment.
     """
+    answered = {ask.bidder: ask for ask in asks}
     actions: dict[str, Action] = {}
-    answered: dict[str, Ask] = {}
-    turn = asks
     while asks:
         first = asks[0]
         bidders = tuple([ask.bidder for ask in asks])
@@ -100,9 +99,7 @@ def _round(
                 _write_down(sale, reply)
             action = _judge(ask, reply)
             if isinstance(action, str):
-                heard = _heard(ask, reply)
-                act = None if isinstance(heard, Unreadable) else heard
-                sale.record(Tried(ask.bidder, ask.item, ask.round, ask.attempt, action, act))
+                act = _record_attempt(sale, ask, reply, action)
                 if ask.attempt <= reasks:
                     again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
                     continue
@@ -110,9 +107,17 @@ def _round(
             answered[ask.bidder] = ask
             actions[ask.bidder] = action
         asks = again
-    actions = {ask.bidder: actions[ask.bidder] for ask in turn}
-    sale.act([answered[name] for name in actions], actions)
+    actions = {name: actions[name] for name in answered}
+    sale.act(tuple(answered.values()), actions)
     return actions
+
+
+def _record_attempt(sale: Sale[Any], ask: Ask, said: SeatReply, reason: str) -> Action | None:
+    """Write down a failed attempt; give the act, where it could be read."""
+    heard = _heard(ask, said)
+    act = None if isinstance(heard, Unreadable) else heard
+    sale.record(Tried(ask.bidder, ask.item, ask.round, ask.attempt, reason, act))
+    return act
 
 
 def _write_down(sale: Sale[Any], said: SeatReply) -> None:

@@ -7,13 +7,13 @@ taken from the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.acts import ActedSealed, Drawn, DrawnOpenly, Tried
+from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly, Tried
 from harbor._core.asks import Action
 from harbor._core.errors import LogError, told
 from harbor._core.events import EVERYONE, BidderSeated, Event, LogOpened, Paused, PublicEvent, SaleClosed, SeatFailed
@@ -25,11 +25,11 @@ from harbor._games.chance import Undrawn
 from harbor._games.game import Game, game_of
 from harbor._games.mechanism import Mechanism
 from harbor._house.auctioneer import auction_loop
-from harbor._house.compared_log import ComparedLog
+from harbor._house.compared_log import ComparedLog, found_at
 from harbor._house.heading import BEFORE, check_heading
 from harbor._house.sale import Sale
 from harbor._house.told_replies import ToldReplies
-from harbor._house.verdict import Differs, Ended, Level, Verdict
+from harbor._house.verdict import NOTHING, Differs, Ended, Level, Verdict
 
 OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signal, SeatFailed)
 """What the house and the rules of any game write that is not public."""
@@ -55,8 +55,9 @@ def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Ve
     game = game_of(entries)
     try:
         check_heading(entries, game, known)
+        story = _story(entries, game)
         made = _rules(entries, game, known)
-        ends = _carried_again(entries, game, made, level) if made else (_unknown(game),)
+        ends = _carried_again(entries, story, game, made, level) if made else (_unknown(game),)
     except Differs as error:
         return replace(error.verdict, level=level)
     said = () if known or not made else (AS_TOLD,)
@@ -78,13 +79,10 @@ def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None)
         return game.from_public(game.settings.model_validate(opened.rules), [entry.event for entry in entries])
 
 
-def _carried_again(entries: Sequence[Entry], game: Game, rules: Mechanism[Any], level: Level) -> tuple[str, ...]:
+def _carried_again(
+    entries: Sequence[Entry], story: Sequence[Entry], game: Game, rules: Mechanism[Any], level: Level
+) -> tuple[str, ...]:
     """Compare all events of the house and of the game; say where the log ends early, if it does."""
-    counted = {*OF_RULES, *game.events} - {*BEFORE}
-    begun = next((n for n, entry in enumerate(entries) if type(entry.event) not in BEFORE), len(entries))
-    story = [one for one in entries[begun:] if isinstance(one.event, PublicEvent) or type(one.event) in counted]
-    if not story:
-        raise LogError("the log ends before the sale opens: there is nothing to check")
     log = ComparedLog(story, is_over(entries), level)
     [opened] = of_type(entries[:1], LogOpened)
     sale = _ToldSale(rules, game, log, opened.seed)
@@ -100,6 +98,20 @@ def _carried_again(entries: Sequence[Entry], game: Game, rules: Mechanism[Any], 
     return sale.unchecked
 
 
+def _story(entries: Sequence[Entry], game: Game) -> Sequence[Entry]:
+    """Give what the house and the rules tell of a sale.
+
+    Raises:
+        LogError: it has not opened.
+    """
+    counted = {*OF_RULES, *BEFORE, *game.events}
+    begun = next((n for n, entry in enumerate(entries) if type(entry.event) not in BEFORE), len(entries))
+    story = [one for one in entries[begun:] if isinstance(one.event, PublicEvent) or type(one.event) in counted]
+    if not story:
+        raise LogError("the log ends before the sale opens: there is nothing to check")
+    return story
+
+
 class _ToldSale(Sale[Any]):
     """A sale whose every event is compared with those of a log."""
 
@@ -108,7 +120,6 @@ class _ToldSale(Sale[Any]):
         super().__init__(rules, (), log, ties, game.acts, game.draws, self._next_draw)
         self.compared = log
         self.replies = ToldReplies(log, game.acts)
-        self._may_lack_draws = log.level == "public" and game.draws == "sealed"
         self.unchecked: tuple[str, ...] = ()
 
     def record(self, event: Event) -> None:
@@ -126,15 +137,19 @@ class _ToldSale(Sale[Any]):
 
         What is public and follows whatever was done is compared all the same.
         """
-        if not self.replies.untold and not self._may_lack_draws:
-            return super().settle(actions)
         try:
+            if not self.replies.untold:
+                return super().settle(actions)
             events = self.rules.settle(self.state, actions, self._chance)
         except Undrawn:
+            if self._draws == "open" or self.compared.level != "public":
+                raise
             events = []
         self._drawn.clear()
         public = [event for event in events if event.audience == EVERYONE]
         block = self._block()
+        if _shown(entry.event for entry in block) < (shown := _shown(public)):
+            raise found_at(self.compared.here, f"what {' and '.join(sorted(shown))} did", NOTHING, "public")
         if public != [entry.event for entry in block]:
             self.unchecked = (SEALED,)
             events = [self.compared.take().event for _ in block]
@@ -178,6 +193,11 @@ def possible(where: Callable[[], Entry]) -> Iterator[None]:
     except Exception as error:
         wrong = Verdict(False, "rules", where().seq + 1, "what it tells", "what its rules can take", told(error))
         raise Differs(wrong) from error
+
+
+def _shown(events: Iterable[Event]) -> set[str]:
+    """Name the bidders whose acts everyone is shown."""
+    return {event.bidder for event in events if isinstance(event, Acted)}
 
 
 def _carry(sale: _ToldSale, events: Sequence[Event], reasks: int) -> None:

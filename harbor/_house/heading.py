@@ -10,11 +10,12 @@ from harbor._config.auction import AuctionConfig, Bidder, Item
 from harbor._core.events import BidderLabelled, BidderSeated, CatalogShown, Event, ItemLabelled, LogOpened
 from harbor._core.log_lines import Entry
 from harbor._core.money import to_cents
+from harbor._core.outcomes import Signal
 from harbor._games.game import Game
 from harbor._house.verdict import differs
 
-BEFORE = (LogOpened, ItemLabelled, BidderLabelled, BidderSeated, CatalogShown)
-"""What stands before the opening of a sale, and nowhere else."""
+BEFORE = (LogOpened, ItemLabelled, BidderLabelled, BidderSeated, Signal, CatalogShown)
+"""What stands before the opening of a sale; signals may come later, too."""
 
 
 def check_heading(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> None:
@@ -58,15 +59,22 @@ def _expected(kind: type[Event], game: Game, settings: AuctionConfig) -> list[Ev
     if kind is BidderLabelled:
         return [BidderLabelled(bidder.name, bidder.persona, "") for bidder in settings.bidders]
     if kind is BidderSeated:
-        return [_seated(bidder, items, game) for bidder in settings.bidders]
+        return [_seated(bidder, game) for bidder in settings.bidders]
+    if kind is Signal:
+        return (
+            [_estimates(bidder, items) for bidder in settings.bidders] if items and "overestimate" in game.uses else []
+        )
     return [LogOpened(0, "", "", settings.seed, rules=settings.rules.told())] if kind is LogOpened else None
 
 
-def _seated(bidder: Bidder, items: Sequence[Item], game: Game) -> BidderSeated:
+def _estimates(bidder: Bidder, items: Sequence[Item]) -> Signal:
     over = 1 + bidder.overestimate
-    estimates = {item.name: to_cents(item.true_value * over) for item in items} if "overestimate" in game.uses else {}
+    return Signal(bidder.name, {item.name: to_cents(item.true_value * over) for item in items}, noisy=True)
+
+
+def _seated(bidder: Bidder, game: Game) -> BidderSeated:
     budget = bidder.budget if "budget" in game.uses else to_cents(bidder.budget * 0)
-    return BidderSeated(bidder.name, budget, estimates, {}, bidder.objective)
+    return BidderSeated(bidder.name, budget, {}, bidder.objective)
 
 
 def _as_far(expected: Event, found: Event) -> Event:

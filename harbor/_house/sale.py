@@ -11,8 +11,8 @@ from harbor._core.asks import Action, Ask
 from harbor._core.errors import of_strangers
 from harbor._core.events import EVERYONE, Event, PrivateEvent, SharedEvent
 from harbor._core.log import Log
-from harbor._games.chance import Chance, Told
-from harbor._games.mechanism import Mechanism, Shown, acts_of
+from harbor._games.chance import Chance, Draw, Told
+from harbor._games.mechanism import Mechanism, Shown, act_of_game
 
 S = TypeVar("S")
 
@@ -83,8 +83,8 @@ class Sale(Generic[S]):
         self.log = log
         self.state = rules.start()
         self._acts, self._draws = acts, draws
-        self._drawn: list[Drawn] = []
-        self._chance = Chance(ties, self._drawn.append, told)
+        self._drawn: list[Draw] = []
+        self._chance = Chance(ties, self._drawn.append, told, DrawnOpenly if draws == "open" else Drawn)
         self._public: list[Event] = []
         self._seen = {name: Seen() for name in bidders}
 
@@ -106,17 +106,15 @@ class Sale(Generic[S]):
 
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
         """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
-        for act in acts_of(asks, actions, self._acts):
-            self.record(act)
+        for ask in asks:
+            self.record(act_of_game(ask, actions[ask.bidder], self._acts))
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""
         events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._chance))
-        for one in self._drawn:
-            self.record(DrawnOpenly(one.what, one.among, one.chosen) if self._draws == "open" else one)
-        self._drawn.clear()
-        for event in events:
+        for event in (*self._drawn, *events):
             self.record(event)
+        self._drawn.clear()
         return events
 
     def seen_by(self, bidder: str) -> Seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
 
 from harbor._core.acts import Acted, ActedSealed, Tried
@@ -25,6 +25,9 @@ class ToldReplies:
     Attributes:
         untold: whether the acts of the turn under way are sealed, in a public log that never discloses them.
 
+    Raises:
+        Differs: it tells an act of a bidder that was not asked.
+
     Args:
         log: which is compared.
         acts: whether the game shows acts at once.
@@ -34,11 +37,20 @@ class ToldReplies:
         self._log = log
         self._may_be_untold = acts == "sealed" and log.level == "public"
         self._acts: dict[Key, deque[tuple[int, Action]]] = defaultdict(deque)
+        kind = Acted if acts == "open" or self._may_be_untold else ActedSealed
+        asked = set[Key]()
         for place, entry in enumerate(log.told):
             event = entry.event
-            if isinstance(event, Acted if acts == "open" or self._may_be_untold else ActedSealed):
-                self._acts[event.bidder, event.item, event.round].append((place, event.act))
-        self.untold = self._ends = False
+            if isinstance(event, BiddersAsked):
+                asked |= {(bidder, event.item, event.round) for bidder in event.bidders}
+            elif isinstance(event, kind):
+                key = (event.bidder, event.item, event.round)
+                if key not in asked:
+                    raise found_at(
+                        entry, "an act of a bidder that was asked for it", " ".join(map(str, key)), log.level
+                    )
+                self._acts[key].append((place, event.act))
+        self.untold = self._broke_off = False
 
     def of(self, turn: Turn) -> dict[str, SeatReply]:
         """Give the replies of a turn, which has just been opened.
@@ -47,8 +59,8 @@ class ToldReplies:
             Ended: the log ends within the turn.
             Differs: an answer is missing.
         """
-        block = self._block()
-        self._ends = len(self._log.entries) + len(block) == len(self._log.told)
+        block = list(takewhile(lambda event: not isinstance(event, TURN_OPENS), self._later()))
+        self._broke_off = not self._log.complete and all(map(_is_of_a_turn, self._later()))
         self.untold = False
         failures = {event.bidder: event for event in block if isinstance(event, SeatFailed)}
         tried = {event.bidder: event for event in block if isinstance(event, Tried)}
@@ -82,7 +94,7 @@ class ToldReplies:
 
     def _none(self, ask: Ask) -> SeatReply:
         """Reply for a bidder of which nothing is told, in a public log: any space takes a fault for a withdrawal."""
-        if self._ends and not self._log.complete:
+        if self._broke_off:
             raise Ended
         if not self._may_be_untold:
             what = f"what {ask.bidder} did on {ask.item} in round {ask.round}"
@@ -90,10 +102,9 @@ class ToldReplies:
         self.untold = True
         return _seat_failed(ask)
 
-    def _block(self) -> list[Event]:
-        """Give the events up to the next turn."""
-        later = (self._log.told[place].event for place in range(len(self._log.entries), len(self._log.told)))
-        return list(takewhile(lambda event: not isinstance(event, TURN_OPENS), later))
+    def _later(self) -> Iterator[Event]:
+        """Give the events from here on."""
+        return (self._log.told[place].event for place in range(len(self._log.entries), len(self._log.told)))
 
     def _asked_again(self, asks: Sequence[Ask], length: int) -> Collection[str]:
         """Name the bidders of a turn that are asked again right after this block: their answers have failed."""
@@ -102,6 +113,12 @@ class ToldReplies:
         if not asks or not isinstance(again, BiddersAsked) or again.attempt != asks[0].attempt + 1:
             return ()
         return {ask.bidder for ask in asks} & set(again.bidders)
+
+
+def _is_of_a_turn(event: Event) -> bool:
+    """Say whether an event stands between the first ask of a turn and what follows from its acts."""
+    again = isinstance(event, BiddersAsked) and event.attempt > 1
+    return again or isinstance(event, Tried | SeatFailed | Acted | ActedSealed)
 
 
 FAILED = SeatReply(answer=Unreadable("a failed bid"))

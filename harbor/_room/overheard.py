@@ -10,8 +10,8 @@ from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 
-from harbor._core.ask_json import ASK
 from harbor._core.asks import Ask, Pause
+from harbor._core.carried import ask_in
 
 
 class Ear(Protocol):
@@ -46,9 +46,9 @@ class OverheardAgent(BaseChatAgent):
         """Pass the messages on, and the answer to an ask back by the ear."""
         ask: Ask | Pause | None = None
         for message in messages:
-            asked = message.metadata.get("ask")
-            self._ear.hear(message.model_dump_json(exclude={"id", "created_at"}), bool(asked))
-            ask = ASK.validate_json(asked) if asked else ask
+            asked = ask_in(message.metadata)
+            self._ear.hear(message.model_dump_json(exclude={"id", "created_at"}), asked is not None)
+            ask = asked or ask
         if not isinstance(ask, Ask):
             return await self._agent.on_messages(messages, cancellation_token)
         self._ear.asked(ask)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from autogen_agentchat.base import ChatAgent, Team, TerminationCondition
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageFactory, StopMessage, TextMessage
@@ -20,12 +20,28 @@ from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentC
 from autogen_core import CancellationToken
 
 from harbor._core.asks import Ask, Pause
-from harbor._core.events import EVERYONE
+from harbor._core.carried import carried
+from harbor._core.events import AnalystEvent, Event
+from harbor._core.log_lines import event_json, is_seen_by
 from harbor._house.auctioneer import AuctionLoop, announce, auction_loop
 from harbor._house.sale import Sale
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 
 logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces
+
+NOBODY = ""
+"""Who has no seat, and may see what is public alone."""
+
+
+class News(NamedTuple):
+    """What happened since the last announcement: the words that all hear, and the events with their JSON."""
+
+    words: str
+    events: list[tuple[Event, str]]
+
+    def seen_by(self, bidder: str) -> list[str]:
+        """Give the JSON of what a bidder may see; for a stranger, of what everyone may."""
+        return [line for event, line in self.events if is_seen_by(bidder, event)]
 
 
 class Auctioneer(BaseGroupChatManager):
@@ -38,7 +54,7 @@ class Auctioneer(BaseGroupChatManager):
         self._loop = loop
         self._asked: tuple[str, ...] = ()
         self._answers: dict[str, str] = {}
-        self._announcements: list[TextMessage] = []
+        self._news: list[News] = []
         self._read = 0
         self._told = dict.fromkeys(self._seats, 0)
         self._turn: list[BaseAgentEvent | BaseChatMessage] = []
@@ -91,23 +107,34 @@ class Auctioneer(BaseGroupChatManager):
     async def _announce(self) -> None:
         """Announce what has happened since the last time, to the team's stream and to whoever is asked next."""
         entries = self._sale.log.entries
-        news = [entry.event for entry in entries[self._read :] if entry.event.audience == EVERYONE]
+        events = [entry.event for entry in entries[self._read :] if not isinstance(entry.event, AnalystEvent)]
         self._read = len(entries)
-        if words := " ".join(filter(None, map(announce, news))):
-            message = TextMessage(content=words, source=AUCTIONEER)
-            self._announcements.append(message)
+        news = News(" ".join(filter(None, map(announce, events))), [(event, event_json(event)) for event in events])
+        self._news.append(news)
+        if news.words:
+            message = _told(news.words, news.seen_by(NOBODY))
             await self._output_message_queue.put(message)
             await self.update_message_thread([message])
 
     def _call_on(self, ask: Ask | Pause) -> None:
-        """Tell one seat everything that was announced since it was last asked, and then the ask.
+        """Tell one seat everything that happened since it was last asked, and then the ask.
 
         This goes straight to the seat. A broadcast through AutoGen would cost one delivery per seat in every turn, and
-        the buffers of bidders that have withdrawn would grow.
+        the buffers of bidders that have withdrawn would grow. What has no words comes with the next that have some.
         """
-        news = self._announcements[self._told[ask.bidder] :]
-        self._told[ask.bidder] = len(self._announcements)
-        self._seats[ask.bidder].hear([*news, ask_message(ask)])
+        told: list[TextMessage] = []
+        events: list[str] = []
+        for news in self._news[self._told[ask.bidder] :]:
+            events += news.seen_by(ask.bidder)
+            if news.words:
+                told.append(_told(news.words, events))
+                events = []
+        self._told[ask.bidder] = len(self._news)
+        self._seats[ask.bidder].hear([*told, ask_message(ask, events)])
+
+
+def _told(words: str, events: Sequence[str]) -> TextMessage:
+    return TextMessage(content=words, source=AUCTIONEER, metadata=carried(events))
 
 
 class AuctionRoom(BaseGroupChat):

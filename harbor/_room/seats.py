@@ -16,8 +16,8 @@ from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 
-from harbor._core.ask_json import ASK
 from harbor._core.asks import Ask, Pause
+from harbor._core.carried import ask_in, carried
 from harbor._core.errors import RunFolderError
 from harbor._core.events import Answered, Event, ModelCalled, SeatFailed
 from harbor._core.notes import EventBuffer
@@ -36,9 +36,9 @@ AUCTIONEER = "auctioneer"
 UNASKED = "I speak when the auctioneer asks me for a bid."
 
 
-def ask_message(ask: Ask | Pause) -> TextMessage:
-    """Put an ask in words, for any agent, with the ask itself in the metadata, for a `PlayerAgent`."""
-    return TextMessage(content=call(ask), source=AUCTIONEER, metadata={"ask": ASK.dump_json(ask).decode()})
+def ask_message(ask: Ask | Pause, events: Sequence[str] = ()) -> TextMessage:
+    """Put an ask in words, for any agent, with the ask itself and events in the metadata, all as JSON."""
+    return TextMessage(content=call(ask), source=AUCTIONEER, metadata=carried(events, ask))
 
 
 class PlayerAgent(BaseChatAgent):
@@ -255,8 +255,8 @@ class Seat(BaseChatAgent):
 
 def _ask_in(messages: Sequence[BaseChatMessage]) -> Ask | Pause | None:
     """Find the last ask among messages."""
-    asks = [message.metadata["ask"] for message in messages if "ask" in message.metadata]
-    return ASK.validate_json(asks[-1]) if asks else None
+    asks = [ask for message in messages if (ask := ask_in(message.metadata)) is not None]
+    return asks[-1] if asks else None
 
 
 def _retrieve(late: asyncio.Future[Any]) -> None:

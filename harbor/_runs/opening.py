@@ -15,6 +15,7 @@ from harbor._core.events import (
 )
 from harbor._core.finding import find
 from harbor._core.log import Log
+from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.version import __version__
 from harbor._games.game import Game
@@ -51,12 +52,13 @@ def opening_events(auction: ResolvedAuction) -> list[Event]:
         seated = BidderSeated(
             name,
             bidder.budget,
-            dict(bidder.estimates),
             dict(bidder.personas),
             objective,
             {rival: dict(weights) for rival, weights in bidder.rivals.items()},
         )
         events.append(seated)
+        if bidder.estimates:
+            events.append(Signal(name, dict(bidder.estimates), noisy=True))
         if bidder.settings.theory_of_mind != "none":
             events.append(CatalogShown(name, {key: persona.text for key, persona in auction.catalog.items()}))
     return events

@@ -23,6 +23,7 @@ from harbor._core.events import (
     SaleOpened,
     ValueRevealed,
 )
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import (
     Belief,
     Believed,
@@ -209,7 +210,6 @@ def _seated(_: AuctionView, event: BidderSeated) -> Fields:
     return {
         "name": event.bidder,
         "initial_budget": event.budget,
-        "estimates": event.estimates,
         "personas": event.personas,
         "objective": event.objective,
         "profiles": event.rivals,
@@ -218,6 +218,7 @@ def _seated(_: AuctionView, event: BidderSeated) -> Fields:
 
 CHANGES: Mapping[type[Event], Callable[[AuctionView, Any], Fields]] = {
     BidderSeated: _seated,
+    Signal: lambda view, event: {"estimates": {**view.estimates, **event.values}},
     CatalogShown: lambda _, event: {"catalog": event.personas},
     SaleOpened: lambda _, event: {
         "bidders": event.bidders,

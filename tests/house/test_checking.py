@@ -206,7 +206,7 @@ def _labelled_twice(lines):
 
 
 def _an_unknown_bidder_thinks(lines):
-    told = {"seq": 0, "at": 0.0, "audience": "bidder:Zed", "type": "bid_failed", "bidder": "Zed"}
+    told = {"seq": 0, "at": 0.0, "audience": "bidder:Zed", "type": "tried", "bidder": "Zed"}
     lines.insert(-1, told | {"item": "First House", "round": 1, "attempt": 1, "reason": "none"})
 
 
@@ -219,7 +219,7 @@ FORGED = {
     "a winner who did not bid the most": lambda lines: first(lines, "round_closed").update(leader="Cho", price=1),
     "no time": lambda lines: first(lines, "sale_opened").update(at=None),
     "an item nobody knows": lambda lines: first(lines, "item_sold").update(item="Ghost"),
-    "a bidder nobody knows": lambda lines: first(lines, "bid_placed").update(bidder="Zed"),
+    "a bidder nobody knows": lambda lines: first(lines, "acted").update(bidder="Zed"),
     "another bidder seated": lambda lines: first(lines, "bidder_seated").update(bidder="Zed", audience="bidder:Zed"),
     "a private event made public": lambda lines: first(lines, "bidder_seated").update(audience="everyone"),
     "a larger budget": lambda lines: first(lines, "bidder_seated").update(budget=10**9),
@@ -227,8 +227,16 @@ FORGED = {
     "another seed": lambda lines: lines[0].update(seed=99),
     "labelled twice": _labelled_twice,
     "a thought of nobody": _an_unknown_bidder_thinks,
-    "a bid above every budget": lambda lines: first(lines, "bid_placed").update(amount=10**9),
-    "a bid of huge size": lambda lines: first(lines, "bid_placed").update(amount="1E+999999"),
+    "a bid above every budget": lambda lines: first(lines, "acted")["act"].update(amount=10**9),
+    "a bid of huge size": lambda lines: first(lines, "acted")["act"].update(amount="1E+999999"),
+    "an act that no space allows": lambda lines: first(lines, "acted").update(act={"action": "accept"}),
+    "an act that is none": lambda lines: first(lines, "acted").update(act={"action": "dance"}),
+    "a draw that was another": lambda lines: first(lines, "drawn_openly").update(chosen="Cho"),
+    "a draw among others": lambda lines: first(lines, "drawn_openly").update(among=["Ann", "Cho"]),
+    "an item allocated to another": lambda lines: first(lines, "allocated").update(bidder="Cho"),
+    "two units of an item": lambda lines: first(lines, "allocated").update(units=2),
+    "a price that goes to a bidder": lambda lines: first(lines, "paid").update(payee="Ben"),
+    "other rules": lambda lines: lines[0]["rules"].update(reasks=1),
     "an end in the middle": lambda lines: lines.insert(20, deepcopy(lines[-1])),
     "words after the end": lambda lines: lines.append(deepcopy(lines[-2])),
 }
@@ -294,8 +302,8 @@ def test_the_result_of_a_run_that_shows_one_act_alone_is_no_turn_that_broke_off(
     auction(game, ["random", "rational", "random"], seed=3, show="actions", runs=2).run(out=tmp_path / "run")
     lines = forging.lines_of(tmp_path / "run" / "events.jsonl")
     closed = next(line for line in lines if "winners" in line)
-    name, act = next(iter(closed["actions"].items()))
-    closed["actions"] = {name: act}
+    for shown in forging.of_type(lines, "acted")[1:3]:
+        lines.remove(shown)
     new = lines[: lines.index(closed) + 1]
     for told in (new, [{**new[0], "seed": None}, *forging.public(new)]):
         forging.write(tmp_path / "run" / "events.jsonl", told)
@@ -330,10 +338,10 @@ def test_settings_that_cannot_be_read_are_not_used_and_that_is_said(english, tmp
 
 
 def silent(game):
-    return replace(game, record=None)
+    return replace(game, from_public=None)
 
 
-def test_a_game_without_a_record_is_checked_by_its_settings_where_its_bids_are_events():
+def test_a_game_that_tells_no_rules_from_public_events_is_checked_by_its_settings_and_without_them_it_says_so():
     one = auction("english", ["random"], seed=2)
     log = one.run().log
     with pytest.MonkeyPatch.context() as patch:
@@ -342,18 +350,16 @@ def test_a_game_without_a_record_is_checked_by_its_settings_where_its_bids_are_e
         sold = next(entry for entry in log if isinstance(entry.event, ItemSold))
         forged = [one._replace(event=replace(one.event, price=Decimal(1))) if one is sold else one for one in log]
         assert not check(forged, with_items(one)).follows
-        with pytest.raises(LogError, match="'english' does not say how its logs are checked"):
-            check(log)
+        for told in (log, public(log)):
+            assert any("'english' does not tell its rules from public events" in one for one in check(told).unchecked)
 
 
-def test_a_game_whose_bids_nobody_can_see_is_never_silently_fine():
-    log, one = played("beauty"), auction("beauty")
-    from harbor._games.beauty.game import BEAUTY
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harbor._house.checking.game_of", lambda _: silent(BEAUTY))
-        with pytest.raises(LogError, match="its bids are not among the events of Harbor"):
-            check(log, with_items(one))
+@pytest.mark.parametrize("game", ["first-price", "second-price", "beauty"])
+def test_what_follows_from_acts_that_a_public_log_never_discloses_is_said_to_be_taken_as_told(game):
+    one = auction(game, ["random", "rational", "random"], seed=3, show="nothing", runs=2)
+    verdict = check(public(one.run().log))
+    assert verdict.follows
+    assert verdict.level == "public"
 
 
 def test_a_log_without_a_sale_is_nothing_to_check():

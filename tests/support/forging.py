@@ -25,6 +25,8 @@ def write(log: Path, lines: Iterable[Line], numbered: bool = True) -> None:
     digest, written = "", []
     for number, line in enumerate(lines):
         fields = {**line, "seq": number} if numbered else dict(line)
+        if fields.get("audience") == "everyone":
+            del fields["audience"]
         fields.pop("digest", None)
         body = json.dumps(fields)[:-1]
         digest = sha256((digest + body).encode()).hexdigest()[:16]
@@ -39,7 +41,7 @@ def of_type(lines: Iterable[Line], *names: str) -> list[Line]:
 
 def public(lines: Iterable[Line]) -> list[Line]:
     """Pick the lines that everyone may see."""
-    return [line for line in lines if line["audience"] == "everyone"]
+    return [line for line in lines if "audience" not in line]
 
 
 def forged(lines: list[Line], rng: Random, pick: Callable[[list[Line]], list[Line]] = public) -> tuple[str, list[Line]]:

@@ -12,7 +12,7 @@ from typing import Any
 from clock_auction.record import RECORD
 from clock_auction.rules import Dutch, DutchOpened, DutchRules, FlowerSold, PriceCalled
 from harbor import Item
-from harbor.events import BidderLabelled, BidderSeated, Event, ItemLabelled, Lot
+from harbor.events import BidderLabelled, BidderSeated, Event, ItemLabelled, Lot, Signal
 from harbor.games import Accept, Action, Ask, AuctionConfig, Entry, Game, Measures, Play, Simulated, Wait, of_type
 
 
@@ -28,13 +28,14 @@ def build(rules: DutchRules, config: AuctionConfig) -> Dutch:
 def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
     """Tell a bidder its estimates, its money, and how the items before went."""
     me = next(event for event in seen if isinstance(event, BidderSeated))
+    worth = worth_of(seen)
     opened = next(event for event in seen if isinstance(event, DutchOpened))
     over = [event for event in seen if isinstance(event, FlowerSold)]
     coming = opened.lots[len(over) :]
     return {
         "bidders": list(opened.bidders),
         "money": me.budget - sum(sold.price for sold in over if sold.winner == name),
-        "items": [{"item": lot.name, "worth": me.estimates[lot.name], "listing": lot.listing} for lot in coming],
+        "items": [{"item": lot.name, "worth": worth[lot.name], "listing": lot.listing} for lot in coming],
         "over": [{"item": sold.item, "winner": sold.winner, "price": sold.price} for sold in over],
     }
 
@@ -48,9 +49,13 @@ def policy(facts: Mapping[str, Any], settings: Simulated, chance: Random) -> dic
 
 def rational(ask: Ask, seen: Sequence[Event]) -> Action:
     """Accept (n - 1) / n of the value, the equilibrium of n bidders whose values are drawn uniformly."""
-    me = next(event for event in seen if isinstance(event, BidderSeated))
     opened = next(event for event in seen if isinstance(event, DutchOpened))
-    return Accept() if ask.minimum <= limit(me.estimates[ask.item], len(opened.bidders)) else Wait()
+    return Accept() if ask.minimum <= limit(worth_of(seen)[ask.item], len(opened.bidders)) else Wait()
+
+
+def worth_of(seen: Sequence[Event]) -> Mapping[str, Any]:
+    """Give what a bidder is told that each item is worth to it."""
+    return next(event.values for event in seen if isinstance(event, Signal))
 
 
 def limit(worth: Any, bidders: int) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor.events import BidderSeated, Event
+from harbor.events import Event, Signal
 from harbor.games import Accept, Action, Ask, Policy, ScriptedPolicy, Wait
 
 
@@ -16,8 +16,8 @@ class HalfValue(Policy):
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Action:
         """Compare the price with half of the estimate."""
-        me = next(event for event in seen if isinstance(event, BidderSeated))
-        return Accept() if ask.minimum <= me.estimates[ask.item] * Decimal("0.5") else Wait()
+        worth = next(event.values for event in seen if isinstance(event, Signal))
+        return Accept() if ask.minimum <= worth[ask.item] * Decimal("0.5") else Wait()
 
 
 HALF_VALUE = ScriptedPolicy(

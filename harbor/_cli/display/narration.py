@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from harbor._core.events import (
-    BidderSeated,
     Event,
     ItemSold,
     SaleOpened,
     ValueRevealed,
 )
 from harbor._core.money import dollars
+from harbor._core.outcomes import Signal
 from harbor._house.people import Call
 
 
@@ -25,8 +25,8 @@ def _item(item: str, seen: Sequence[Event]) -> Iterator[str]:
     for event in seen:
         if isinstance(event, SaleOpened):
             yield from (f"{lot.name}: {lot.listing}" for lot in event.lots if lot.name == item and lot.listing)
-        elif isinstance(event, BidderSeated) and item in event.estimates:
-            yield f"Your estimate: {dollars(event.estimates[item])}."
+        elif isinstance(event, Signal) and item in event.values:
+            yield f"Your estimate: {dollars(event.values[item])}."
 
 
 def own_items(name: str, seen: Sequence[Event]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.money import dollars
+from harbor._core.outcomes import Signal
 from harbor._games.board import Rows, Shown, bids_of, doing
 from harbor._games.drawn import Mark, Picture
 
@@ -59,9 +60,11 @@ class EnglishBoard:
         match event:
             case ItemLabelled(item=item, true_value=worth):
                 self._worths[item] = worth
-            case BidderSeated(bidder=bidder, budget=budget, estimates=estimates):
-                self._budgets[bidder], self._estimates[bidder] = budget, estimates
+            case BidderSeated(bidder=bidder, budget=budget):
+                self._budgets[bidder] = budget
                 self._buy(bidder)
+            case Signal(bidder=bidder, values=estimates):
+                self._estimates[bidder] = estimates
             case SaleOpened(bidders=bidders, lots=lots):
                 self._items, self._bidders = len(lots), bidders
                 self._rows.seat(bidders)

@@ -11,6 +11,7 @@ from harbor._core.asks import Bid
 from harbor._core.events import (
     BiddersAsked,
     BidderSeated,
+    BidderWithdrew,
     Event,
     ItemLabelled,
     ItemOpened,
@@ -34,24 +35,41 @@ def from_public(rules: EnglishRules, events: Sequence[Event]) -> English:
     return English(items, budgets or least_budgets(events, opened.bidders), rules)
 
 
-def least_budgets(events: Iterable[Event], bidders: Iterable[str]) -> Mapping[str, Decimal]:
+def least_budgets(events: Iterable[Event], bidders: Sequence[str]) -> Mapping[str, Decimal]:
     """Give the least budgets that the events allow: each bidder could pay what it was asked for and what it bid.
 
-    A smaller budget can't be; if these are too great for a withdrawal of who can't pay, the log contradicts itself.
+    Who can't pay the minimum is taken out in seat order, so whoever sits before one that is taken out, and stays in,
+    can pay it. A smaller budget can't be; if these are too great for a withdrawal of who can't pay, the log contradicts
+    itself.
     """
     least = dict.fromkeys(bidders, Decimal(0))
     spent: Counter[str] = Counter()
     minimum = increment = Decimal(0)
+    active, leader = set(bidders), ""
+
+    def could_pay(names: Iterable[str], amount: Decimal) -> None:
+        for name in names:
+            least[name] = max(least.get(name, amount), spent[name] + amount)
+
     for event in events:
         match event:
             case ItemOpened() | PriceLowered():
-                minimum, increment = event.start, event.increment
+                minimum, increment, active, leader = event.start, event.increment, set(bidders), ""
             case RoundClosed(price=price):
-                minimum = price + increment
+                minimum, leader = price + increment, event.leader
             case BiddersAsked(bidders=asked):
-                least |= {name: max(least.get(name, minimum), spent[name] + minimum) for name in asked}
+                could_pay(asked, minimum)
             case Acted(bidder=bidder, act=Bid(amount=amount)):
-                least[bidder] = max(least.get(bidder, amount), spent[bidder] + amount)
+                could_pay([bidder], amount)
+            case Acted(bidder=bidder):
+                active.discard(bidder)
+            case BidderWithdrew(bidder=bidder):
+                could_pay([name for name in _before(bidder, bidders) if name in active - {leader}], minimum)
+                active.discard(bidder)
             case ItemSold(winner=winner, price=price):
                 spent[winner] += price  # type: ignore[assignment]
     return {name: least[name] for name in bidders}
+
+
+def _before(bidder: str, bidders: Sequence[str]) -> Sequence[str]:
+    return bidders[: bidders.index(bidder)] if bidder in bidders else ()

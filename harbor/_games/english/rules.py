@@ -30,6 +30,9 @@ from harbor._core.outcomes import HOUSE, Allocated, Paid
 from harbor._games.chance import Chance
 from harbor._games.english.settings import EnglishRules
 
+_HEEDED = frozenset({Acted, BidderWithdrew, RoundClosed, ItemOpened, PriceLowered, ItemSold, ItemUnsold})
+"""The events that change the state."""
+
 
 class ValuedLot(NamedTuple):
     """An item as the rules see it: its public lot, and its hidden true value in dollars."""
@@ -82,9 +85,9 @@ class English:
 
     def asks(self, state: EnglishState) -> Sequence[Ask]:
         """Ask everyone who has not withdrawn and does not lead; all of them can pay the minimum bid."""
-        minimum = state.minimum
+        minimum, item, number, budgets = state.minimum, state.item, state.round, state.budgets
         return [
-            Ask(bidder, state.item, state.round, Amount(minimum, state.budgets[bidder]))
+            Ask(bidder, item, number, Amount(minimum, budgets[bidder]))
             for bidder in state.active
             if bidder != state.leader
         ]
@@ -99,8 +102,10 @@ class English:
 
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
+        if type(event) not in _HEEDED:  # most events: it costs less than to match them
+            return state
         match event:
-            case Acted(act=Bid()):  # first, as it is by far the most frequent; only `RoundClosed` says who leads
+            case Acted(act=Bid()):  # only `RoundClosed` says who leads
                 return state
             case Acted(bidder=bidder) | BidderWithdrew(bidder=bidder):
                 active = tuple([name for name in state.active if name != bidder])

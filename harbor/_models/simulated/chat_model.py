@@ -31,15 +31,12 @@ from harbor._core.seeding import stream
 from harbor._core.telling import facts_in
 from harbor._models.simulated.answers import play_of
 from harbor._models.simulated.forecasting import Facts, Values
-from harbor._models.simulated.listening import listen
 from harbor._models.simulated.rating_answers import rate
 from harbor._models.simulated.speaking import spoken, worked_out
 
 CHARACTERS_PER_TOKEN = 4
 JUDGE = "judge"
 """The task of a model that rates transcripts, which no bidder has."""
-LISTEN = "listen"
-"""The task of a bidder that hears an auctioneer's English."""
 PLANNED = '{"plan":'
 """How the answer of an earlier turn begins if it is a plan."""
 Answer = Callable[[Facts, Simulated, Random], Values]
@@ -159,8 +156,6 @@ def answer_of(facts: Facts) -> Answer:
         return play_of(facts).policy
     if task == JUDGE:
         return rate
-    if task == LISTEN:
-        return listen
     name = str(task).replace("_", "-")
     if not NAME.fullmatch(name):
         raise ValueError(f"the simulated model knows no task {task!r}")

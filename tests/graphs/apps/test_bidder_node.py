@@ -17,27 +17,27 @@ from langgraph.types import Command
 from harbor import Bidder, HarborError, SimulatedChat, bidder_node
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
+from harbor._core.carried import carried
+from harbor._core.events import Answered, ItemSold
+from harbor._core.log import of_type
+from harbor._core.log_lines import event_json
 from harbor._house.auctioneer import call
+from support.held_games import auction
+from support.reader import Reader
 
 WREN = "Wren House"
-ASKED = call(Ask("Ann", WREN, 1, Amount(Decimal(190_000), Decimal(500_000))))
-"""Harbor's own sentence."""
 ENGLISH = "Wren House is for sale. Ann, will you bid $180,000 or more?"
+READINGS = {ENGLISH: {"asked": True, "item": WREN, "least": 180_000}}
 
 
-class Listening(SimulatedChat):
-    """A model that keeps what it was asked."""
+def asking(least: int = 190_000, bidder: str = "Ann", message: Any = HumanMessage, **named: Any) -> Any:
+    """Make a message that carries an ask."""
+    ask = Ask(bidder, WREN, 1, Amount(Decimal(least), Decimal(500_000)))
+    return message(call(ask), additional_kwargs=carried((), ask), **named)
 
-    asked: list[Any]
 
-    async def _agenerate(self, messages: Any, *args: Any, **named: Any) -> Any:
-        self.asked.append(str(messages))
-        return await super()._agenerate(messages, *args, **named)
-
-    @property
-    def read(self) -> int:
-        """How often it was asked to read a message."""
-        return sum('"task":"listen"' in one.replace(" ", "") for one in self.asked)
+def reading() -> Reader:
+    return Reader(readings=READINGS)
 
 
 def app_of(*nodes: Any, **compiling: Any) -> Any:
@@ -65,10 +65,11 @@ def last(app: Any, *messages: Any, config: Any = None) -> Any:
     return app.invoke({"messages": list(messages)}, config)["messages"][-1]
 
 
-@pytest.mark.parametrize("words", [ENGLISH, ASKED], ids=["English", "Harbor's own"])
-def test_it_adds_a_message_with_its_bid_in_words_and_as_data(words):
-    said = last(app_of(ann()), HumanMessage(words))
-    amount = 180_000 if words == ENGLISH else 190_000
+@pytest.mark.parametrize(
+    ("asked", "amount"), [(HumanMessage(ENGLISH), 180_000), (asking(), 190_000)], ids=["English", "JSON"]
+)
+def test_it_adds_a_message_with_its_bid_in_words_and_as_data(asked, amount):
+    said = last(app_of(ann(model=reading())), asked)
     assert isinstance(said, AIMessage)
     assert (said.name, said.content) == ("ann", f"I bid ${amount:,}.")
     answer = {"action": "bid", "amount": amount}
@@ -76,39 +77,39 @@ def test_it_adds_a_message_with_its_bid_in_words_and_as_data(words):
 
 
 def test_it_can_be_awaited_and_takes_messages_as_dicts():
-    said = asyncio.run(app_of(ann()).ainvoke({"messages": [{"role": "user", "content": ENGLISH}]}))
+    said = asyncio.run(app_of(ann(model=reading())).ainvoke({"messages": [{"role": "user", "content": ENGLISH}]}))
     assert said["messages"][-1].content == "I bid $180,000."
 
 
-def test_harbors_own_sentences_cost_no_call_and_others_one_each():
-    chat = Listening(asked=[])
+def test_what_a_message_carries_costs_no_call_and_plain_words_one_each():
+    chat = reading()
     app = app_of(ann(model=chat), checkpointer=InMemorySaver())
-    last(app, HumanMessage(ASKED), config=thread())
-    assert chat.read == 0
+    last(app, asking(), config=thread())
+    assert chat.read == []
     last(app, HumanMessage(ENGLISH), config=thread())
-    assert chat.read == 1
     last(app, HumanMessage("Dear all, a moment please."), config=thread())
-    assert chat.read == 2
+    assert chat.read == [ENGLISH, "Dear all, a moment please."]
 
 
 def test_without_a_checkpointer_it_reads_all_again_and_answers_nothing_twice():
-    chat = Listening(asked=[])
+    chat = reading()
     app = app_of(ann(model=chat))
     before = app.invoke({"messages": [HumanMessage(ENGLISH)]})["messages"]
     again = app.invoke({"messages": before})["messages"]
-    assert chat.read == 2
+    assert len(chat.read) == 2
     assert again[-1].content == "I am not asked for a bid now."
 
 
 def test_it_believes_the_auctioneers_alone():
     app = app_of(ann(auctioneers=["auctioneer"]))
-    rival = AIMessage(ASKED, name="ben")
-    assert "I listen to 'auctioneer' alone" in last(app, rival, SystemMessage(ASKED)).content
-    assert last(app, AIMessage(ASKED, name="auctioneer"), rival).content == "I bid $190,000."
+    rival = asking(message=AIMessage, name="ben")
+    assert "I listen to 'auctioneer' alone" in last(app, rival, asking(message=SystemMessage)).content
+    assert last(app, asking(message=AIMessage, name="auctioneer"), rival).content == "I bid $190,000."
 
 
 def test_it_says_what_it_lacks():
-    said = last(app_of(ann()), HumanMessage("Owl Barn is for sale. Ann, will you bid $50,000 or more?"))
+    chat = Reader(readings={"Owl Barn, Ann?": {"asked": True, "item": "Owl Barn", "least": 50_000}})
+    said = last(app_of(ann(model=chat)), HumanMessage("Owl Barn, Ann?"))
     assert said.content == "I was told no value of 'Owl Barn', so I can't bid on it. I know a value of: Wren House."
     assert said.additional_kwargs == {}
 
@@ -117,14 +118,16 @@ def test_one_price_is_taken_and_the_bid_is_of_that_price():
     class Generous(SimulatedChat):
         """A model that would pay more."""
 
-        async def _agenerate(self, messages: Any, *args: Any, **named: Any) -> Any:
-            made = await super()._agenerate(messages, *args, **named)
+        def _generate(self, messages: Any, *args: Any, **named: Any) -> Any:
+            made = super()._generate(messages, *args, **named)
             for called in made.generations[0].message.tool_calls:
                 called["args"] |= {"amount": 300_000} if "action" in called["args"] else {}
             return made
 
-    app = app_of(ann(model=Generous(), approve=True), checkpointer=InMemorySaver())
-    asked = {"messages": [HumanMessage("The price of Wren House is $210,000. Ann, in or out?")]}
+    words = "The price of Wren House is $210,000. Ann, in or out?"
+    chat = Reader(readings={words: {"asked": True, "item": WREN, "exact": 210_000}}, player=Generous())
+    app = app_of(ann(model=chat, approve=True), checkpointer=InMemorySaver())
+    asked = {"messages": [HumanMessage(words)]}
     for approved in (True, "I bid $400,000.", False):
         [stopped] = app.invoke(asked, thread(str(approved)))["__interrupt__"]
         assert stopped.value["words"] == "I bid $210,000."
@@ -135,35 +138,36 @@ def test_one_price_is_taken_and_the_bid_is_of_that_price():
 
 
 def test_it_is_ready_after_a_pause():
-    assert last(app_of(ann()), HumanMessage(call(Pause("Ann")))).content == "I am ready."
+    pause = HumanMessage("Think.", additional_kwargs=carried((), Pause("Ann")))
+    assert last(app_of(ann()), pause).content == "I am ready."
 
 
 def test_what_it_knows_and_thinks_reaches_neither_the_app_nor_the_others():
-    chat = Listening(asked=[])
+    chat = reading()
     app = app_of(ann(), ben(model=chat), checkpointer=InMemorySaver())
-    every = "Wren House is for sale. Everybody, do you bid $160,000 or more?"
-    told = list(
-        app.stream({"messages": [HumanMessage(every)]}, thread(), stream_mode=["values", "updates", "messages"])
-    )
-    for secret in ("440", "500,000", "500000"):
+    every = [asking(160_000), HumanMessage(ENGLISH)]
+    told = list(app.stream({"messages": every}, thread(), stream_mode=["values", "updates", "messages"]))
+    for secret in ("440", "300,000", "300000"):
         assert secret not in str(told)
-        assert secret not in str(chat.asked)
+    assert chat.read == [ENGLISH]
+    assert "440" not in str(chat.asked)
 
 
 def test_two_threads_know_nothing_of_each_other():
     app = app_of(ann(), checkpointer=InMemorySaver())
-    last(app, HumanMessage("Wren House is sold to Ben for $200,000."), config=thread("one"))
-    assert "is over" in last(app, HumanMessage(ENGLISH), config=thread("one")).content
-    assert last(app, HumanMessage(ENGLISH), config=thread("two")).content == "I bid $180,000."
+    sold = carried([event_json(ItemSold(WREN, "Ben", Decimal(200_000)))])
+    last(app, HumanMessage("Sold.", additional_kwargs=sold), config=thread("one"))
+    assert "is over" in last(app, asking(), config=thread("one")).content
+    assert last(app, asking(), config=thread("two")).content == "I bid $190,000."
 
 
 @pytest.mark.parametrize(
-    ("verdict", "words"), [(True, "I bid $180,000."), (False, "I withdraw."), ("I bid $200,000.", "I bid $200,000.")]
+    ("verdict", "words"), [(True, "I bid $190,000."), (False, "I withdraw."), ("I bid $200,000.", "I bid $200,000.")]
 )
 def test_a_person_approves_before_it_bids(verdict, words):
     app = app_of(ann(approve=True), ben(), checkpointer=InMemorySaver())
-    asked = app.invoke({"messages": [HumanMessage(ENGLISH)]}, thread())
-    assert asked["__interrupt__"][0].value["words"] == "I bid $180,000."
+    asked = app.invoke({"messages": [asking()]}, thread())
+    assert asked["__interrupt__"][0].value["words"] == "I bid $190,000."
     assert [one.type for one in asked["messages"]] == ["human"]
     done = app.invoke(Command(resume=verdict), thread())["messages"]
     assert [one.content for one in done if one.name == "ann"] == [words]
@@ -172,7 +176,7 @@ def test_a_person_approves_before_it_bids(verdict, words):
 def test_every_checkpoint_of_its_own_is_json():
     saver = InMemorySaver()
     app = app_of(ann(), checkpointer=saver)
-    last(app, HumanMessage(ENGLISH), config=thread())
+    last(app, asking(), config=thread())
     own = [one.checkpoint for one in saver.list(None) if one.config["configurable"]["checkpoint_ns"] == "ann"]
     assert len(own) > 3
     for values in (one["channel_values"] for one in own):
@@ -192,10 +196,25 @@ def test_a_single_name_of_an_auctioneer_is_no_list_of_them():
 
 
 def test_once_it_is_made_it_reads_no_file(monkeypatch):
-    node = app_of(ann())
+    node = app_of(ann(model=reading()))
 
     def refuse(*_: Any, **__: Any) -> str:
         raise AssertionError("a node that waits for a disk is refused by servers of graphs")
 
     monkeypatch.setattr(Path, "read_text", refuse)
     assert last(node, HumanMessage(ENGLISH)).content == "I bid $180,000."
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["no checkpointer", "checkpointer"])
+@pytest.mark.parametrize("game", ["english", "second-price", "water"])
+def test_in_an_auction_of_harbors_it_hears_what_the_messages_carry(game, saver):
+    held = auction(game, players=("random",))
+    first, *others = held.bidders
+    node = bidder_node(first.name, game=game, model=(chat := Reader(readings={})))
+    mine = first.model_copy(update={"rule": None, "agent": True})
+    played = held.model_copy(update={"bidders": [mine, *others]})
+    log = played.run(agents={first.name: app_of(node, checkpointer=saver)}).log
+    said = [event.words for event in of_type(log, Answered)]
+    assert len(said) >= 2
+    assert not [words for words in said if not words.startswith(("I bid", "I withdraw"))]
+    assert chat.read == []

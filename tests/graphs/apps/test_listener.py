@@ -4,149 +4,302 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from decimal import Decimal
 from random import Random
+from typing import Any
 
 import pytest
 
-from harbor import Bidder, SimulatedChat, ask_message
+from harbor import Bidder, SimulatedChat
 from harbor._config.auction import AuctionConfig
 from harbor._core.asks import Pause
-from harbor._core.events import ItemSold, RoundClosed, SaleOpened
+from harbor._core.carried import MOST_CARRIED, carried
+from harbor._core.events import (
+    BidderSeated,
+    BidderWithdrew,
+    BidPlaced,
+    ItemLabelled,
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    Lot,
+    RoundClosed,
+    SaleOpened,
+)
+from harbor._core.log_lines import event_json, is_seen_by
+from harbor._core.thoughts import Planned
+from harbor._games.sessions.private_values import ValueDrawn
 from harbor._house.auctioneer import announce, call
 from harbor._runs.resolve import resolve
 from harbor.games import Amount, Ask, Bid
 from harbor.graphs._apps.answering_up import seated, speak
-from harbor.graphs._apps.listener import Listener
+from harbor.graphs._apps.listener import NO_READER, Listener
 from harbor.graphs._apps.plain_english import News, Reading, believed
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from support.held_games import auction
+from support.reader import Reader
 
 VALUES = {"Vase": 400, "Lamp": 300}
 OPENED = (
-    "Welcome, Ann, Ben; for sale, in this order: Lamp from $100; Vase from $100."
-    " Lamp opens at $100, in steps of at least $10."
+    SaleOpened(("Ann", "Ben"), (Lot("Lamp", Decimal(100)), Lot("Vase", Decimal(100))), "price"),
+    ItemOpened("Lamp", Decimal(100), Decimal(10)),
 )
+LAMP = Ask("Ann", "Lamp", 1, Amount(Decimal(100), Decimal(500)))
+VASE = Ask("Ann", "Vase", 1, Amount(Decimal(130), Decimal(500)))
+LAMP_TO_BEN = ItemSold("Lamp", "Ben", Decimal(150))
+ASKS = "Vase: Ann, do you bid $130 or more?"
+ASKED = {ASKS: {"asked": True, "item": "Vase", "least": 130}}
 
 
-def listening(game="english", values=VALUES, **settings) -> tuple[Listener, GraphBidder]:
+def listening(game="english", values=VALUES, chat=None, **settings) -> tuple[Listener, GraphBidder]:
     ann = Bidder("Ann", **{"budget": 500, **settings})
-    context = BidderContext.of(ann, SimulatedChat(), sink=lambda event: listener.conclude(event), game=game)
+    sink = lambda event: listener.conclude(event)  # noqa: E731
+    context = BidderContext.of(ann, chat or SimulatedChat(), sink=sink, game=game)
     listener = Listener(context, seated(ann, values), with_budget="budget" in ann.model_fields_set)
     return listener, GraphBidder(context)
 
 
-def heard(*words, **settings) -> Listener:
-    listener, _ = listening(**settings)
-    for text in words:
-        asyncio.run(listener.hear("auctioneer", text))
+def data(*events, ask=None) -> dict[str, str]:
+    return carried([event_json(event) for event in events], ask)
+
+
+def hear(listener: Listener, *told: Any) -> Listener:
+    """Let it hear words, or what a message carries."""
+    for one in told:
+        words, metadata = ("The news.", one) if isinstance(one, dict) else (one, None)
+        asyncio.run(listener.hear("auctioneer", words, metadata))
     return listener
+
+
+def heard(*told, readings=None, **settings) -> Listener:
+    chat = None if readings is None else Reader(readings=readings)
+    return hear(listening(chat=chat, **settings)[0], *told)
 
 
 def names(listener) -> list[str]:
     return [type(event).__name__ for event in listener.seen]
 
 
-def test_harbors_own_sentences_are_events_and_an_ask():
-    asked = Ask("Ann", "Lamp", 1, Amount(Decimal(100), Decimal(500)))
-    listener = heard(f"{OPENED} {call(asked)}")
+def test_a_message_carries_events_and_an_ask_and_its_words_are_not_read():
+    chat = Reader(readings={})
+    listener, _ = listening(chat=chat)
+    hear(listener, data(*OPENED, ask=LAMP))
     assert names(listener) == ["BidderSeated", "SaleOpened", "ItemOpened"]
-    assert listener.ask == asked
+    assert listener.ask == LAMP
+    assert chat.asked == []
 
 
-def test_an_ask_of_somebody_else_is_not_this_bidders():
-    assert heard(OPENED, call(Ask("Ben", "Lamp", 1, Amount(Decimal(100), Decimal(500))))).ask is None
+def test_an_ask_of_somebody_else_is_not_this_bidders_and_takes_none_away():
+    bens = LAMP._replace(bidder="Ben")
+    assert heard(data(*OPENED), data(ask=bens)).ask is None
+    assert heard(data(*OPENED), data(ask=LAMP), data(ask=bens)).ask == LAMP
 
 
-def test_what_the_auctioneer_says_in_english_is_kept_as_events():
-    listener = heard("The Lamp is sold to Ben for $150.", "Ben leads with $120 on the Vase. Ann, $130 or more?")
-    sold = [event for event in listener.seen if isinstance(event, ItemSold)]
-    led = [event for event in listener.seen if isinstance(event, RoundClosed)]
-    assert [(event.item, event.winner, event.price) for event in sold] == [("Lamp", "Ben", 150)]
-    assert [(event.item, event.leader, event.price) for event in led] == [("Vase", "Ben", 120)]
-    assert (listener.ask.item, listener.ask.minimum, listener.ask.maximum) == ("Vase", 130, 500)
+def test_who_hears_by_data_and_whose_model_reads_the_sentences_knows_the_same():
+    told = {
+        "Sold: the Lamp, to Ben, for a hundred and fifty!": [LAMP_TO_BEN],
+        "Up now: the Vase. Ben leads with $120; Cho has left.": [
+            ItemOpened("Vase", Decimal(120), Decimal(1)),
+            BidPlaced("Vase", 1, "Ben", Decimal(120)),
+            RoundClosed("Vase", 1, "Ben", Decimal(120)),
+            BidderWithdrew("Vase", 2, "Cho", "declined"),
+        ],
+        ASKS: [],
+    }
+    first, second, last = told
+    readings = {
+        first: {"news": [{"kind": "sold", "item": "Lamp", "bidder": "Ben", "amount": 150}]},
+        second: {
+            "item": "Vase",
+            "news": [
+                {"kind": "bid", "item": "Vase", "bidder": "Ben", "amount": 120},
+                {"kind": "out", "item": "Vase", "bidder": "Cho"},
+            ],
+        },
+        last: ASKED[ASKS],
+    }
+    chat = Reader(readings=readings)
+    reading = hear(listening(chat=chat)[0], *told)
+    by_data = [data(*OPENED, *told[first]), data(*told[second]), data(ask=VASE._replace(round=2))]
+    by_ear = hear(listening()[0], *by_data)
+    assert chat.read == list(told)
+    assert known(reading) == known(by_ear)
+
+
+def known(listener: Listener) -> dict[str, Any]:
+    """Give what sentences can tell of a sale, and what is asked."""
+    view = listener._sale.view
+    bidding = view.bidding
+    return {
+        "results": [(one.item, one.winner, one.price) for one in view.results],
+        "budget": view.budget,
+        "item": bidding and bidding.lot.name,
+        "bids": bidding and bidding.bids,
+        "led": bidding and (bidding.leader, bidding.price, bidding.minimum),
+        "withdrawn": bidding and {name: one.reason for name, one in bidding.withdrawn.items()},
+        "ask": listener.ask,
+    }
 
 
 def test_what_was_won_is_paid_for():
-    listener = heard("The Lamp is sold to Ann for $450.", "Vase: Ann, will you bid $100 or more?")
-    assert listener.instead == "I withdraw from Vase: $100 is more than I have."
-    assert heard("The Lamp is sold to Ann for $350.", "Vase: Ann, will you bid $100 or more?").ask.maximum == 150
+    dear, cheap = (ItemSold("Lamp", "Ann", Decimal(price)) for price in (450, 350))
+    assert heard(data(*OPENED, dear), data(ask=VASE)).instead == "I withdraw from Vase: $130 is more than I have."
+    assert heard(data(*OPENED, cheap), data(ask=VASE)).ask.maximum == 150
 
 
 def test_an_item_whose_value_nobody_told_is_left_out():
-    opened = OPENED.replace("Vase from", "Desk from")
-    listener = heard(opened, "Lamp is sold to Ben for $110. Desk opens at $100, in steps of at least $10.")
+    opened = replace(OPENED[0], lots=(Lot("Lamp", Decimal(100)), Lot("Desk", Decimal(100))))
+    listener = heard(data(opened, OPENED[1]), data(LAMP_TO_BEN, ItemOpened("Desk", Decimal(100), Decimal(10))))
     assert [lot.name for event in listener.seen if isinstance(event, SaleOpened) for lot in event.lots] == ["Lamp"]
-    asyncio.run(listener.hear("auctioneer", call(Ask("Ann", "Desk", 1, Amount(Decimal(100), Decimal(500))))))
+    hear(listener, data(ask=LAMP._replace(item="Desk")))
     assert listener.instead == "I was told no value of 'Desk', so I can't bid on it. I know a value of: Vase, Lamp."
 
 
 def test_items_may_be_sold_in_any_order():
     listener, player = listening()
-    for words in ("Vase: Ann, $100 or more?", "Vase is sold to Ann for $100.", "Lamp: Ann, $100 or more?"):
-        asyncio.run(listener.hear("user", words))
-        if listener.ask:
-            assert asyncio.run(speak(listener, player)).words == "I bid $100."
+    sold = data(ItemSold("Vase", "Ann", Decimal(130)))
+    for told, least in ((data(ask=VASE), 130), (sold, 0), (data(ask=LAMP), 100)):
+        hear(listener, told)
+        if least:
+            assert asyncio.run(speak(listener, player)).words == f"I bid ${least}."
 
 
 def test_an_item_that_was_put_up_to_somebody_else_need_not_be_named_again():
-    put_up = "Next lot: Vase. It opens at $100. Ben, do you bid?"
-    listener = heard(put_up, "Ben has bid $100. Ann, the least bid is now $110. Do you bid?")
+    readings = {
+        "Next lot: Vase. Ben?": {"item": "Vase"},
+        "Ben has bid $100. Ann, $110?": {"asked": True, "least": 110},
+        "And now? Ann?": {"asked": True},
+        "Vase to Ben for $100.": {"news": [{"kind": "sold", "item": "Vase", "bidder": "Ben", "amount": 100}]},
+    }
+    put_up, bid, again, sold = readings
+    listener = heard(put_up, bid, readings=readings)
     assert (listener.ask.item, listener.ask.minimum) == ("Vase", 110)
-    assert heard(put_up, "Vase is sold to Ben for $100.", "And now? Ann?").instead.startswith("At which price?")
+    assert heard(put_up, sold, again, readings=readings).instead.startswith("At which price?")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Today we sell the Lamp, then the Vase. Ann, please hold your bids until I call.",
-        "Hi Ann! Bidding on the Vase (guide price $200) isn't open yet: did you get the pictures?",
-    ],
-)
-def test_who_is_told_of_a_sale_that_has_not_begun_bids_nothing_and_takes_no_item_as_put_up(words):
-    listener = heard(words)
-    assert (listener.ask, listener.instead) == (None, "")
+WAYS = [
+    "Ladies and gentlemen, the Vase: at least $100. Ann, would you care to open the bidding?",
+    "Vase. 240 bid. +5 min. Ann?",
+    "Ann, the Vase is yours if you bid $500. Say 'I bid $<amount>' or 'I withdraw'.",
+    f"{call(VASE)} Or more.",
+    f"Hi.\n{call(VASE)}",
+    call(VASE).replace("$500", "$5,0"),
+    call(VASE).replace("$500", "\u0665"),
+    call(Pause("Ann")),
+    " ".join(map(announce, OPENED)),
+    '{"ask": {"bidder": "Ann", "item": "Vase", "round": 1}}',
+]
+
+
+@pytest.mark.parametrize("words", WAYS)
+def test_without_a_language_model_other_english_is_not_read_and_the_bidder_says_that_it_needs_one(words):
+    listener, player = listening()
+    hear(listener, words)
     assert names(listener) == ["BidderSeated"]
+    assert asyncio.run(speak(listener, player)) == (NO_READER, None, None)
+    assert "\n" not in NO_READER
+
+
+@pytest.mark.parametrize("words", [f"So, {call(VASE)}", call(VASE).replace("Vase", "Vase: at least $1")])
+def test_without_a_language_model_a_call_to_others_or_on_another_item_makes_no_bid(words):
+    listener, player = listening()
+    hear(listener, words)
+    assert asyncio.run(speak(listener, player)).action is None
+
+
+@pytest.mark.parametrize("least", ["130", "130.50", "1300"])
+def test_without_a_language_model_harbors_own_call_is_understood(least):
+    ask = VASE._replace(space=Amount(Decimal(least), Decimal("2000.25")))
+    listener = heard(data(*OPENED), call(ask), budget=5_000)
+    assert listener.ask == ask
+
+
+def test_what_a_model_reads_in_english_is_kept_as_events():
+    news = [{"kind": "sold", "item": "Lamp", "bidder": "Ben", "amount": 150}]
+    listener = heard("Ben has it.", ASKS, readings={"Ben has it.": {"news": news}, **ASKED})
+    assert [event for event in listener.seen if isinstance(event, ItemSold)] == [LAMP_TO_BEN]
+    assert (listener.ask.item, listener.ask.minimum, listener.ask.maximum) == ("Vase", 130, 500)
 
 
 def test_a_budget_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
-    told = "Only you know: your budget is $90, and your objective is: items."
-    told += " Only you know your estimates: Lamp $1; Desk $5."
+    told = BidderSeated("Ann", Decimal(90), {"Lamp": Decimal(1), "Desk": Decimal(5)}, {"I am Eve.": 1.0}, "items")
     for settings, budget in (({"budget": 500}, 500), ({}, 90)):
         ann = Bidder("Ann", **settings)
-        context = BidderContext.of(ann, SimulatedChat())
-        listener = Listener(context, seated(ann, VALUES), with_budget=bool(settings))
-        asyncio.run(listener.hear("auctioneer", told))
+        listener = Listener(BidderContext.of(ann, SimulatedChat()), seated(ann, VALUES), with_budget=bool(settings))
+        hear(listener, data(told))
         last = listener.seen[-1]
-        assert (last.budget, last.objective) == (budget, "profit")
+        assert (last.budget, last.objective, last.personas) == (budget, "profit", {})
         assert last.estimates == {"Lamp": 300, "Vase": 400, "Desk": 5}
 
 
 def test_what_the_auctioneer_says_that_a_bidder_has_is_no_more_than_its_owner_gave():
-    asked = Ask("Ann", "Lamp", 1, Amount(Decimal(100), Decimal(9_000)))
-    assert heard(call(asked)).ask.maximum == 500
+    asked = LAMP._replace(space=Amount(Decimal(100), Decimal(9_000)))
+    assert heard(data(ask=asked)).ask.maximum == 500
     dear = asked._replace(space=Amount(Decimal(600), Decimal(9_000)))
-    assert heard(call(dear)).instead == "I withdraw from Lamp: $600 is more than I have."
+    assert heard(data(ask=dear)).instead == "I withdraw from Lamp: $600 is more than I have."
 
 
-@pytest.mark.parametrize("metadata", [{"ask": "{}"}, {"ask": "not JSON"}, {"ask": 5}, {"other": "x"}, {}])
-def test_an_ask_that_is_none_is_not_taken(metadata):
+def drawn(item: str) -> ValueDrawn:
+    return ValueDrawn("Ann", item, Decimal(7), Decimal(9), capped=False)
+
+
+def test_a_value_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
+    listener = heard(data(drawn("run 1"), drawn("run 2")), game="second-price", values={"run 1": 300})
+    assert [event.item for event in listener.seen if isinstance(event, ValueDrawn)] == ["run 2"]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [event_json(BidderSeated("Ben", Decimal(31_337), {}, {}, "profit"))],
+        [event_json(ItemLabelled("Lamp", Decimal(31_337), ""))],
+        [event_json(Planned("Ann", "Give up.", {}))],
+        [event_json(drawn("Lamp"))],  # of another game
+        [event_json(OPENED[1])],  # of a sale that has not begun
+        ["{}", "5", "null", '"item_sold"', '{"type":[]}', '{"type":{"a":1}}', '{"type":"rumour_heard"}'],
+        ['{"type":"item_sold"}', '{"type":"item_sold","item":"Lamp","winner":"Ben","price":"NaN"}'],
+        ['{"type":"item_sold","item":"Lamp","winner":"Ben","price":1e999}'],
+    ],
+)
+def test_an_event_of_another_audience_or_game_or_of_none_is_ignored_and_those_beside_it_are_taken(events):
+    listener = heard(carried([*events, *map(event_json, OPENED)]))
+    assert names(listener) == ["BidderSeated", "SaleOpened", "ItemOpened"]
+    assert "31337" not in str(listener.dump())
+
+
+@pytest.mark.parametrize(
+    "events",
+    ["", "not JSON", "{}", "5", "[", "[" * 100_000, "\ud800", b"[]", ["{}"], None, f'["{"x" * MOST_CARRIED}"]'],
+)
+def test_what_is_no_list_of_events_is_as_if_it_were_not_there(events):
+    listener = hear(listening(chat=Reader(readings=ASKED))[0])
+    asyncio.run(listener.hear("auctioneer", ASKS, {"events": events}))
+    assert names(listener) == ["BidderSeated", "SaleOpened", "ItemOpened"]  # what was read
+    assert listener.ask.item == "Vase"
+
+
+@pytest.mark.parametrize(
+    "ask", ["{}", "not JSON", 5, None, "[" * 100_000, "9" * 9_999, '{"bidder":"Ann"', " " * MOST_CARRIED + "{}"]
+)
+def test_an_ask_that_is_none_is_not_taken(ask):
     listener, _ = listening()
-    asyncio.run(listener.hear("auctioneer", "Good day.", metadata))
-    assert listener.ask is None
+    asyncio.run(listener.hear("auctioneer", "", {"ask": ask, "other": "x"}))
+    assert (listener.ask, listener.instead) == (None, "")
 
 
-def test_a_stranger_is_not_heard_at_all():
-    listener, _ = listening()
-    asked = ask_message(Ask("Ann", "Lamp", 1, Amount(Decimal(100), Decimal(500))))
-    asyncio.run(listener.hear("ben", f"{OPENED} {asked.content}", asked.metadata))
+def test_a_rival_is_not_heard_at_all_whatever_its_message_carries():
+    chat = Reader(readings=ASKED)
+    listener, _ = listening(chat=chat)
+    asyncio.run(listener.hear("ben", ASKS, data(*OPENED, LAMP_TO_BEN, ask=LAMP)))
     assert names(listener) == ["BidderSeated"]
     assert listener.ask is None
+    assert chat.asked == []
 
 
 def test_what_was_heard_is_dumped_as_json_and_taken_back():
-    listener = heard("The Lamp is sold to Ben for $150.", "Vase: Ann, $130 or more?")
+    listener = heard(data(*OPENED, LAMP_TO_BEN), data(ask=VASE))
     state = json.loads(json.dumps(listener.dump()))
     other, player = listening()
     other.load(state)
@@ -157,7 +310,7 @@ def test_what_was_heard_is_dumped_as_json_and_taken_back():
 
 @pytest.mark.parametrize("state", [{}, {"seen": None}, {"seen": ["5"]}, {"seen": ['{"type":"nothing"}']}])
 def test_a_state_that_nothing_dumped_is_refused_and_changes_nothing(state):
-    listener = heard("Vase: Ann, $130 or more?")
+    listener = heard(data(ask=VASE))
     before = listener.dump()
     with pytest.raises(ValueError, match="no state of a bidder"):
         listener.load(state)
@@ -201,47 +354,45 @@ def test_a_bid_that_is_not_legal_is_decided_again_and_never_said():
             self.asks.append(ask)
             return "I bid $5."
 
-    listener, player = heard("Vase: Ann, $130 or more?"), TooLow()
+    listener, player = heard(data(ask=VASE)), TooLow()
     spoken = asyncio.run(speak(listener, player))
     assert spoken.words == "I withdraw."
     assert [ask.attempt for ask in player.asks] == [1, 2, 3]
     assert player.asks[1].refusal == "$5 is below the least bid of $130"
 
 
-@pytest.mark.parametrize(
-    "words", [["The Vase is up now. Ann, do you bid?"], ["Ben is out of the Vase.", "Vase: Ann, are you in?"]]
-)
-def test_a_bidder_that_was_told_no_price_says_so(words):
-    listener, player = listening()
-    for text in words:
-        asyncio.run(listener.hear("auctioneer", text))
+@pytest.mark.parametrize("before", [[], [data(BidderWithdrew("Vase", 1, "Ben", "declined"))]])
+def test_a_bidder_that_was_told_no_price_says_so(before):
+    readings = {
+        "The Vase is up now. Ann, do you bid?": {"asked": True, "item": "Vase"},
+        "At $130 or more, Ann?": {"asked": True, "least": 130},
+    }
+    listener, player = listening(chat=Reader(readings=readings))
+    hear(listener, *before, "The Vase is up now. Ann, do you bid?")
     assert asyncio.run(speak(listener, player)).words == "At which price? I heard none for Vase."
-    asyncio.run(listener.hear("auctioneer", "At $130 or more, Ann?"))
+    hear(listener, "At $130 or more, Ann?")
     assert asyncio.run(speak(listener, player)).words == "I bid $130."
 
 
 @pytest.mark.parametrize(
     ("told", "least"),
     [
-        ("Welcome, Ann, Ben; for sale, in this order: Vase from $100; Lamp from $90.", 100),
-        ("Vase: Ann, do you bid $80 or more?", 80),
+        (data(replace(OPENED[0], lots=OPENED[0].lots[::-1])), 100),
+        (data(ask=VASE), 130),
         ("Ben leads with $120 on the Vase.", 121),
     ],
 )
 def test_a_price_that_was_told_before_is_known(told, least):
-    assert heard(told, "Vase: Ann, are you in?").ask.minimum == least
+    readings = {
+        "Ben leads with $120 on the Vase.": {"news": [{"kind": "bid", "item": "Vase", "bidder": "Ben", "amount": 120}]},
+        "Vase: Ann, are you in?": {"asked": True, "item": "Vase"},
+    }
+    assert heard(told, "Vase: Ann, are you in?", readings=readings).ask.minimum == least
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Sealed bids for the Vase now: everybody, please send me one number.",
-        "Ann, how much would you give for the Vase?",
-        "Vase: Ann, name your price, there is no minimum.",
-    ],
-)
-def test_who_is_to_name_an_amount_of_its_own_answers_though_no_price_is_told(words):
-    listener = heard(words)
+def test_who_is_to_name_an_amount_of_its_own_answers_though_no_price_is_told():
+    words = "Sealed bids for the Vase now, please."
+    listener = heard(words, readings={words: {"asked": True, "item": "Vase", "any_amount": True}})
     assert (listener.instead, listener.ask.minimum, listener.ask.maximum) == ("", 1, 500)
 
 
@@ -249,9 +400,10 @@ def test_who_is_to_name_an_amount_of_its_own_answers_though_no_price_is_told(wor
 @pytest.mark.parametrize("price", [100, 140, 210, 290, 350, 390, 500])
 def test_one_price_is_taken_just_where_that_much_would_be_bid(value, price):
     said = {}
-    for words in (f"Vase: Ann, are you in or out at ${price}?", f"Vase: Ann, do you bid ${price} or more?"):
-        listener, player = listening(values={"Vase": value, "Lamp": 300})
-        asyncio.run(listener.hear("auctioneer", words))
+    for words in ("exact", "least"):
+        chat = Reader(readings={words: {"asked": True, "item": "Vase", words: price}})
+        listener, player = listening(values={"Vase": value, "Lamp": 300}, chat=chat)
+        hear(listener, words)
         assert (listener.ask.minimum, listener.ask.maximum) == (price, 500)
         spoken = asyncio.run(speak(listener, player))
         said[spoken.words] = spoken.action
@@ -266,18 +418,19 @@ def test_who_would_pay_more_than_the_one_price_takes_it_also_after_its_state_was
             return f"I bid ${ask.maximum}."
 
     listener, _ = listening()
-    listener.load(json.loads(json.dumps(heard("The price of the Vase is $210. Ann, in or out?").dump())))
+    before = heard("In or out?", readings={"In or out?": {"asked": True, "item": "Vase", "exact": 210}})
+    listener.load(json.loads(json.dumps(before.dump())))
     spoken = asyncio.run(speak(listener, All()))
     assert (spoken.words, spoken.action) == ("Yes, I accept $210.", Bid(Decimal(210)))
 
 
 @pytest.mark.parametrize("game", ["english-private", "first-price", "second-price", "beauty", "water", "english"])
-def test_a_bidder_plays_every_game_from_harbors_own_sentences_alone(game):
-    """Carry a whole game in words: what is announced, and the calls; the bidder is told nothing else."""
+def test_a_bidder_plays_every_game_from_what_the_messages_carry_alone(game):
+    """Carry a whole game: the events that the bidder may see, and the asks; it is told nothing else."""
     held = auction(game, players=("random",))
     resolved = resolve(AuctionConfig(**held.model_dump()))
     rules, name = resolved.rules, held.bidders[0].name
-    values = {item.name: item.true_value for item in resolved.items}
+    values = {item.name: item.true_value for item in resolved.items} if game == "english" else {}
     ann = Bidder(name, **({} if game != "english" else {"budget": held.bidders[0].budget}))
     context = BidderContext.of(ann, SimulatedChat(), sink=lambda event: listener.conclude(event), game=game)
     listener = Listener(context, seated(ann, values), with_budget=game == "english")
@@ -287,15 +440,15 @@ def test_a_bidder_plays_every_game_from_harbors_own_sentences_alone(game):
         events = rules.settle(state, actions, rng)
         for event in events:
             state = rules.apply(state, event)
-            if words := announce(event):
-                asyncio.run(listener.hear("auctioneer", words))
+            if is_seen_by(name, event):
+                hear(listener, data(event))
         asks = rules.asks(state)
         if not asks:
             break
         actions = {ask.bidder: ask.space.draw(rng) for ask in asks}
         for ask in asks:
             if ask.bidder == name:
-                asyncio.run(listener.hear("auctioneer", call(ask)))
+                hear(listener, data(ask=ask))
                 spoken = asyncio.run(speak(listener, player))
                 assert spoken.action is not None, spoken.words
                 assert not ask.space.refusal(spoken.action)
@@ -304,27 +457,25 @@ def test_a_bidder_plays_every_game_from_harbors_own_sentences_alone(game):
     assert answers >= 2
 
 
-def test_other_games_are_understood_in_harbors_own_sentences_alone():
+def test_other_games_are_understood_as_data_alone():
     listener = heard("Good day.", game="second-price", values={})
-    assert listener.instead == "In the game 'second-price' I understand Harbor's own sentences alone."
+    assert listener.instead == "In the game 'second-price' I understand events and asks as JSON alone."
 
 
 def test_a_game_whose_opening_was_not_heard_is_not_played():
-    listener = heard(call(Ask("Ann", "run 1", 1, Amount(Decimal(0), Decimal(100)))), game="second-price")
+    listener = heard(data(ask=Ask("Ann", "run 1", 1, Amount(Decimal(0), Decimal(100)))), game="second-price")
     assert listener.instead == "I have not heard the opening of the game 'second-price', so I do not know its rules."
 
 
-def test_a_message_that_is_too_long_is_not_read_and_the_bidder_says_so():
-    asked = Ask("Ann", "Lamp", 1, Amount(Decimal(100), Decimal(500)))
-    words = f"{OPENED} {call(asked)}"
-    longest = words.replace("Ben", "B" * (20_000 - len(words) + len("Ben")))
-    assert heard(longest).ask == asked
-    listener = heard(longest.replace("BB", "BBB", 1))
+def test_english_that_is_too_long_is_not_read_and_the_bidder_says_so():
+    longest = "x" * 20_000
+    assert heard(longest, readings={longest[:8_000]: {}}).instead == ""
+    listener = heard(f"{longest}x", readings={})
     assert (listener.ask, names(listener)) == (None, ["BidderSeated"])
     assert listener.instead == "I read no message of more than 20,000 characters, and this has 20,001."
 
 
 def test_a_pause_is_heard():
-    assert heard(call(Pause("Ann"))).ask == Pause("Ann")
-    sold = heard(OPENED, call(Pause("Ann")), "Lamp is sold to Ben for $110.", call(Pause("Ann")))
+    assert heard(data(ask=Pause("Ann"))).ask == Pause("Ann")
+    sold = heard(data(*OPENED), data(ask=Pause("Ann")), data(ItemUnsold("Lamp")), data(ask=Pause("Ann")))
     assert sold.ask == Pause("Ann", ("Lamp",))

@@ -1,0 +1,67 @@
+"""What a message of the auctioneer carries beside its words: the events that it tells, and the ask, as JSON.
+
+It is written for one seat, and holds only what that seat may see. Who reads it makes sure that the auctioneer spoke.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic_core import from_json
+
+from harbor._core.ask_json import ASK
+from harbor._core.asks import Ask, Pause
+from harbor._core.events import Event
+from harbor._core.log_lines import event_of, is_seen_by
+
+EVENTS, ASKED = "events", "ask"
+MOST_CARRIED = 1_000_000
+"""How many characters of JSON are read under one name."""
+
+
+def carried(events: Sequence[str], ask: Ask | Pause | None = None) -> dict[str, str]:
+    """Write events that are JSON already, and an ask, as the metadata of a message."""
+    told = {EVENTS: f"[{','.join(events)}]"} if events else {}
+    return told if ask is None else {**told, ASKED: ASK.dump_json(ask).decode()}
+
+
+def ask_in(metadata: Mapping[str, Any]) -> Ask | Pause | None:
+    """Read the ask that a message carries; None if it carries none."""
+    try:
+        return ASK.validate_json(_text(metadata, ASKED))
+    except ValueError:
+        return None
+
+
+def events_in(metadata: Mapping[str, Any], bidder: str, kinds: Iterable[type[Event]]) -> list[Event] | None:
+    """Read the events that a message carries; None if it carries no list.
+
+    What is no event, or one that this bidder may not see, is left out.
+
+    Args:
+        metadata: of the message.
+        bidder: who hears it.
+        kinds: the events of the game, beside Harbor's own.
+    """
+    try:
+        told = from_json(_text(metadata, EVENTS))
+    except (ValueError, TypeError):  # TypeError: a lone surrogate
+        return None
+    return [event for event in _read(told, kinds) if is_seen_by(bidder, event)] if isinstance(told, list) else None
+
+
+def _text(metadata: Mapping[str, Any], name: str) -> str:
+    text = metadata.get(name)
+    if not isinstance(text, str) or len(text) > MOST_CARRIED:
+        raise ValueError(f"the message carries no JSON text of at most {MOST_CARRIED:,} characters under {name!r}")
+    return text
+
+
+def _read(told: Iterable[Any], kinds: Iterable[type[Event]]) -> Iterator[Event]:
+    for one in told:
+        try:
+            yield event_of(json.dumps(one), kinds)
+        except (ValueError, TypeError):  # a type that is no name
+            continue
