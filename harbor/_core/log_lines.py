@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING
 from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from hashlib import sha256
@@ -65,7 +64,7 @@ def _name(kind: type[Event]) -> str:
 
 
 _AUDIENCES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any], Mapping[str, Any]]] = {}
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
 
 
 def _events_in(*modules: ModuleType) -> Iterator[type[Event]]:
@@ -90,22 +89,11 @@ def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
 _OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts, acts, outcomes)}
 
 
-def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any], Mapping[str, Any]]:
-    """Give the name of an event type, what writes and reads it, and its defaults.
-
-    They are made when they are first needed, as it costs 1 ms.
-    """
+def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
+    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
     if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = _name(kind), TypeAdapter(kind), dict(_defaults(kind))
+        _ADAPTERS[kind] = _name(kind), TypeAdapter(kind)
     return _ADAPTERS[kind]
-
-
-def _defaults(kind: type[Event]) -> Iterator[tuple[str, Any]]:
-    for one in dataclass_fields(kind):
-        if one.default is not MISSING:
-            yield one.name, one.default
-        elif one.default_factory is not MISSING:
-            yield one.name, one.default_factory()
 
 
 def name_in_log(event: Event) -> str:
@@ -195,7 +183,7 @@ def decode_fields(fields: Mapping[str, Any], line: bytes, kind: type[Event]) -> 
     seq, at = fields["seq"], fields["at"]
     if type(seq) is not int or type(at) not in (int, float) or not isfinite(at):
         raise ValueError("neither number nor time of a line")
-    _, adapter, _ = _adapter(kind)
+    _, adapter = _adapter(kind)
     event: Event = adapter.validate_json(line)
     if fields.get("audience", EVERYONE) != event.audience:
         raise ValueError(f"of the audience {fields.get('audience', EVERYONE)!r}, and its event is {event.audience!r}'s")
