@@ -12,18 +12,11 @@ from harbor import Auction, Bidder, Item, Person, aresume
 from harbor._cli.configs import seat_person
 from harbor._cli.display.clock import is_due
 from harbor._config.auction import PATIENCE_SECONDS
+from harbor._core.acts import Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError
-from harbor._core.events import (
-    Answered,
-    BidderSeated,
-    BidderWithdrew,
-    BidFailed,
-    ItemSold,
-    SaleClosed,
-    SeatFailed,
-)
+from harbor._core.events import Answered, BidderSeated, BidderWithdrew, ItemSold, SaleClosed, SeatFailed
 from harbor._core.log import of_type
 from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process
@@ -429,5 +422,5 @@ def test_what_a_bidder_brings_is_told_a_sentence_a_line():
         "You act as (weight 0.5): You like boats.",
         "You know what Ben is like: farmer 1.",
     ]
-    assert told_to("Ann", BidFailed("Ann", "Vase", 1, 1, "it is odd")) == []
+    assert told_to("Ann", Tried("Ann", "Vase", 1, 1, "it is odd")) == []
     assert told_to("Ann", ItemSold("Vase", "Ben", Decimal(5))) == ["Vase is sold to Ben for $5."]

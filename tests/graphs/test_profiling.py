@@ -22,13 +22,13 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
 from harbor._config.auction import MindSettings
-from harbor._core.asks import Pause
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Pause
 from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemOpened,
@@ -103,10 +103,10 @@ def sold_to_ben(rivals: Sequence[str] = RIVALS, of_cho: str = "declined") -> lis
     """Ben buys the loft for $330,000, Cho goes out at $300,000 without a bid, Dan says nothing at all."""
     return [
         *opening(rivals),
-        BidPlaced(LOFT.name, 1, "Ben", Decimal(285_000)),
+        Acted("Ben", LOFT.name, Bid(Decimal(285_000))),
         RoundClosed(LOFT.name, 1, "Ben", Decimal(285_000)),
         BidderWithdrew(LOFT.name, 2, "Cho", of_cho),  # type: ignore[arg-type]
-        BidPlaced(LOFT.name, 3, "Ben", Decimal(330_000)),
+        Acted("Ben", LOFT.name, Bid(Decimal(330_000)), 3),
         RoundClosed(LOFT.name, 3, "Ben", Decimal(330_000)),
         ItemSold(LOFT.name, "Ben", Decimal(330_000)),
     ]

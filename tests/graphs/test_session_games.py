@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
+from harbor._core.acts import Tried
 from harbor._core.errors import ModelError
-from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.events import BiddersAsked, BidderWithdrew, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
@@ -63,7 +64,7 @@ def prompts(folder: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("game", GAMES)
 def test_minds_play_a_game_to_its_end_without_a_failure(game):
     log = played(game)
-    assert not of_type(log, BidFailed) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
+    assert not of_type(log, Tried) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
     assert {decided.bidder for decided in of_type(log, Decided)} == set(names(game))
 
 
@@ -185,14 +186,14 @@ class Terse(SimulatedChat):
 def test_a_model_that_leaves_the_reasons_out_is_understood_where_none_are_asked_for(game):
     bidders = [Bidder(name, model="terse", chain_of_thought=False) for name in names(game)]
     log = Auction(bidders=bidders, rules=settings(game)).run(models={"terse": Terse()}).log
-    assert not of_type(log, BidFailed) + of_type(log, ThoughtFailed)
+    assert not of_type(log, Tried) + of_type(log, ThoughtFailed)
 
 
 def test_a_bid_without_reasons_is_a_bid_where_they_are_asked_for():
     log = Auction(bidders=[Bidder("Ann", model="terse"), Bidder("Ben")], rules=settings("beauty")).run(
         models={"terse": Terse()}
     )
-    assert not of_type(log.log, BidFailed) + of_type(log.log, ThoughtFailed)
+    assert not of_type(log.log, Tried) + of_type(log.log, ThoughtFailed)
 
 
 def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
@@ -316,7 +317,7 @@ def test_a_refusal_is_in_the_prompt_that_asks_again(tmp_path):
     log = auction.run(out=tmp_path / "run").log
     refused = [facts["refused"] for facts in prompts(tmp_path / "run") if "refused" in facts]
     assert refused
-    assert set(refused) <= {failed.reason for failed in of_type(log, BidFailed)}
+    assert set(refused) <= {failed.reason for failed in of_type(log, Tried)}
 
 
 def test_a_value_above_the_assets_is_marked_in_the_prompt(tmp_path):
@@ -340,7 +341,7 @@ def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again_and_a_game_of_
     with pytest.raises(ModelError, match="none of 14 answers of model 'simulated' could be used"):
         auction.run(out=tmp_path / "run")
     log = read_log(tmp_path / "run" / "events.jsonl").entries
-    assert len([failed for failed in of_type(log, BidFailed) if failed.bidder == "Ann"]) == 4
+    assert len([failed for failed in of_type(log, Tried) if failed.bidder == "Ann"]) == 4
     assert not of_type(log, SeatFailed)
 
 

@@ -23,7 +23,7 @@ from harbor._view import chunks, run_data
 from harbor._view.decision import Decisions
 from harbor._view.entry_words import thought_of, words_of
 from harbor._view.run_data import run_page
-from harbor.events import Believed, BidderWithdrew, BidFailed, Decided, ModelCalled, Predicted, Profiled
+from harbor.events import Believed, BidderWithdrew, Decided, ModelCalled, Predicted, Profiled, Tried
 from support.commands import harbor
 from support.long_logs import lengthen
 from support.shown_runs import boards_of, hold_preset, think_much
@@ -210,7 +210,7 @@ def test_a_refused_bid_belongs_to_the_decision_that_led_to_it(tmp_path):
     Auction(items={"count": 2}, bidders=[wrong, {"name": "Ben"}], models=models).run(out=tmp_path / "run")
     _, data = whole(tmp_path / "run")
     refused = [row for row in data["entries"] if row[3] == "bid_failed"]
-    assert len(refused) == len(of_type(read_log(tmp_path / "run" / "events.jsonl").entries, BidFailed)) > 0
+    assert len(refused) == len(of_type(read_log(tmp_path / "run" / "events.jsonl").entries, Tried)) > 0
     assert {data["decisions"][str(row[6])]["what"] for row in refused} == {"bid"}
 
 

@@ -11,11 +11,12 @@ import pytest
 
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
 from harbor._core.events import (
     BidderLabelled,
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemLabelled,
@@ -63,9 +64,9 @@ def sold_to_ann(item: str, *, ben: int, declined: int, reason: str = "declined")
     """Ben bids so much and declines so much."""
     return (
         ItemOpened(item, usd(500), usd(50)),
-        BidPlaced(item, 1, "Ben", usd(ben)),
+        Acted("Ben", item, Bid(usd(ben))),
         RoundClosed(item, 1, "Ben", usd(ben)),
-        BidPlaced(item, 2, "Ann", usd(declined - 50)),
+        Acted("Ann", item, Bid(usd(declined - 50)), 2),
         RoundClosed(item, 2, "Ann", usd(declined - 50)),
         BidderWithdrew(item, 3, "Ben", reason),
         ItemSold(item, "Ann", usd(declined - 50)),

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid
 from harbor._core.events import (
     AuctionHeld,
     BidderLabelled,
     BidderSeated,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     CatalogShown,
     ItemLabelled,
     ItemOpened,
@@ -84,7 +84,7 @@ def withdrew(item, number, bidder, reason="declined"):
 
 
 def failed(item, number, bidder, attempt=1):
-    return BidFailed(bidder, item, number, attempt, "too low")
+    return Tried(bidder, item, number, attempt, "too low")
 
 
 def believed(bidder, wrong_self, of_self, wrong_others, of_others):
@@ -113,15 +113,15 @@ LOFT = [
     ItemOpened("Loft", usd(100), usd(10)),
     Planned("Ann", "first", {"Loft": 3, "Farm": 1, "Shed": 2}),
     Predicted("Ann", "Loft", (Prediction("Ben", 0.5, usd(132)), Prediction("Cho", 0.1, usd(90)))),
-    BidPlaced("Loft", 1, "Ann", usd(100)),
-    BidPlaced("Loft", 1, "Ben", usd(110)),
+    Acted("Ann", "Loft", Bid(usd(100))),
+    Acted("Ben", "Loft", Bid(usd(110))),
     withdrew("Loft", 1, "Cho"),
     RoundClosed("Loft", 1, "Ben", usd(110)),
     failed("Loft", 2, "Ann"),
     failed("Loft", 2, "Ann", 2),
     Strategized("Ann", "Loft", 2, 3, "A", "mine"),
     Decided("Ann", "Loft", 2, 3, "so", usd(121)),
-    BidPlaced("Loft", 2, "Ann", usd(121)),
+    Acted("Ann", "Loft", Bid(usd(121)), 2),
     RoundClosed("Loft", 2, "Ann", usd(121)),
     failed("Loft", 3, "Ben"),
     withdrew("Loft", 3, "Ben", "failed bids"),
@@ -135,7 +135,7 @@ FARM = [
     Strategized("Ann", "Farm", 1, 1, "D", "save"),
     Decided("Ann", "Farm", 1, 1, "so", usd(220), contradicts=True),
     withdrew("Farm", 1, "Ann"),
-    BidPlaced("Farm", 1, "Ben", usd(300)),
+    Acted("Ben", "Farm", Bid(usd(300))),
     withdrew("Farm", 1, "Cho"),
     RoundClosed("Farm", 1, "Ben", usd(300)),
     ItemSold("Farm", "Ben", usd(300)),
@@ -148,7 +148,7 @@ SHED = [
     PriceLowered("Shed", usd(25), usd(2)),
     withdrew("Shed", 1, "Ann"),
     withdrew("Shed", 1, "Ben"),
-    BidPlaced("Shed", 1, "Cho", usd(25)),
+    Acted("Cho", "Shed", Bid(usd(25))),
     RoundClosed("Shed", 1, "Cho", usd(25)),
     ItemSold("Shed", "Cho", usd(25)),
 ]
@@ -326,7 +326,7 @@ def test_raises_fall_into_bins_whose_lower_end_is_in_them():
 def test_bins_meet_without_a_gap(amount, label):
     shares = values(
         "bid_increase_share",
-        log(*LABELS, OPENED, ItemOpened("Farm", usd(200), usd(20)), BidPlaced("Farm", 1, "Ben", usd(amount))),
+        log(*LABELS, OPENED, ItemOpened("Farm", usd(200), usd(20)), Acted("Ben", "Farm", Bid(usd(amount)))),
     )
     assert [name for (_, name), share in shares.items() if share] == [label]
 
@@ -341,7 +341,7 @@ def test_the_failed_bid_rate_is_of_attempts_over_attempts_and_decisions_that_sto
 
 def test_a_limit_is_one_decision_however_often_the_house_bids_for_it():
     limit = LimitSet("Ann", "Loft", 1, 2, "so", usd(150))
-    bids = [BidPlaced("Loft", number, "Ann", usd(100 + 10 * number)) for number in range(1, 4)]
+    bids = [Acted("Ann", "Loft", Bid(usd(100 + 10 * number)), number) for number in range(1, 4)]
     left = [withdrew("Loft", 1, bidder) for bidder in ("Ben", "Cho")]
     entries = log(*LABELS, OPENED, failed("Loft", 1, "Ann"), limit, *left, *bids, withdrew("Loft", 4, "Ann"))
     assert values("failed_bid_rate", entries) == {"Ann": 1 / 2, "Ben": 0, "Cho": 0}
@@ -492,7 +492,7 @@ RUNS = [
     settled("Ann", 1, 30, True, 60),
     settled("Ben", 1, 60, False, 0),
     RunLabelled("run 1", {"Ann": usd(0), "Ben": usd(0)}, {"Ann": usd(30), "Ben": usd(30)}),
-    BidFailed("Ben", "run 2", 1, 1, "not a number"),
+    Tried("Ben", "run 2", 1, 1, "not a number"),
     settled("Ann", 2, 20, True, 60),
     settled("Ben", 2, None, False, 0),
     RunLabelled("run 2", {"Ann": usd(0), "Ben": usd(0)}, {"Ann": usd(30), "Ben": usd(30)}),
@@ -602,7 +602,7 @@ def sales(draw):
             leader, price = draw(st.sampled_from(names)), price + draw(st.integers(0, 90))
             events += [failed(item, number, leader)] * draw(st.integers(0, 2))
             events += [Strategized(leader, item, number, 1, draw(st.sampled_from("ABCDEF")), "")]
-            events += [BidPlaced(item, number, leader, usd(price)), RoundClosed(item, number, leader, usd(price))]
+            events += [Acted(leader, item, Bid(usd(price)), number), RoundClosed(item, number, leader, usd(price))]
         wrong = draw(st.integers(0, 3))
         events.append(ItemSold(item, leader, usd(price)) if leader else ItemUnsold(item))
         events.append(believed(names[0], wrong, 3, wrong, 4))
@@ -655,7 +655,7 @@ def test_the_parts_make_the_whole(sale):
     assert total["items_won"] == total["won"] == sum(isinstance(event, ItemSold) for event in events)
     assert total["spent"] == total["winning_bid"]
     engaged = sum(one.value or 0 for one in measure(["engagement"], entries))
-    assert total["bids"] == engaged == sum(isinstance(event, BidPlaced) for event in events)
+    assert total["bids"] == engaged == sum(isinstance(event, Acted) and isinstance(event.act, Bid) for event in events)
     last = [one.value for one in measure(["remaining_budget"], entries) if one.at == len(opened.lots)]
     assert sum(last) == 1000 * len(last) - total["spent"]
 

@@ -7,16 +7,9 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._core.events import (
-    BidderLabelled,
-    BidPlaced,
-    CatalogShown,
-    ItemSold,
-    ItemUnsold,
-    LogOpened,
-    Lot,
-    SaleOpened,
-)
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
+from harbor._core.events import BidderLabelled, CatalogShown, ItemSold, ItemUnsold, LogOpened, Lot, SaleOpened
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Predicted, Prediction, Profiled
 from harbor._games.sessions.private_values import ItemAllotted
@@ -42,7 +35,7 @@ def closed(run):
 
 
 def test_of_a_sale_there_are_prices_of_what_was_sold_at_its_place_and_no_second_time_as_bids():
-    sale = [BidPlaced("Loft", 1, "Ann", Decimal(12)), BidPlaced("Loft", 2, "Ben", Decimal(15))]
+    sale = [Acted("Ann", "Loft", Bid(Decimal(12))), Acted("Ben", "Loft", Bid(Decimal(15)), 2)]
     sale += [ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm"), ItemSold("Shed", "Ann", Decimal(11))]
     assert values("prices", OPENED, *sale) == {("", "price", 1): 15, ("", "price", 3): 11}
 
@@ -67,8 +60,8 @@ def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_predicti
         return Predicted("Ann", item, tuple(Prediction(name, one, Decimal(9)) for name, one in rivals))
 
     told = [OPENED, predicted("Loft", 0.9, 0.12), predicted("Loft", 0.72, 0.08), predicted("Farm", 0.7)]
-    told += [BidPlaced("Loft", 1, "Ben", Decimal(12)), ItemSold("Loft", "Ben", Decimal(12)), ItemUnsold("Farm")]
-    told += [predicted("Shed", 1.0), BidPlaced("Shed", 1, "Ben", Decimal(12))]
+    told += [Acted("Ben", "Loft", Bid(Decimal(12))), ItemSold("Loft", "Ben", Decimal(12)), ItemUnsold("Farm")]
+    told += [predicted("Shed", 1.0), Acted("Ben", "Shed", Bid(Decimal(12)))]
     assert values("interest_reliability", *told) == {
         ("Ann", "predicted", 2): 0.08,
         ("Ann", "observed", 2): 0,
