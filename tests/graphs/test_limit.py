@@ -24,7 +24,6 @@ from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import (
     BidderSeated,
-    BidderWithdrew,
     Event,
     ItemOpened,
     Lot,
@@ -187,7 +186,7 @@ def test_an_item_that_is_offered_again_at_a_lower_price_is_a_new_question():
     desk = Desk(700)
     seen = [
         limit_of(None),
-        BidderWithdrew("Lot A", 1, "Ann", "declined"),
+        Acted("Ann", "Lot A", Withdraw()),
         PriceLowered("Lot A", Decimal(500), Decimal(50)),
     ]
     assert desk.answer(seen, 500) == Bid(Decimal(500))

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
-from harbor._core.acts import Tried
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Withdraw
 from harbor._core.errors import ModelError
-from harbor._core.events import BiddersAsked, BidderWithdrew, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
@@ -297,7 +298,7 @@ def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_
     for event in (entry.event for entry in log):
         if isinstance(event, BiddersAsked):
             out[event.item, event.round] = set(gone.get(event.item, []))
-        if isinstance(event, BidderWithdrew):
+        if isinstance(event, Acted) and isinstance(event.act, Withdraw):
             gone.setdefault(event.item, []).append(event.bidder)
     bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
     assert any("withdrawn" in facts for facts in bids)

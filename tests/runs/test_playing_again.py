@@ -344,19 +344,20 @@ def test_an_edited_event_is_found_at_its_line(forged, kind, field, value):
 
 
 @pytest.mark.parametrize(
-    ("kind", "left_out"), [("acted", ("round",)), ("paused", ("over",)), ("sale_opened", ("lots", 0, "listing"))]
+    ("kind", "left_out"),
+    [("acted", ("round",)), ("model_called", ("answered_by",)), ("sale_opened", ("lots", 0, "listing"))],
 )
 def test_a_field_that_is_left_out_is_found_though_reading_fills_it_in(kind, left_out, forged):
     entries = lines(forged)
     *outer, name = left_out
     at = next(n for n, one in enumerate(entries) if one["type"] == kind and left_out[0] in one)
-    told, holder = entries[at][left_out[0]], reduce(getitem, outer, entries[at])
-    before = json.dumps(told)
-    del holder[name]
+    del reduce(getitem, outer, entries[at])[name]
     write_log(forged, entries)
     verdict = difference(forged)
     assert (verdict.line, verdict.event) == (at + 1, kind)
-    assert json.loads(verdict.expected) == {left_out[0]: json.loads(before)}
+    expected = verdict.expected.removesuffix("...")
+    assert f'"{name}": ' in expected
+    assert expected.startswith(f'{{"{left_out[0]}": ')
 
 
 @pytest.mark.parametrize("added", [{"finish": ""}, {"retries": 0}])

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from harbor import Auction, Bidder, Item
 from harbor._cli.configs import load, presets
 from harbor._core.acts import Acted
-from harbor._core.asks import Bid
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.finding import find
 from harbor._core.layout import EVENTS
 from harbor._core.log import read_log
@@ -399,11 +399,7 @@ def test_words_bidder_and_kind_leave_the_events_that_have_them(sale, look):
 @needs_browser
 def test_what_a_bidder_was_seen_to_do_leads_to_its_decision_and_only_its_own_eyes_do(sale, look):
     entries = read_log(sale[1] / EVENTS).entries
-    out = next(
-        entry
-        for entry in entries
-        if type(entry.event).__name__ == "BidderWithdrew" and entry.event.reason == "declined"
-    )
+    out = next(entry for entry in entries if isinstance(entry.event, Acted) and entry.event.act == Withdraw())
     [*_, decided] = [
         entry.seq
         for entry in entries[: out.seq]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Bid
+from harbor._core.acts import Acted, ActedSealed, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     AuctionHeld,
     BidderLabelled,
@@ -30,6 +30,7 @@ from harbor._core.events import (
     SeriesOpened,
 )
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import HOUSE, PaidSealed
 from harbor._core.thoughts import (
     Belief,
     Believed,
@@ -41,8 +42,8 @@ from harbor._core.thoughts import (
     Profiled,
     Strategized,
 )
-from harbor._games.beauty.rules import BeautyOpened
-from harbor._games.sessions.session import RunLabelled, RunSettled
+from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
+from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.bidding import BINS
 from harbor.evaluation._metrics.built_in import METRICS
@@ -80,7 +81,9 @@ def seated(bidder, objective="profit"):
 
 
 def withdrew(item, number, bidder, reason="declined"):
-    return BidderWithdrew(item, number, bidder, reason)
+    if reason == "cannot afford":
+        return BidderWithdrew(item, number, bidder, reason)
+    return Acted(bidder, item, Withdraw(reason), number)
 
 
 def failed(item, number, bidder, attempt=1):
@@ -405,9 +408,14 @@ def test_the_error_of_a_prediction_is_of_rivals_that_bid_and_lost():
 
 
 def day(number, bids, served, statuses):
-    bids = {name: None if bid is None else usd(bid) for name, bid in bids.items()}
+    acts = {name: Withdraw() if bid is None else Bid(usd(bid)) for name, bid in bids.items()}
     stood = {name: Status(health, usd(balance), 1) for name, (health, balance) in statuses.items()}
-    return [DayOpened(f"day {number}", 10), DayClosed(f"day {number}", bids, (), served, stood)]
+    item = f"day {number}"
+    return [
+        DayOpened(item, 10),
+        *(Acted(name, item, act) for name, act in acts.items()),
+        DayClosed(item, served, stood),
+    ]
 
 
 # Al needs 8 units and Bo 12; on average 10 are there. Al is served on day 1, nobody on day 2, and Bo dies.
@@ -469,8 +477,12 @@ def test_before_the_first_day_is_over_nothing_is_said_of_the_residents():
 # ---------------------------------------------------------------- sessions
 
 
-def settled(bidder, run, action, won, assets):
-    return RunSettled(bidder, f"run {run}", None if action is None else usd(action), won, usd(0), usd(0), usd(assets))
+def picked(bidder, run, number):
+    return ActedSealed(bidder, f"run {run}", Withdraw("failed bids") if number is None else Bid(usd(number)))
+
+
+def won(bidder, run, prize):
+    return PaidSealed((bidder,), HOUSE, bidder, f"run {run}", usd(prize))
 
 
 CONTEST = BeautyOpened(
@@ -489,13 +501,19 @@ CONTEST = BeautyOpened(
 
 # Two runs for a prize of 60: Ann picks 30 and 20 and wins it, then shares it; Ben picks 60, then fails to pick.
 RUNS = [
-    settled("Ann", 1, 30, True, 60),
-    settled("Ben", 1, 60, False, 0),
+    RunOpened("run 1"),
+    picked("Ann", 1, 30),
+    picked("Ben", 1, 60),
+    won("Ann", 1, 60),
     RunLabelled("run 1", {"Ann": usd(0), "Ben": usd(0)}, {"Ann": usd(30), "Ben": usd(30)}),
+    PrizeAwarded("run 1", (), None),
+    RunOpened("run 2"),
     Tried("Ben", "run 2", 1, 1, "not a number"),
-    settled("Ann", 2, 20, True, 60),
-    settled("Ben", 2, None, False, 0),
+    picked("Ann", 2, 20),
+    picked("Ben", 2, None),
+    won("Ann", 2, 60),
     RunLabelled("run 2", {"Ann": usd(0), "Ben": usd(0)}, {"Ann": usd(30), "Ben": usd(30)}),
+    PrizeAwarded("run 2", (), None),
 ]
 SESSION = [
     LogOpened(1, "0.1.0", "run-7", 7),
@@ -535,7 +553,7 @@ def test_dollars_are_told_run_by_run_too():
 
 
 def test_where_no_equilibrium_is_known_payoffs_are_missing_and_actions_and_dollars_are_not():
-    unlabelled = log(*SESSION[:4], *RUNS[:2])
+    unlabelled = log(*SESSION[:4], *(event for event in RUNS[:6] if not isinstance(event, RunLabelled)))
     assert values("earned", unlabelled) == {"Ann": 60, "Ben": 0}
     for metric in ("payoff", "payoff_ratio", "deviation"):
         assert set(missing(metric, unlabelled)) == {"Ann", "Ben"}
