@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING
 from dataclasses import fields as dataclass_fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from math import isfinite
 from types import ModuleType
@@ -111,7 +112,7 @@ def _addressed(audience: Audience, name: str) -> str:
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     seq, at, event = entry
-    name, fields = _written(event, brief=True)
+    name, fields = _written(event, _at_default(event))
     head = f'{{"seq":{seq},"at":{round(at, 6)!r},{_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
@@ -138,17 +139,29 @@ def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
     return event
 
 
-def _written(event: Event, brief: bool = False) -> tuple[str, bytes]:
-    """Give the name of an event, and its fields in JSON without braces; where it is brief, without those by default.
+@cache
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """Give the fields of events of a kind that have a default, and that."""
+    factories = ((one, one.default_factory) for one in dataclass_fields(kind) if one.default_factory is not MISSING)
+    return (
+        *((one.name, one.default) for one in dataclass_fields(kind) if one.default is not MISSING),
+        *((one.name, make()) for one, make in factories),
+    )
 
-    What stands within a field is written whole: its kind may be a default, as that of a distribution.
-    """
-    name, adapter, defaults = _adapter(type(event))
-    same = {one for one, usual in defaults.items() if getattr(event, one) == usual} if brief else None
+
+def _at_default(event: Event) -> set[str] | None:
+    """Name the fields of an event that have their default."""
+    kind: Any = type(event)
+    return {name for name, default in _defaults(kind) if getattr(event, name) == default} or None
+
+
+def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]:
+    """Give the name of an event, and its fields in JSON without braces."""
+    name, adapter = _adapter(type(event))
     try:
-        return name, adapter.serializer.to_json(event, exclude=same)[1:-1]
+        return name, adapter.serializer.to_json(event, exclude=exclude)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        fields = adapter.dump_python(event, mode="json", exclude=same)
+        fields = adapter.dump_python(event, mode="json", exclude=exclude)
         plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return name, plain.encode(errors="replace")[1:-1]
 

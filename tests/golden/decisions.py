@@ -160,12 +160,14 @@ def of_new_turn(number: int, turn: Turn, settled: Mapping[str, Act]) -> Iterator
 
     An `Acted` of an item and round whose act is known discloses what was sealed, and is no other act.
     """
+    from harbor._core.acts import act_json  # which the schema before does not have
+
     failed = {(one.bidder, one.attempt): one.reason for one in turn.events if kind(one) == "Tried"}
     broken = {one.bidder for one in turn.events if kind(one) == "SeatFailed"}
     told: dict[str, Act] = {}
     for one in turn.events:
         if kind(one) in ("Acted", "ActedSealed"):
-            told.setdefault(one.bidder, plain(one.act))
+            told.setdefault(one.bidder, plain(act_json(one.act)))
     for asked in turn.asked:
         for name in asked.bidders:
             reason = failed.get((name, asked.attempt))
