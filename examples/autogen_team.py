@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
@@ -12,7 +13,8 @@ from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core import CancellationToken
 
-from harbor import Auction, Bidder, BidderAgent, houses
+from harbor import Auction, Bidder, BidderAgent, ask_message, houses
+from harbor.games import Amount, Ask
 
 
 class Talker(BaseChatAgent):
@@ -42,12 +44,13 @@ def an_agent_in_an_auction() -> None:
 
 
 async def a_bidder_in_a_team() -> None:
-    """Seat Harbor bidders in a stock team; whoever leads it asks in plain English."""
+    """Seat Harbor bidders in a stock team; with a language model, they understand plain English too."""
     ann = BidderAgent(Bidder("Ann", budget=500_000), values={"Wren House": 440_000})
     ben = BidderAgent(Bidder("Ben", budget=300_000), values={"Wren House": 150_000})
     team = RoundRobinGroupChat([ann, ben], max_turns=2)
-    result = await team.run(task="Wren House is for sale, from 160k up. Everybody, what do you bid?")
-    for message in result.messages[1:]:
+    space = Amount(Decimal(160_000), Decimal(900_000))
+    result = await team.run(task=[ask_message(Ask(name, "Wren House", 1, space)) for name in ("Ann", "Ben")])
+    for message in result.messages[2:]:
         print(f"{message.source}: {message.to_text()}")
 
 

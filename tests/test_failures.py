@@ -12,8 +12,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
+from harbor._core.acts import Tried
 from harbor._core.errors import ModelError
-from harbor._core.events import CLOCK_FIELDS, BidFailed, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.events import CLOCK_FIELDS, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Believed, Mirrored, Profiled
@@ -99,7 +100,7 @@ def test_a_reply_nested_beyond_all_bounds_is_an_unreadable_one():
 
 def test_the_reason_of_an_unreadable_bid_reaches_the_model_that_made_it():
     log = held(says={"bid": '{"reasons": "yes", "action": "bid"}'})
-    assert all("a bid needs an amount" in failed.reason for failed in of_type(log, BidFailed))
+    assert all("a bid needs an amount" in failed.reason for failed in of_type(log, Tried))
 
 
 def test_a_decision_in_loose_form_is_understood():

@@ -21,8 +21,9 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, EnglishRules, Item, Result, Simulated, SimulatedChat
 from harbor._config.auction import Persona
+from harbor._core.acts import Tried
 from harbor._core.errors import ModelError
-from harbor._core.events import ANALYST, EVERYONE, BidFailed, ItemSold, ModelCalled, SeatFailed
+from harbor._core.events import ANALYST, EVERYONE, ItemSold, ModelCalled, SeatFailed
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry, encode
 from harbor._core.thoughts import LimitSet
@@ -210,7 +211,7 @@ def test_the_reasons_of_a_limit_are_really_in_the_log(silent_run):
 
 
 def test_bids_really_fail_for_a_budget(silent_run):
-    failed = of_type(silent_run.result.log, BidFailed)
+    failed = of_type(silent_run.result.log, Tried)
     assert {failure.bidder for failure in failed} >= {"Ann"}
     assert any("above the greatest bid" in failure.reason for failure in failed)
 
@@ -245,7 +246,7 @@ def test_no_bidder_sees_a_secret_of_the_analyst(run):
 
 
 def test_why_a_bid_failed_is_for_its_bidder_alone(run):
-    for failure in of_type(run.result.log, BidFailed):
+    for failure in of_type(run.result.log, Tried):
         budget = failure.reason.rpartition("$")[2]
         others = [text for name, text in views(run).items() if name != failure.bidder]
         assert [text for text in others if f"greatest bid of ${budget}" in text] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -12,14 +13,23 @@ from harbor import Bidder, bidder_node
 
 def bids(state: MessagesState) -> list[int]:
     """Give the bids since the auctioneer spoke last."""
-    answers = [one.additional_kwargs["harbor"]["answer"] for one in state["messages"][-2:] if one.name != "auctioneer"]
+    last = [one.additional_kwargs for one in state["messages"][-2:]]
+    answers = [data["harbor"]["answer"] for data in last if "harbor" in data]
     return [answer["amount"] for answer in answers if answer["action"] == "bid"]
 
 
 def auctioneer(state: MessagesState) -> dict[str, Any]:
-    """Ask both for more than the last bid, in plain English; a language model could speak here."""
+    """Ask both for more than the last bid, as JSON; a bidder with a language model reads English too."""
     least = max(bids(state), default=150_000) + 10_000
-    return {"messages": [AIMessage(f"Wren House: everybody, do you bid ${least:,} or more?", name="auctioneer")]}
+    return {"messages": [asking(bidder, least) for bidder in ("Ann", "Ben")]}
+
+
+def asking(bidder: str, least: int) -> AIMessage:
+    """Ask a bidder for so many dollars or more."""
+    space = {"kind": "amount", "minimum": least, "maximum": 1_000_000}
+    ask = {"bidder": bidder, "item": "Wren House", "round": 1, "space": space}
+    words = f"{bidder}, do you bid ${least:,} or more?"
+    return AIMessage(words, name="auctioneer", additional_kwargs={"ask": json.dumps(ask)})
 
 
 def still_on(state: MessagesState) -> str:

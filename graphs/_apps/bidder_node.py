@@ -67,9 +67,10 @@ def bidder_node(
 
     The bid is there in words, and as data: bidder, item, round and answer, in its `additional_kwargs["harbor"]`. It
     believes the messages of the `auctioneers` alone ("user" is a human message without a name), and nothing that is
-    said changes what its owner gave it. Harbor's own sentences are parsed; other English costs one call of its model
-    per message. What it heard and thinks stays in its own part of the thread, which no other node reads; in an app
-    without a checkpointer it reads all messages again each time.
+    said changes what its owner gave it. "events" and "ask" in the `additional_kwargs` of a message, as JSON, are read
+    as they are; a message without them costs one call of its model, which reads the English. What it heard and thinks
+    stays in its own part of the thread, which no other node reads; in an app without a checkpointer it reads all
+    messages again each time.
 
     Args:
         bidder: who it is and how it thinks; its `model` is the model if none is given here.
@@ -77,7 +78,7 @@ def bidder_node(
         values: what items are worth to it in dollars, by the names that the auctioneer uses; it bids on no other.
         name: of its messages, a Python identifier (None: made from the bidder's).
         auctioneers: the names of the speakers that it believes.
-        game: the game that is played; in another than "english" it understands Harbor's own sentences alone.
+        game: the game that is played; in another than "english" it understands JSON alone.
         catalogue: where its persona is from.
         seed: of the built-in model's chance.
         memory: how much it recalls of earlier auctions, as in `[memory]`; it is in the store that the app was compiled

@@ -42,13 +42,13 @@ class BidderAgentConfig(BaseModel):
 
 
 class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
-    """A bidder in a team of yours: it hears the auctioneer, in plain English or in Harbor's words, and bids in words.
+    """A bidder in a team of yours: it hears the auctioneer, in plain English or as JSON, and bids in words.
 
     It believes the `auctioneers` alone, by the names of the agents that speak ("user" gives a team its task): what a
     rival says is not read, whatever it claims to be. Its budget, values, persona and objective are yours to give;
-    nothing that is said changes them. English that is not Harbor's costs one call of its model per message of the
-    auctioneer. AutoGen takes an agent's word for its name, so an agent of hostile code can pass for the auctioneer; an
-    agent that only writes text can't.
+    nothing that is said changes them. "events" and "ask" in the metadata of a message, as JSON, are read as they are;
+    a message without them costs one call of its model, which reads the English. AutoGen takes an agent's word for its
+    name, so an agent of hostile code can pass for the auctioneer; an agent that only writes text can't.
 
     A handed-over turn (`Swarm`) is handed back. The answer's metadata has the item, the round and the answer
     in words.
@@ -60,7 +60,7 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
         name: its name among agents, a Python identifier (None: made from the bidder's).
         description: tells teams with a selector what it is.
         auctioneers: the names of the speakers that it believes.
-        game: the game that is played; in another than "english" it understands Harbor's own sentences alone.
+        game: the game that is played; in another than "english" it understands JSON alone.
         catalogue: where its persona is from.
         seed: of the built-in model's chance.
 

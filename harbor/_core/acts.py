@@ -115,7 +115,9 @@ class Acted(PublicEvent):
     def words(self) -> str:
         """What was done, in a sentence."""
         if isinstance(self.act, Withdraw):
-            return f"{self.bidder} is out of {self.item}."
+            vain = self.act.offered
+            why = "" if vain is None else f": its bid of {self._spelt(vain)} was not legal"
+            return f"{self.bidder} is out of {self.item}{why}."
         where = "" if isinstance(self.act, BundleBid) else f" on {self.item}"
         return f"{self.bidder} {self.did}{where}."
 
@@ -124,7 +126,7 @@ class Acted(PublicEvent):
         """What was done, without who and where: "bids $500"."""
         match self.act:
             case Bid(amount=amount):
-                return f"bids {dollars(amount)}" if self.unit == "dollars" else f"chooses {amount:f}"
+                return f"{'bids' if self.unit == 'dollars' else 'chooses'} {self._spelt(amount)}"
             case BundleBid(items=items, amount=amount):
                 return f"bids {dollars(amount)} for {' and '.join(items)}"
             case Choose(option=option):
@@ -139,6 +141,9 @@ class Acted(PublicEvent):
                 return "waits"
             case Withdraw():
                 return "withdraws"
+
+    def _spelt(self, amount: Decimal) -> str:
+        return dollars(amount) if self.unit == "dollars" else f"{amount:f}"
 
 
 @dataclass(frozen=True, slots=True)

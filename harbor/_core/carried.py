@@ -30,9 +30,12 @@ def carried(events: Sequence[str], ask: Ask | Pause | None = None) -> dict[str, 
 def ask_in(metadata: Mapping[str, Any]) -> Ask | Pause | None:
     """Read the ask that a message carries; None if it carries none."""
     try:
-        return ASK.validate_json(_text(metadata, ASKED))
-    except ValueError:
+        told = from_json(_text(metadata, ASKED))
+        ask = ASK.validate_python(told)
+    except (ValueError, TypeError):  # TypeError: a lone surrogate
         return None
+    is_call = isinstance(told, dict) and not told.keys().isdisjoint(("item", "space"))
+    return None if is_call and isinstance(ask, Pause) else ask  # a call that lacks something is no time to think
 
 
 def events_in(metadata: Mapping[str, Any], bidder: str, kinds: Iterable[type[Event]]) -> list[Event] | None:

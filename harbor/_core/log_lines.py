@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING
 from dataclasses import fields as dataclass_fields
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from math import isfinite
 from types import ModuleType
@@ -65,7 +65,7 @@ def _name(kind: type[Event]) -> str:
 
 
 _AUDIENCES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
-_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any], Mapping[str, Any]]] = {}
+_ADAPTERS: dict[type[Event], tuple[str, TypeAdapter[Any]]] = {}
 
 
 def _events_in(*modules: ModuleType) -> Iterator[type[Event]]:
@@ -90,22 +90,11 @@ def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
 _OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts, acts, outcomes)}
 
 
-def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any], Mapping[str, Any]]:
-    """Give the name of an event type, what writes and reads it, and its defaults.
-
-    They are made when they are first needed, as it costs 1 ms.
-    """
+def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
+    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
     if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = _name(kind), TypeAdapter(kind), dict(_defaults(kind))
+        _ADAPTERS[kind] = _name(kind), TypeAdapter(kind)
     return _ADAPTERS[kind]
-
-
-def _defaults(kind: type[Event]) -> Iterator[tuple[str, Any]]:
-    for one in dataclass_fields(kind):
-        if one.default is not MISSING:
-            yield one.name, one.default
-        elif one.default_factory is not MISSING:
-            yield one.name, one.default_factory()
 
 
 def name_in_log(event: Event) -> str:
@@ -123,7 +112,7 @@ def _addressed(audience: Audience, name: str) -> str:
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
     """Write an entry as a JSON line; returns the line and its digest."""
     seq, at, event = entry
-    name, fields = _written(event, brief=True)
+    name, fields = _written(event, _at_default(event))
     head = f'{{"seq":{seq},"at":{round(at, 6)!r},{_addressed(event.audience, name)}'
     body = head.encode() + (b"," + fields if fields else b"")
     digest = sha256(digest_before.encode() + body).hexdigest()[:16]
@@ -150,17 +139,29 @@ def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
     return event
 
 
-def _written(event: Event, brief: bool = False) -> tuple[str, bytes]:
-    """Give the name of an event, and its fields in JSON without braces; where it is brief, without those by default.
+@cache
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """Give the fields of events of a kind that have a default, and that."""
+    factories = ((one, one.default_factory) for one in dataclass_fields(kind) if one.default_factory is not MISSING)
+    return (
+        *((one.name, one.default) for one in dataclass_fields(kind) if one.default is not MISSING),
+        *((one.name, make()) for one, make in factories),
+    )
 
-    What stands within a field is written whole: its kind may be a default, as that of a distribution.
-    """
-    name, adapter, defaults = _adapter(type(event))
-    same = {one for one, usual in defaults.items() if getattr(event, one) == usual} if brief else None
+
+def _at_default(event: Event) -> set[str] | None:
+    """Name the fields of an event that have their default."""
+    kind: Any = type(event)
+    return {name for name, default in _defaults(kind) if getattr(event, name) == default} or None
+
+
+def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]:
+    """Give the name of an event, and its fields in JSON without braces."""
+    name, adapter = _adapter(type(event))
     try:
-        return name, adapter.serializer.to_json(event, exclude=same)[1:-1]
+        return name, adapter.serializer.to_json(event, exclude=exclude)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        fields = adapter.dump_python(event, mode="json", exclude=same)
+        fields = adapter.dump_python(event, mode="json", exclude=exclude)
         plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return name, plain.encode(errors="replace")[1:-1]
 
@@ -195,7 +196,7 @@ def decode_fields(fields: Mapping[str, Any], line: bytes, kind: type[Event]) -> 
     seq, at = fields["seq"], fields["at"]
     if type(seq) is not int or type(at) not in (int, float) or not isfinite(at):
         raise ValueError("neither number nor time of a line")
-    _, adapter, _ = _adapter(kind)
+    _, adapter = _adapter(kind)
     event: Event = adapter.validate_json(line)
     if fields.get("audience", EVERYONE) != event.audience:
         raise ValueError(f"of the audience {fields.get('audience', EVERYONE)!r}, and its event is {event.audience!r}'s")

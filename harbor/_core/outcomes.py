@@ -32,6 +32,11 @@ class AllocatedSealed(SharedEvent):
     item: str
     units: Claim = ONE
 
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """Who gets what: no public event says it."""
+        what = self.item if self.units == 1 else f"{self.units:,f} units of {self.item}"
+        return (f"You get {what}." if hearer == self.bidder else f"{self.bidder} gets {what}.",)
+
 
 @dataclass(frozen=True, slots=True)
 class Paid(PublicEvent):
@@ -53,6 +58,15 @@ class PaidSealed(SharedEvent):
     item: str
     amount: Money
     fee: bool = False
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """Who pays whom what: no public event says it."""
+        amount = dollars(self.amount)
+        what = f"a fee of {amount} for a broken rule in {self.item}" if self.fee else f"{amount} for {self.item}"
+        if self.payer == HOUSE:
+            return (f"You are paid {what}." if hearer == self.payee else f"{self.payee} is paid {what}.",)
+        whom = "" if self.payee == HOUSE else " you" if hearer == self.payee else f" {self.payee}"
+        return (f"You pay{whom} {what}." if hearer == self.payer else f"{self.payer} pays{whom} {what}.",)
 
 
 @dataclass(frozen=True, slots=True)

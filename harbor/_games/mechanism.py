@@ -47,20 +47,19 @@ def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
     return state
 
 
-def acted(ask: Ask, action: Action) -> Acted:
-    """Say in public what a bidder did: what was offered in vain is left out, as it may reveal a budget."""
+def acted(ask: Ask, action: Action, acts: Shown) -> Acted | ActedSealed:
+    """Say what a bidder did, in public or to itself: what it offered in vain is left out, as it may reveal a budget."""
     if type(action) is Withdraw and action.offered is not None:
         action = Withdraw(action.reason)
+    if acts == "sealed":
+        return ActedSealed(ask.bidder, ask.item, action, ask.round, ask.attempt)
     unit: Unit = "number" if type(ask.space) is Number else "dollars"
     return Acted(ask.bidder, ask.item, action, ask.round, ask.attempt, unit)
 
 
 def acts_of(asks: Iterable[Ask], actions: Mapping[str, Action], acts: Shown) -> list[Acted | ActedSealed]:
-    """Say what everyone of a turn did, in the order of these asks: in public, or to each bidder its own alone."""
-    public = [acted(ask, actions[ask.bidder]) for ask in asks]
-    if acts == "open":
-        return [*public]
-    return [ActedSealed(one.bidder, one.item, one.act, one.round, one.attempt) for one in public]
+    """Say what everyone of a turn did, in the order of these asks."""
+    return [acted(ask, actions[ask.bidder], acts) for ask in asks]
 
 
 def violation(ask: Ask, action: Action) -> str:

@@ -12,7 +12,7 @@ from harbor._core.errors import of_strangers
 from harbor._core.events import EVERYONE, Event, PrivateEvent, SharedEvent
 from harbor._core.log import Log
 from harbor._games.chance import Chance, Draw, Told
-from harbor._games.mechanism import Mechanism, Shown, acts_of
+from harbor._games.mechanism import Mechanism, Shown, acted
 
 S = TypeVar("S")
 
@@ -106,8 +106,8 @@ class Sale(Generic[S]):
 
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
         """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
-        for act in acts_of(asks, actions, self._acts):
-            self.record(act)
+        for ask in asks:
+            self.record(acted(ask, actions[ask.bidder], self._acts))
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""

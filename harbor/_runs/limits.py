@@ -24,7 +24,7 @@ from harbor._runs.raw_calls import content_of, recorded_calls
 from harbor._runs.resolve import models_of
 
 T = TypeVar("T")
-_IS_CALL = b'"type": "model_called"'
+_IS_CALL = b'"type":"model_called"'
 
 
 def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:

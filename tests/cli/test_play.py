@@ -12,18 +12,11 @@ from harbor import Auction, Bidder, Item, Person, aresume
 from harbor._cli.configs import seat_person
 from harbor._cli.display.clock import is_due
 from harbor._config.auction import PATIENCE_SECONDS
+from harbor._core.acts import Acted, Tried
 from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Pause
+from harbor._core.asks import Ask, Pause, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import (
-    Answered,
-    BidderSeated,
-    BidderWithdrew,
-    BidFailed,
-    ItemSold,
-    SaleClosed,
-    SeatFailed,
-)
+from harbor._core.events import Answered, BidderSeated, ItemSold, SaleClosed, SeatFailed
 from harbor._core.log import of_type
 from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process
@@ -94,7 +87,7 @@ def test_a_bid_that_is_refused_is_explained_and_asked_again(folder):
         assert "Your bid failed: $20,000 is above the greatest bid of $10,000." in person.answer("5")
         assert "Your bid failed: $5 is below the least bid of $1,000." in person.answer("1000")
         person.expect("Ann bids $1,000 on Lot A.")
-    assert [line["reason"].split()[0] for line in of(folder, "bid_failed")] == ["$20,000", "$5"]
+    assert [line["reason"].split()[0] for line in of(folder, "tried")] == ["$20,000", "$5"]
 
 
 @pytest.mark.slow
@@ -109,7 +102,7 @@ def test_what_cannot_be_read_is_explained_and_costs_no_attempt(folder):
             assert "That can't be read: " in person.answer(garbage)
         assert "Type an amount from 1000 to 10000, or: withdraw" in person.answer("1000")
         person.expect("Ann bids $1,000 on Lot A.")
-    assert of(folder, "bid_failed") == []
+    assert of(folder, "tried") == []
 
 
 @pytest.mark.slow
@@ -196,7 +189,7 @@ def test_who_takes_too_long_is_told_and_has_withdrawn(folder):
         person.expect("Lot A is sold to Ben for $1,000.")
         person.expect("harbor: warning: Ann gave no answer 2 times")
         assert person.end() == 0
-    assert {line["reason"] for line in of(folder, "bidder_withdrew") if line["bidder"] == "Ann"} == {"fault"}
+    assert {line["act"].get("reason") for line in of(folder, "acted") if line["bidder"] == "Ann"} == {"fault"}
 
 
 def test_the_time_that_is_left_is_written_anew_seldom_and_at_the_end_each_second():
@@ -284,7 +277,7 @@ async def test_a_person_is_told_that_its_call_is_over():
     assert await asyncio.wait_for(ann.asks.get(), LONG) is None
     log = (await held).log
     assert {failed.kind for failed in of_type(log, SeatFailed)} == {"timeout"}
-    assert {out.reason for out in of_type(log, BidderWithdrew)} == {"fault"}
+    assert {out.act for out in of_type(log, Acted)} == {Withdraw("fault")}
 
 
 async def test_words_that_come_too_late_are_no_answer_to_the_next_call():
@@ -429,5 +422,5 @@ def test_what_a_bidder_brings_is_told_a_sentence_a_line():
         "You act as (weight 0.5): You like boats.",
         "You know what Ben is like: farmer 1.",
     ]
-    assert told_to("Ann", BidFailed("Ann", "Vase", 1, 1, "it is odd")) == []
+    assert told_to("Ann", Tried("Ann", "Vase", 1, 1, "it is odd")) == []
     assert told_to("Ann", ItemSold("Vase", "Ben", Decimal(5))) == ["Vase is sold to Ben for $5."]

@@ -21,10 +21,11 @@ from harbor._games.drawn import Mark, Picture
 from harbor._view.run_data import run_page
 from harbor._view.run_figures import EXPECTED, _drawing, _marks, run_drawings
 from harbor._view.run_record import read_run
+from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._report.canvas import colour
 from harbor.evaluation._report.paging import TALLEST, pages
 from harbor.evaluation._report.picture import FILE_STYLE
-from harbor.events import BidPlaced, ItemSold
+from harbor.events import ItemSold
 from support.commands import harbor, mistake
 from support.folders import ROOT
 from support.plugins import remembering
@@ -87,9 +88,9 @@ def test_a_figure_has_the_marks_of_the_page_a_panel_per_item_and_a_point_per_bid
     items = list(dict.fromkeys(one.item for one in of_type(record.entries, ItemSold)))
     assert [panel.heading for panel in drawing.panels] == items
     [ann] = [one for one in drawing.legend if one.label == "Ann"]
-    bids = [one for one in of_type(record.entries, BidPlaced) if (one.item, one.bidder) == (items[0], "Ann")]
+    told = [one for one in bids(record.entries) if (one.item, one.bidder) == (items[0], "Ann")]
     points = [one for one in drawn(drawing).lines if one.get_marker() == ann.marker and one.get_color() == ann.colour]
-    assert [list(one.get_ydata()) for one in points] == [[float(bid.amount) for bid in bids]]
+    assert [list(one.get_ydata()) for one in points] == [[float(bid.amount) for bid in told]]
 
 
 def test_panels_of_parts_stand_in_two_columns_on_a_column(run):

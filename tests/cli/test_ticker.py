@@ -5,7 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from harbor._cli.display.ticker import MOST_PRICES, Ticker
-from harbor._core.events import BiddersAsked, BidderWithdrew, BidPlaced, ItemOpened, RoundClosed
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Withdraw
+from harbor._core.events import BiddersAsked, ItemOpened, RoundClosed
 
 OPENED = ItemOpened("Lot", Decimal(100), Decimal(10))
 
@@ -36,6 +38,6 @@ def test_who_thinks_is_told_with_whole_seconds_until_it_answers():
     asked = BiddersAsked("Lot", 1, 1, ("Ann", "Ben", "Cho"))
     assert told(asked).thinking(0.9) == ""
     assert told(asked).thinking(2.5) == "thinking: Ann 2 s, Ben 2 s, Cho 2 s"
-    answered = [asked, BidPlaced("Lot", 1, "Ann", Decimal(100)), BidderWithdrew("Lot", 1, "Ben", "declined")]
+    answered = [asked, Acted("Ann", "Lot", Bid(Decimal(100))), Acted("Ben", "Lot", Withdraw())]
     assert told(*answered).thinking(3) == "thinking: Cho 3 s"
     assert told(asked, *closed(150)).thinking(3) == ""

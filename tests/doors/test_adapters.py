@@ -11,7 +11,8 @@ from subprocess import PIPE, Popen, run
 import pytest
 
 from harbor import Auction, Bidder, houses
-from harbor._core.events import BidFailed, ModelCalled, SeatFailed
+from harbor._core.acts import Tried
+from harbor._core.events import ModelCalled, SeatFailed
 from harbor._core.layout import EVENTS
 from harbor._core.log import of_type, read_log
 from harbor._runs.result import Result
@@ -46,7 +47,7 @@ def auction(agent):
 
 
 def failures(run):
-    return [*of_type(run.log, SeatFailed), *of_type(run.log, BidFailed)]
+    return [*of_type(run.log, SeatFailed), *of_type(run.log, Tried)]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,9 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from harbor import Auction, Bidder, Item, of_type
-from harbor._core.events import BidderWithdrew, BidFailed, ItemSold, LogOpened, SaleClosed, SeatFailed
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Withdraw
+from harbor._core.events import ItemSold, LogOpened, SaleClosed, SeatFailed
 from harbor._core.log_lines import Entry, encode
 from support.clerk import Clerk
 
@@ -137,10 +139,11 @@ def test_an_answer_that_is_no_action_is_a_failed_bid_and_asked_again(answer, rea
         return answer if turn["attempt"] == 1 else {"action": "withdraw"}
 
     log = sale().run(agents={"Tal": mumbles}).log
-    assert reason in of_type(log, BidFailed)[0].reason
+    assert reason in of_type(log, Tried)[0].reason
     assert [turn["attempt"] for turn in turns] == [1, 2, 1, 2]
     assert reason in turns[1]["refusal"]
-    assert next((one.bidder, one.reason) for one in of_type(log, BidderWithdrew)) == ("Tal", "declined")
+    assert next(one for one in of_type(log, Acted)).act == Withdraw()
+    assert of_type(log, Acted)[0].bidder == "Tal"
 
 
 async def raises_later(turn: dict[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,10 @@ import psutil
 import pytest
 
 from harbor._config.agents import AgentCommand
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated, BidPlaced
+from harbor._core.events import BidderSeated
 from harbor._core.spaces import Amount
 from harbor._doors import processes
 from harbor._doors.door import DoorFailed
@@ -47,7 +48,7 @@ class Table:
 
     async def ask(self, attempt=1):
         turn = self.turns.of(ASK._replace(attempt=attempt), self.seen)
-        self.seen.append(BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(len(self.seen))))
+        self.seen.append(Acted("Ben", "Vase", Bid(Decimal(len(self.seen)))))
         return (await self.door.ask(turn)).answer
 
     async def question(self):
@@ -305,7 +306,7 @@ async def test_a_late_answer_is_dropped_with_its_number_or_without(tmp_path):
 
 async def test_a_process_that_reads_nothing_is_replaced_before_it_fills_the_memory():
     async with seated(python("import time; time.sleep(3600)")) as table:
-        table.seen += [BidPlaced(item="V" * 80, bidder="B" * 80, round=1, amount=Decimal(1))] * 2_000
+        table.seen += [Acted("B" * 80, "V" * 80, Bid(Decimal(1)))] * 2_000
         await table.asked_in_vain()
         [first] = children()
         await table.asked_in_vain()

@@ -16,13 +16,15 @@ import jsonschema
 import pytest
 from pydantic import TypeAdapter
 
-from harbor import AgentCommand, AgentServer, Auction, Bidder, Item, of_type
+from harbor import AgentCommand, AgentServer, Auction, Bidder, Item
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Unreadable
-from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, Lot, SaleOpened
+from harbor._core.events import BidderSeated, ItemOpened, Lot, SaleOpened
 from harbor._core.spaces import Amount, Space
 from harbor._doors.given import LONGEST_ANSWER, answer_in, object_of
 from harbor._doors.processes import PASSED_ON
 from harbor._doors.turn import SeatTurns
+from harbor.evaluation._metrics.acts import bids
 from support.held_games import GAMES, auction
 from support.processes import when
 from support.protocol import PAGE, SCHEMA, fields, schema
@@ -128,7 +130,7 @@ def log(agent, given=None):
     items = [Item(name="Vase", start=100, true_value=400), Item(name="Jug", start=200, true_value=300)]
     bidders = [Bidder("Ann", agent=agent), Bidder("Ben", rule="minimum-raise")]
     result = Auction(items=items, bidders=bidders, seed=3).run(agents={"Ann": given} if given else {})
-    assert [bid for bid in of_type(result.log, BidPlaced) if bid.bidder == "Ann"]
+    assert [bid for bid in bids(result.log) if bid.bidder == "Ann"]
     return [entry.event for entry in result.log if type(entry.event).__name__ not in ("LogOpened", "BidderLabelled")]
 
 
@@ -161,11 +163,11 @@ def test_the_program_on_the_page_bids_the_same_if_it_numbers_nothing_and_is_unti
     assert tidy in text
     (tmp_path / "bidder.py").write_text(start + text.replace(tidy, each.format("json.dumps(answer)")))
     found = log(AgentCommand(command=(sys.executable, str(tmp_path / "bidder.py"))))
-    assert bids(found) == bids(log(True, bid))
+    assert acts(found) == acts(log(True, bid))
 
 
-def bids(events):
-    return [event for event in events if isinstance(event, BidPlaced)]
+def acts(events):
+    return [event for event in events if isinstance(event, Acted)]
 
 
 def test_the_check_on_the_page_finds_the_program_on_it_sound_and_one_with_a_mistake_not(tmp_path, monkeypatch):

@@ -19,16 +19,18 @@ from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, bidder_graph, of_type
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable
-from harbor._core.events import Answered, BidderSeated, BidPlaced, SeatFailed
+from harbor._core.events import Answered, BidderSeated, SeatFailed
 from harbor._core.spaces import Amount
 from harbor._doors.door import DoorFailed
 from harbor._doors.given import Usage
 from harbor._doors.runnables import RunnableDoor
 from harbor._doors.turn import SeatTurns, Turn
+from harbor.evaluation._metrics.acts import MadeBid, bids
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
-NEWS = BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(100))
+NEWS = Acted("Ben", "Vase", Bid(Decimal(100)))
 
 
 class Chat(GenericFakeChatModel):
@@ -226,15 +228,15 @@ async def test_a_chain_that_begins_with_a_chat_model_is_told_words():
 def test_a_bidder_graph_in_a_seat_bids_as_its_bidder_does_in_the_house(checkpointer):
     quiet: dict[str, Any] = {"planning": "none", "believe": False, "strategy": "on", "budget": 400_000}
 
-    def bids(seat: Bidder, **given: Any) -> list[BidPlaced]:
+    def made(seat: Bidder, **given: Any) -> list[MadeBid]:
         items = [Item(name="Vase", start=100_000, true_value=300_000), Item(name="Jug", start=90_000, true_value=9e5)]
         run = Auction(seed=3, items=items, bidders=[seat, Bidder("Ben", rule="minimum-raise")]).run(**given)
         assert not of_type(run.log, SeatFailed)
-        return of_type(run.log, BidPlaced)
+        return [*bids(run.log)]
 
     graph = bidder_graph(Bidder("Ann", **quiet), checkpointer=checkpointer)
-    theirs = bids(Bidder("Ann", agent=True, budget=400_000), agents={"Ann": graph})
-    assert theirs == bids(Bidder("Ann", **quiet))
+    theirs = made(Bidder("Ann", agent=True, budget=400_000), agents={"Ann": graph})
+    assert theirs == made(Bidder("Ann", **quiet))
     assert {bid.bidder for bid in theirs} == {"Ann", "Ben"}
 
 

@@ -11,8 +11,10 @@ import pytest
 
 from harbor import AgentCommand, AgentServer, Auction, Bidder, Item, of_type
 from harbor._config.agents import FLUSH
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderWithdrew, BidFailed, ItemSold, SeatFailed
+from harbor._core.events import ItemSold, SeatFailed
 from harbor._doors import processes
 
 DEAF = """
@@ -64,10 +66,10 @@ def test_a_sale_with_all_kinds_of_broken_agents_ends_and_sells_to_the_one_that_a
     assert "ended with exit code 1" in failures["Dying"][1]
     assert "its stderr ends in 'no model, no bid'" in failures["Dying"][1]
     assert f"{nobody} gives no answer (ConnectError" in failures["Nobody"][1]
-    reasons = {one.reason for one in of_type(result.log, BidFailed) if one.bidder == "Chatty"}
+    reasons = {one.reason for one in of_type(result.log, Tried) if one.bidder == "Chatty"}
     assert all("'Let me think about that ...' is no answer" in reason for reason in reasons)
     assert reasons
-    gone = {one.bidder: one.reason for one in of_type(result.log, BidderWithdrew)}
+    gone = {one.bidder: one.act.reason for one in of_type(result.log, Acted) if isinstance(one.act, Withdraw)}
     assert (gone["Chatty"], gone["Deaf"]) == ("failed bids", "fault")
     assert [child for child in psutil.Process().children(recursive=True) if child.is_running()] == []
 

@@ -16,9 +16,10 @@ from threading import Thread
 import pytest
 
 from harbor._config.agents import AgentServer
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated, BidPlaced
+from harbor._core.events import BidderSeated
 from harbor._core.spaces import Amount
 from harbor._doors.door import DoorFailed
 from harbor._doors.given import LONGEST_ANSWER
@@ -71,7 +72,7 @@ async def seated(url, **settings):
 
     async def ask():
         turn = turns.of(ASK, seen)
-        seen.append(BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(len(seen))))
+        seen.append(Acted("Ben", "Vase", Bid(Decimal(len(seen)))))
         return (await door.ask(turn)).answer
 
     try:

@@ -8,8 +8,9 @@ from decimal import Decimal
 import pytest
 from pydantic import BaseModel
 
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
-from harbor._core.events import BidderSeated, BidPlaced, ItemOpened
+from harbor._core.events import BidderSeated, ItemOpened
 from harbor._core.spaces import Amount
 from harbor._doors.given import answer_in
 from harbor._doors.turn import SeatTurns
@@ -54,7 +55,7 @@ def test_a_turn_tells_who_is_asked_what_with_what_it_has_seen():
 def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
     turns = SeatTurns("english", "s1")
     first = turns.of(ASK, SEEN).as_json()
-    news = BidPlaced(item="Vase", bidder="Ben", round=1, amount=Decimal(100))
+    news = Acted("Ben", "Vase", Bid(Decimal(100)))
     second = turns.of(ASK, (*SEEN, news)).as_json()
     assert (second["new"], len(second["seen"])) == (1, 3)
     assert second["words"].startswith("Ben bids $100 on Vase.")

@@ -228,7 +228,7 @@ def test_a_game_is_played_by_its_reference_from_the_working_directory(toss):
     config = read_settings(toss / "coin.toml", AuctionConfig)
     result = Auction(**dict(config)).run(out=toss / "run")
     assert len(tosses(result)) == 3
-    assert not any(type(entry.event).__name__ in ("SeatFailed", "BidFailed") for entry in result.log)
+    assert not any(type(entry.event).__name__ in ("SeatFailed", "Tried") for entry in result.log)
     assert [*result.standings] == []
     assert result.metrics().as_json()["tosses"] == []
     kept = json.loads((toss / "run" / "config.json").read_text())["rules"]

@@ -14,6 +14,7 @@ from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.events import BidderSeated, ItemSold, Lot, SaleOpened, ValueRevealed
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._games.knapsack import Knapsack, Prospect, earnings
 from harbor._games.policies import POLICIES
 from harbor.testing import check_policy
@@ -41,7 +42,8 @@ def answer(minimum, budget, current, *later, revealed=()):
     estimates |= {f"Later {place}": dollars(estimate) for place, (_, estimate) in enumerate(later)}
     seen = [
         SaleOpened(("Ann",), (Lot("Before", dollars(1)), *lots), "true value"),
-        BidderSeated("Ann", dollars(budget), estimates, {}, "profit"),
+        BidderSeated("Ann", dollars(budget), {}, "profit"),
+        Signal("Ann", estimates, noisy=True),
         *(ValueRevealed("Before", dollars(value)) for value in revealed),
     ]
     return Knapsack().decide(Ask("Ann", "Now", 1, Amount(dollars(minimum), dollars(budget))), seen)

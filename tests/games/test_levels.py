@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder
 from harbor._config.auction import AuctionConfig
+from harbor._core.acts import Acted, ActedSealed
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderLabelled
 from harbor._core.finding import find, names
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._games.beauty.game import BEAUTY
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded, best_response
 from harbor._games.beauty.settings import BeautyRules
@@ -25,8 +27,7 @@ from harbor._games.first_price.best_replies import Rivals, best_bid
 from harbor._games.first_price.game import FIRST_PRICE
 from harbor._games.second_price.game import SECOND_PRICE
 from harbor._games.sessions.priors import Normal, Uniform
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.sessions.session import RunSettled
+from harbor._games.sessions.session import RunOpened
 from harbor._runs.resolve import resolve
 
 PLAYERS = ("Ann", "Ben", "Cho", "Dee", "Eve")
@@ -41,8 +42,8 @@ def contest(shown=None, bound=100, **rules):
     assert isinstance(opened, BeautyOpened)
     if shown is None:
         return [opened]
-    picks = dict(zip(PLAYERS, map(Decimal, shown), strict=False))
-    return [opened, PrizeAwarded("run 1", picks, (), None)]
+    acts = [Acted(name, "run 1", Bid(Decimal(one)), unit="number") for name, one in zip(PLAYERS, shown, strict=False)]
+    return [opened, RunOpened("run 1"), *acts, PrizeAwarded("run 1", (), None), RunOpened("run 2")]
 
 
 def pick(level, seen, bound=100, seed=0):
@@ -83,7 +84,7 @@ def test_level_0_covers_the_whole_range_of_the_first_run():
 
 
 def test_in_a_second_price_auction_level_0_bids_at_random_and_all_others_their_value():
-    seen = [ValueDrawn("Ann", "run 1", Decimal("47.11"), Decimal(100), capped=False)]
+    seen = [Signal("Ann", {"run 1": Decimal("47.11")})]
     ask = Ask("Ann", "run 1", 1, Amount(Decimal(0), Decimal(100)))
     assert {SECOND_PRICE.level(level, ask, seen, Random(1)) for level in (1, 2, 3)} == {Bid(Decimal("47.11"))}
     bids = [SECOND_PRICE.level(0, ask, seen, Random(seed)).amount for seed in range(200)]
@@ -134,7 +135,7 @@ def test_levels_bid_legally_and_never_above_the_value(steps, cents, assets, prio
     rules = FIRST_PRICE.settings(distribution=prior, assets=assets)
     seen = [
         FIRST_PRICE.build(rules, config).opened(),
-        ValueDrawn("P0", "run 1", Decimal(cents) / 100, Decimal(assets), capped=False),
+        Signal("P0", {"run 1": Decimal(cents) / 100}),
     ]
     answer = FIRST_PRICE.level(steps, Ask("P0", "run 1", 1, Amount(Decimal(0), Decimal(assets))), seen, Random(0))
     assert 0 <= answer.amount <= min(Decimal(cents) / 100, Decimal(assets))
@@ -168,11 +169,12 @@ def test_a_mixture_draws_one_level_per_game_which_its_label_tells_the_analyst():
     for seed in range(6):
         log = played(seed)
         label = of_type(log, BidderLabelled)[0].player
-        numbers = [event.action for event in of_type(log, RunSettled) if event.bidder == "Ann"]
+        numbers = [event.act.amount for event in of_type(log, ActedSealed) if event.bidder == "Ann"]
+        assert len(numbers) == 3
         expected = {"levels (level 1)": [Decimal("25.00")] * 3, "levels (level 2)": [Decimal("12.50")] * 3}
         assert numbers == expected.get(label, numbers)
         assert (len(set(numbers)) == 3) == (label == "levels (level 0)")
-        assert [one.action for one in of_type(log, RunSettled) if one.bidder == "Ben"] == [Decimal("12.50")] * 3
+        assert [one.act.amount for one in of_type(log, ActedSealed) if one.bidder == "Ben"] == [Decimal("12.50")] * 3
 
 
 def test_the_levels_of_a_mixture_are_drawn_with_its_weights():

@@ -23,6 +23,7 @@ from harbor._house.auctioneer import announce, call
 from harbor._runs.opening import opened_sale
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.registry import fitting, measure
+from support.turns import take_turn
 
 RISING, FALLING = ("Ann", "Ben", "Cho", "Dee"), ("Zoe", "Moe", "Lea", "Kim")
 """Names of as many seats, in the order of the alphabet and against it."""
@@ -54,7 +55,7 @@ def told(game: str, seats: tuple[str, ...], seed: int, act: Callable[[Ask, Rando
     words = []
     while asks := sale.asks():
         words += [call(ask) for ask in asks]
-        sale.settle({ask.bidder: act(ask, rng) for ask in asks})
+        take_turn(sale, {ask.bidder: act(ask, rng) for ask in asks})
     sale.record(SaleClosed())
     entries, known = sale.log.entries, find("game", game)
     board, frames = known.board(), []

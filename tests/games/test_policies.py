@@ -11,15 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item
+from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.events import BidderSeated, BidPlaced, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
+from harbor._core.events import BidderSeated, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
 from harbor._core.log import Log, of_type
+from harbor._core.outcomes import Signal
 from harbor._games.english.game import ENGLISH
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.mechanism import violation
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.sale import Sale
+from support.turns import take_turn
 
 
 def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann", turn=1):
@@ -31,12 +34,11 @@ def opened(item="Vase"):
 
 
 def placed(bidder="Ann", item="Vase", times=1):
-    return [BidPlaced(item, 1, bidder, Decimal(100))] * times
+    return [Acted(bidder, item, Bid(Decimal(100)))] * times
 
 
 def seated(**estimates):
-    worth = {item: Decimal(amount) for item, amount in estimates.items()}
-    return BidderSeated("Ann", Decimal(1000), worth, {}, "profit")
+    return Signal("Ann", {item: Decimal(amount) for item, amount in estimates.items()}, noisy=True)
 
 
 def hold(players, *starts, budget=1000, values=None):
@@ -46,13 +48,16 @@ def hold(players, *starts, budget=1000, values=None):
         ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(value))
         for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
     )
-    sale = Sale(English(items, dict.fromkeys(players, Decimal(budget))), tuple(players), Log(), Random(7))
+    sale = Sale(
+        English(items, dict.fromkeys(players, Decimal(budget))), tuple(players), Log(), Random(7), "open", "open"
+    )
     for name in players:
         estimates = {item.lot.name: item.true_value * Decimal("1.1") for item in items}
-        sale.record(BidderSeated(name, Decimal(budget), estimates, {}, "profit"))
+        sale.record(BidderSeated(name, Decimal(budget), {}, "profit"))
+        sale.record(Signal(name, estimates, noisy=True))
     sale.settle({})
     while asks := sale.asks():
-        sale.settle({ask.bidder: players[ask.bidder].decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+        take_turn(sale, {ask.bidder: players[ask.bidder].decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
     return sale.log.entries
 
 
@@ -87,7 +92,7 @@ def test_a_rule_bidder_does_not_count_the_bids_of_a_name_that_begins_like_its_ow
 def test_rule_bidders_alone_make_no_more_than_their_bids_on_any_item(most):
     log = hold({name: MinimumRaise(most) for name in ("Ann", "Ben", "Cho")}, 100, 50, 10)
     for item in ("Item 1", "Item 2", "Item 3"):
-        bids = [bid.bidder for bid in of_type(log, BidPlaced) if bid.item == item]
+        bids = [one.bidder for one in of_type(log, Acted) if one.item == item and isinstance(one.act, Bid)]
         assert 0 < max(bids.count(name) for name in ("Ann", "Ben", "Cho")) <= most
     assert len(of_type(log, ItemSold)) == 3
 
@@ -183,7 +188,7 @@ def test_before_a_true_value_is_revealed_a_rational_bidder_raises_nobody(reveal)
     bidders = [Bidder("Ann", rule="rational"), Bidder("Ben", rule="minimum-raise", max_bids=9)]
     items = [Item(name=name, start=100, true_value=300) for name in ("Loft", "Farm")]
     log = Auction(items=items, bidders=bidders, rules={"reveal": reveal}).run().log
-    rounds = [(bid.item, bid.round) for bid in of_type(log, BidPlaced) if bid.bidder == "Ann"]
+    rounds = [(one.item, one.round) for one in of_type(log, Acted) if one.bidder == "Ann" and isinstance(one.act, Bid)]
     assert max(turn for item, turn in rounds if item == "Loft") == 1
     assert (max(turn for item, turn in rounds if item == "Farm") > 1) == (reveal == "true value")
 

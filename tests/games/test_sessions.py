@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder
+from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderLabelled, BidFailed, BidPlaced
+from harbor._core.events import EVERYONE, BidderLabelled
 from harbor._core.log import Log, of_type
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, PaidSealed, Signal
 from harbor._core.seeding import stream
 from harbor._games.beauty.game import BEAUTY
 from harbor._games.beauty.measures import contests
@@ -32,10 +34,12 @@ from harbor._games.second_price.game import SECOND_PRICE
 from harbor._games.second_price.rules import SecondPrice
 from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions import measures as metrics
-from harbor._games.sessions.private_values import ItemAllotted, Outcome, ValueDrawn
-from harbor._games.sessions.session import RunClosed, RunLabelled, RunSettled, SessionOpened
-from harbor._house.auctioneer import announce, call
+from harbor._games.sessions.private_values import ItemAllotted, Outcome
+from harbor._games.sessions.results import Result, past_runs
+from harbor._games.sessions.session import RunClosed, RunLabelled, SessionOpened
+from harbor._house.auctioneer import announce, call, told_to
 from harbor._house.sale import Sale
+from support.turns import take_turn
 
 RATIONAL = {
     SecondPrice: Rational(SECOND_PRICE),
@@ -64,7 +68,8 @@ def dollar(amount):
 
 
 def sale_of(rules):
-    sale = Sale(rules, rules.bidders, Log(), stream(0, "ties"))
+    acts = "open" if isinstance(rules, EnglishPrivate) else "sealed"
+    sale = Sale(rules, rules.bidders, Log(), stream(0, "ties"), acts)
     for name in rules.bidders:
         sale.record(BidderLabelled(name, {}, "test"))
     sale.settle({})
@@ -81,7 +86,7 @@ def run(rules, *rounds):
     """Hold a session: a round is a list of bids in seat order; None withdraws, "broken" never came to a legal bid."""
     sale = sale_of(rules)
     for bids in rounds:
-        sale.settle({ask.bidder: act(bid) for ask, bid in zip(sale.asks(), bids, strict=True)})
+        take_turn(sale, {ask.bidder: act(bid) for ask, bid in zip(sale.asks(), bids, strict=True)})
     return sale
 
 
@@ -89,9 +94,8 @@ def play(rules, player=None):
     """Hold a session between rational bidders."""
     sale = sale_of(rules)
     while asks := sale.asks():
-        sale.settle(
-            {ask.bidder: (player or RATIONAL[type(sale.rules)]).decide(ask, sale.seen_by(ask.bidder)) for ask in asks}
-        )
+        policy = player or RATIONAL[type(sale.rules)]
+        take_turn(sale, {ask.bidder: policy.decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
     return sale
 
 
@@ -99,8 +103,16 @@ def picked(sale, kind):
     return of_type(sale.log.entries, kind)
 
 
+def results(sale):
+    return results_in(entry.event for entry in sale.log.entries)
+
+
+def results_in(events):
+    return [one for past in past_runs(events) for one in past.results]
+
+
 def assets_after(sale):
-    return [event.assets for event in picked(sale, RunSettled)]
+    return [one.assets for one in results(sale)]
 
 
 money = st.integers(0, 10_000).map(lambda cents: Decimal(cents) / 100)
@@ -116,7 +128,7 @@ numbers = st.lists(st.integers(0, 10_000).map(lambda number: Decimal(number) / 1
 @given(bids)
 def test_the_winner_bid_the_most_and_pays_the_second_highest(offers):
     rules = auction(SecondPrice, *[50] * len(offers))
-    settled = picked(run(rules, offers), RunSettled)
+    settled = results(run(rules, offers))
     made = sorted((bid for bid in offers if bid is not None), reverse=True)
     won = [event for event in settled if event.won]
     assert len(won) == min(1, len(made))
@@ -163,7 +175,7 @@ def test_without_a_bid_nobody_wins():
 
 def test_a_broken_rule_costs_the_entrance_fee_and_a_withdrawal_does_not():
     rules = auction(SecondPrice, 60, 10, 20, entrance_fee_share=0.05)
-    settled = picked(run(rules, ["broken", None, 5]), RunSettled)
+    settled = results(run(rules, ["broken", None, 5]))
     assert [(event.fee, event.assets) for event in settled] == [(5, 95), (0, 100), (0, 120)]
 
 
@@ -171,7 +183,9 @@ def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
     sale = sale_of(auction(SecondPrice, 120, 10))
     ask = sale.asks()[0]
     assert ask.maximum == 100
-    assert picked(sale, ValueDrawn)[0] == ValueDrawn("Ann", "run 1", dollar(120), dollar(100), True)
+    assert picked(sale, Signal)[0] == Signal("Ann", {"run 1": dollar(120)})
+    assert SECOND_PRICE.play.facts("Ann", sale.seen_by("Ann"))["value_is_above_assets"] is True
+    assert SECOND_PRICE.play.facts("Ben", sale.seen_by("Ben"))["value_is_above_assets"] is False
     assert "it is worth $120 to you, more than your assets, which cap your bid" in call(ask)
     assert violation(ask, Bid(dollar("100.01")))
     assert picked(run(auction(SecondPrice, 120, 10), [100, 10]), RunLabelled)[0].actions == {"Ann": 100, "Ben": 10}
@@ -179,11 +193,11 @@ def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
 
 def test_every_run_begins_with_the_same_assets_and_a_value_of_its_own():
     sale = run(auction(SecondPrice, [60, 70], [10, 20]), [60, 10], [70, 20])
-    assert [(event.item, event.value) for event in picked(sale, ValueDrawn)] == [
-        ("run 1", 60),
-        ("run 1", 10),
-        ("run 2", 70),
-        ("run 2", 20),
+    assert picked(sale, Signal) == [
+        Signal("Ann", {"run 1": dollar(60)}),
+        Signal("Ben", {"run 1": dollar(10)}),
+        Signal("Ann", {"run 2": dollar(70)}),
+        Signal("Ben", {"run 2": dollar(20)}),
     ]
     assert assets_after(sale) == [150, 100, 150, 100]
     assert sale.asks() == []
@@ -195,7 +209,8 @@ def test_every_run_begins_with_the_same_assets_and_a_value_of_its_own():
 @QUICK
 @given(bids)
 def test_the_winner_of_a_first_price_auction_pays_its_bid(offers):
-    settled = picked(run(auction(FirstPrice, *[50] * len(offers)), offers), RunSettled)
+    settled = results(run(auction(FirstPrice, *[50] * len(offers)), offers))
+    assert len(settled) == len(offers)
     for event in settled:
         assert event.paid == (event.action if event.won else 0)
         assert not event.won or event.action == max(bid for bid in offers if bid is not None)
@@ -215,7 +230,7 @@ def stay_in_up_to(rules, limits):
     """Hold a session between bidders that stay in while the price is not above their limit."""
     sale = sale_of(rules)
     while asks := sale.asks():
-        sale.settle({ask.bidder: act(ask.minimum if ask.minimum <= limits[ask.bidder] else None) for ask in asks})
+        take_turn(sale, {ask.bidder: act(ask.minimum if ask.minimum <= limits[ask.bidder] else None) for ask in asks})
     return sale
 
 
@@ -237,27 +252,27 @@ def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_it
 def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_pays_what_the_second_last_accepted():
     sale = run(auction(EnglishPrivate, 17, 12, 4), [5, 5, None], [10, 10], [15, None])
     assert [event.price for event in picked(sale, PriceRaised)] == [10, 15]
-    assert [(event.action, event.paid) for event in picked(sale, RunSettled)] == [(15, 10), (10, 0), (None, 0)]
+    assert [(event.action, event.paid) for event in results(sale)] == [(15, 10), (10, 0), (None, 0)]
 
 
 def test_one_that_is_alone_from_the_first_call_pays_the_first_price():
     sale = run(auction(EnglishPrivate, 17, 4), [5, None])
-    assert [(event.won, event.paid) for event in picked(sale, RunSettled)] == [(True, 5), (False, 0)]
+    assert [(event.won, event.paid) for event in results(sale)] == [(True, 5), (False, 0)]
 
 
 def test_the_last_who_drop_out_together_leave_the_item_to_the_first_at_the_price_they_accepted():
     sale = run(auction(EnglishPrivate, 12, 12, 12), [5, 5, 5], [None, 10, 10], [None, None])
-    assert [(event.won, event.paid) for event in picked(sale, RunSettled)] == [(False, 0), (True, 10), (False, 0)]
+    assert [(event.won, event.paid) for event in results(sale)] == [(False, 0), (True, 10), (False, 0)]
 
 
 def test_an_item_whose_first_price_nobody_accepts_is_not_sold():
     sale = run(auction(EnglishPrivate, 4, 3), [None, None])
-    assert not any(event.won for event in picked(sale, RunSettled))
+    assert not any(event.won for event in results(sale))
 
 
 def test_the_price_does_not_rise_above_the_assets():
     sale = run(auction(EnglishPrivate, 900, 900, step_share=0.5), [50, 50], [100, 100])
-    assert [(event.won, event.paid) for event in picked(sale, RunSettled)] == [(True, 100), (False, 0)]
+    assert [(event.won, event.paid) for event in results(sale)] == [(True, 100), (False, 0)]
 
 
 def test_only_the_price_itself_can_be_bid():
@@ -270,13 +285,14 @@ def test_only_the_price_itself_can_be_bid():
 
 def test_who_broke_a_rule_on_the_way_pays_the_fee_at_the_end():
     sale = run(auction(EnglishPrivate, 50, 50, 50), [5, "broken", 5], [10, None])
-    assert [event.fee for event in picked(sale, RunSettled)] == [0, 10, 0]
+    assert [event.fee for event in results(sale)] == [0, 10, 0]
 
 
 def test_bids_of_an_open_auction_are_shown_and_values_only_where_the_session_shows_them():
     for show, seen in (("nothing", {}), ("actions and values", {"Ann": 17, "Ben": 4})):
-        closed = picked(run(auction(EnglishPrivate, 17, 4, show=show), [5, None]), ItemAllotted)[0]
-        assert (closed.actions, closed.values) == ({"Ann": 5, "Ben": None}, seen)
+        sale = run(auction(EnglishPrivate, 17, 4, show=show), [5, None])
+        [past] = past_runs(entry.event for entry in sale.log.entries if entry.event.audience == EVERYONE)
+        assert (past.shown, past.closed.values) == ({"Ann": 5, "Ben": None}, seen)
 
 
 @QUICK
@@ -285,10 +301,11 @@ def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
     rules = auction(EnglishPrivate, *drawn, assets=150)
     sale = play(rules)
     second = sorted(drawn)[-2]
-    for event in picked(sale, RunSettled):
+    for event in results(sale):
         if event.won:
             assert second - rules.step < event.paid <= second + rules.step
-    assert all(event.amount <= drawn[NAMES.index(event.bidder)] for event in picked(sale, BidPlaced))
+    bids = [event for event in picked(sale, Acted) if isinstance(event.act, Bid)]
+    assert all(event.act.amount <= drawn[NAMES.index(event.bidder)] for event in bids)
 
 
 # ---------------------------------------------------------------- equilibrium
@@ -349,11 +366,11 @@ def test_the_best_response_to_known_guesses_is_found(others, fraction):
 
 def test_two_thirds_of_the_mean_are_exact_and_a_tie_splits_the_prize():
     sale = run(beauty(), [30, 20, 40])  # the mean is 30, the target 20
-    assert [(event.won, event.assets) for event in picked(sale, RunSettled)] == [(False, 0), (True, 100), (False, 0)]
+    assert [(event.won, event.assets) for event in results(sale)] == [(False, 0), (True, 100), (False, 0)]
     sale = run(beauty(), [15, 15, 90])  # 26.666667
-    assert [event.assets for event in picked(sale, RunSettled)] == [50, 50, 0]
+    assert [event.assets for event in results(sale)] == [50, 50, 0]
     sale = run(beauty(), [0, 0, 0])
-    assert [event.assets for event in picked(sale, RunSettled)] == [dollar("33.34"), dollar("33.33"), dollar("33.33")]
+    assert [event.assets for event in results(sale)] == [dollar("33.34"), dollar("33.33"), dollar("33.33")]
 
 
 def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
@@ -371,9 +388,14 @@ def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
 def test_a_number_is_no_money_in_the_words_of_the_game():
     sale = run(beauty(), [12.5, 30, 0])
     words = [call(sale_of(beauty()).asks()[0])]
-    words += [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, RunClosed)]
+    words += [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, Acted | RunClosed)]
     assert words[0] == "Ann, your call on run 1: a number from 0 to 100. Say 'I choose <number>' or 'I withdraw'."
-    assert words[1].startswith("Run 1 is over. Ann picked 12.5. Ben picked 30. Cho picked 0. The target was 9.444444")
+    assert words[1:] == [
+        "Ann chooses 12.5 on run 1.",
+        "Ben chooses 30 on run 1.",
+        "Cho chooses 0 on run 1.",
+        "Run 1 is over. The target was 9.444444: Ann won.",
+    ]
 
 
 # ---------------------------------------------------------------- what is shown
@@ -397,19 +419,50 @@ def seen(sale, bidder, kind):
 def test_a_sealed_bid_becomes_public_as_far_as_the_session_shows_it(kind, show, history, actions, drawn):
     sale = run(auction(kind, 60, 55, show=show, history=history), [41, 37])
     closed = seen(sale, "Ben", ItemAllotted)[0]
-    assert (closed.actions, closed.values) == (actions, drawn)
+    assert {event.bidder: event.act.amount for event in seen(sale, "Ben", Acted)} == actions
+    assert closed.values == drawn
     assert (closed.price is None) is (actions == {})
     others = [event for event in sale.seen_by("Ben") if getattr(event, "bidder", "Ben") != "Ben"]
-    assert others == []
+    assert {type(event) for event in others} == ({Acted, Allocated} if actions else set())
     if not actions:
-        assert not any("41" in repr(event) for event in sale.seen_by("Ben") if not isinstance(event, RunSettled))
+        assert not any("41" in repr(event) for event in sale.seen_by("Ben"))
+
+
+def test_nothing_of_a_sealed_bid_is_seen_before_its_run_is_over():
+    sale = sale_of(auction(FirstPrice, 60, 55))
+    before = len(sale.seen_by("Ben"))
+    sale.act(sale.asks(), {"Ann": Bid(dollar(41)), "Ben": Withdraw("failed bids", dollar(3737))})
+    assert [type(event).__name__ for event in sale.seen_by("Ben")[before:]] == ["ActedSealed"]
+    sale.settle({"Ann": Bid(dollar(41)), "Ben": Withdraw("failed bids", dollar(3737))})
+    assert seen(sale, "Ann", Acted) == [Acted("Ann", "run 1", Bid(dollar(41))), Acted("Ben", "run 1", Withdraw())]
+    assert not any("3737" in repr(event) for event in sale.seen_by("Ann"))
 
 
 def test_a_bidder_learns_its_own_outcome_whatever_is_shown():
     sale = run(auction(SecondPrice, 60, 55, show="nothing"), [41, 37])
-    assert seen(sale, "Ann", RunSettled) == [
-        RunSettled("Ann", "run 1", dollar(41), True, dollar(37), dollar(0), dollar(123))
+    assert results_in(sale.seen_by("Ann")) == [
+        Result("Ann", "run 1", dollar(41), True, dollar(37), dollar(0), dollar(123), dollar(60))
     ]
+    assert results_in(sale.seen_by("Ben")) == [
+        Result("Ben", "run 1", dollar(37), False, dollar(0), dollar(0), dollar(100), dollar(55))
+    ]
+    assert seen(sale, "Ann", AllocatedSealed) == [AllocatedSealed(("Ann",), "Ann", "run 1")]
+    assert seen(sale, "Ann", PaidSealed) == [PaidSealed(("Ann",), "Ann", HOUSE, "run 1", dollar(37))]
+    assert seen(sale, "Ben", AllocatedSealed) == seen(sale, "Ben", PaidSealed) == []
+
+
+def test_a_bidder_that_hears_words_alone_is_told_its_own_outcome_whatever_is_shown():
+    sale = run(auction(SecondPrice, 60, 55, 50, show="nothing"), [41, 37, "broken"])
+    heard = {
+        name: " ".join(line for event in sale.seen_by(name) for line in told_to(name, event)) for name in NAMES[:3]
+    }
+    assert "You get run 1. You pay $37 for run 1." in heard["Ann"]
+    assert "You pay" not in heard["Ben"]
+    assert "You pay a fee of $10 for a broken rule in run 1." in heard["Cho"]
+    sale = run(beauty(show="nothing"), [15, 15, 90])
+    assert "You are paid $50 for run 1." in " ".join(
+        line for event in sale.seen_by("Ann") for line in told_to("Ann", event)
+    )
 
 
 def test_that_others_are_rational_is_a_public_fact_of_the_opening():
@@ -603,7 +656,7 @@ def test_earnings_are_value_less_price_less_fee_and_points_the_runs_won():
     rows = {row.bidder: (row.runs_won, row.points, row.earned) for row in metrics.standings(sale.log.entries)}
     assert rows == {"Ann": (1, 1.0, dollar(10)), "Ben": (2, 2.0, dollar(45))}
     sale = sale_of(auction(SecondPrice, 60, 50))
-    sale.settle({"Ann": Withdraw("failed bids"), "Ben": Bid(dollar(20))})
+    take_turn(sale, {"Ann": Withdraw("failed bids"), "Ben": Bid(dollar(20))})
     assert metrics.earnings(sale.log.entries) == {"Ann": [-10], "Ben": [50]}
 
 
@@ -618,10 +671,10 @@ def test_a_beauty_contest_pays_out_its_prize_and_gives_one_point(picks, fraction
 
 def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
     sale = sale_of(beauty(runs=4))
-    sale.record(BidFailed("Ann", "run 1", 1, 1, "odd"))
-    sale.record(BidFailed("Ann", "run 1", 1, 2, "odd"))
+    sale.record(Tried("Ann", "run 1", 1, 1, "odd"))
+    sale.record(Tried("Ann", "run 1", 1, 2, "odd"))
     for _ in range(4):
-        sale.settle({ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
+        take_turn(sale, {ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
     assert metrics.broken_shares(sale.log.entries) == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
 
 
@@ -643,5 +696,5 @@ def test_the_built_in_model_bids_above_its_assets_as_often_as_it_is_told(game):
     models = {"simulated": {"simulated": {"over_budget_rate": 1}}}
     people = [Bidder("Ann", model="simulated"), Bidder("Ben", rule="rational")]
     log = Auction(rules={"game": game, "runs": 2, "reasks": 0}, bidders=people, models=models).run().log
-    assert {failed.bidder for failed in of_type(log, BidFailed)} == {"Ann"}
-    assert len(of_type(log, BidFailed)) == 2
+    assert {failed.bidder for failed in of_type(log, Tried)} == {"Ann"}
+    assert len(of_type(log, Tried)) == 2

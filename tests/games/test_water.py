@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from decimal import Decimal
 from itertools import cycle
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
+from harbor._core.acts import Acted, DrawnOpenly, Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderLabelled, BidFailed, SaleClosed
+from harbor._core.events import EVERYONE, BidderLabelled, SaleClosed
 from harbor._core.log import Log, of_type
+from harbor._core.outcomes import HOUSE, Allocated, Paid
 from harbor._core.players import SeatReply
 from harbor._core.seeding import stream
 from harbor._games.building import build
 from harbor._games.water import measures as metrics
-from harbor._games.water.rules import DayClosed, DayOpened, Status, Water, WaterOpened, after
+from harbor._games.water.days import past_days
+from harbor._games.water.rules import DayOpened, Status, Water, WaterOpened, after
 from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._house.auctioneer import announce, auction_loop
 from harbor._house.sale import Sale
+from support.turns import take_turn
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
@@ -35,22 +40,36 @@ def water(*needs, salary=100, supplies=(20,) * 20):
 
 
 def sale_of(rules, seed=0):
-    sale = Sale(rules, tuple(rules.residents), Log(), stream(seed, "ties"))
+    sale = Sale(rules, tuple(rules.residents), Log(), stream(seed, "ties"), draws="open")
     for name in rules.residents:
         sale.record(BidderLabelled(name, {}, "test"))
     sale.settle({})
     return sale
 
 
+class Over(NamedTuple):
+    """A day that is over, as its public events tell it."""
+
+    served: tuple
+    statuses: dict
+    bids: dict
+    over_balance: tuple
+
+
 def days_of(sale):
-    return of_type(sale.log.entries, DayClosed)
+    public = [entry.event for entry in sale.log.entries if entry.event.audience == EVERYONE]
+    return [Over(one.closed.served, one.closed.statuses, one.bids, one.over_balance) for one in past_days(public)]
+
+
+def held(rules, bids, seed=0):
+    """Hold the first day; a bid is a number of dollars, None a withdrawal, ("over", dollars) one above the balance."""
+    sale = sale_of(rules, seed)
+    take_turn(sale, {name: action(bid) for name, bid in bids.items()})
+    return sale
 
 
 def day(rules, bids, seed=0):
-    """Hold the first day; a bid is a number of dollars, None a withdrawal, ("over", dollars) one above the balance."""
-    sale = sale_of(rules, seed)
-    sale.settle({name: action(bid) for name, bid in bids.items()})
-    return days_of(sale)[0]
+    return days_of(held(rules, bids, seed))[0]
 
 
 def action(bid):
@@ -66,11 +85,12 @@ def hold(sale, choices):
     flow = cycle(choices)
     while asks := sale.asks():
         shares = {ask: next(flow) for ask in asks}
-        sale.settle(
+        take_turn(
+            sale,
             {
                 ask.bidder: Withdraw() if share is None else Bid((ask.maximum * share).quantize(CENT, "ROUND_FLOOR"))
                 for ask, share in shares.items()
-            }
+            },
         )
     return sale
 
@@ -216,15 +236,34 @@ def test_who_makes_no_bid_goes_dry_though_there_is_water():
 
 
 def test_a_bid_above_the_balance_cannot_win_and_is_announced_all_the_same():
-    closed = day(water(8, 9, supplies=(10,)), {"Alex": ("over", 101), "Bob": 1})
+    sale = held(water(8, 9, supplies=(10,)), {"Alex": ("over", 101), "Bob": 1})
+    closed = days_of(sale)[0]
     assert (closed.served, closed.over_balance, closed.bids["Alex"]) == (("Bob",), ("Alex",), 101)
-    assert "Alex bids $101: above its balance." in announce(closed)
+    words = [announce(event) for event in of_type(sale.log.entries, Acted)]
+    assert words == ["Alex is out of day 1: its bid of $101 was not legal.", "Bob bids $1 on day 1."]
 
 
 @pytest.mark.parametrize("offered", ["-5", "12.345", "99", "100", "100.005", "1e13"])
 def test_a_failed_bid_that_is_not_above_the_balance_is_no_bid(offered):
     closed = day(water(8), {"Alex": ("failed", offered)})
     assert (closed.bids, closed.over_balance) == ({"Alex": None}, ())
+
+
+def test_of_a_day_everyone_is_told_each_act_what_was_drawn_who_is_served_and_what_it_pays():
+    sale = held(water(8, 8, 9, supplies=(8,)), {"Alex": 10, "Bob": 10, "Cindy": None})
+    public = [entry.event for entry in sale.log.entries if entry.event.audience == EVERYONE]
+    opened, drawn = of_type(sale.log.entries, DayOpened)[0], of_type(sale.log.entries, DrawnOpenly)[0]
+    told = public[public.index(opened) + 1 :]
+    [winner] = days_of(sale)[0].served
+    assert drawn == DrawnOpenly("who is served first", ("Alex", "Bob"), winner)
+    assert told[:6] == [
+        drawn,
+        Acted("Alex", "day 1", Bid(Decimal(10))),
+        Acted("Bob", "day 1", Bid(Decimal(10))),
+        Acted("Cindy", "day 1", Withdraw()),
+        Allocated(winner, "day 1", Decimal(8)),
+        Paid(winner, HOUSE, "day 1", Decimal(10)),
+    ]
 
 
 def test_dry_days_in_a_row_cost_one_two_and_three_and_water_starts_the_count_anew():
@@ -261,7 +300,7 @@ def test_the_last_day_opens_no_other():
 
 
 def conducted(rules, answer, reasks=1):
-    sale = Sale(rules, tuple(rules.residents), Log(), stream(0, "ties"))
+    sale = Sale(rules, tuple(rules.residents), Log(), stream(0, "ties"), draws="open")
     script, said = auction_loop(sale, (), reasks), None
     while True:
         try:
@@ -274,7 +313,7 @@ def conducted(rules, answer, reasks=1):
 @pytest.mark.parametrize("words", ["all", "1e9", "-5", "$12.345", "NaN", "I bid $1 or $2", "I bid $1 $2", "inf", ""])
 def test_an_odd_bid_is_a_failed_bid_with_a_reason_and_goes_dry(words):
     sale = conducted(water(8, supplies=(20,)), lambda _: words)
-    failed = of_type(sale.log.entries, BidFailed)
+    failed = of_type(sale.log.entries, Tried)
     assert [event.attempt for event in failed] == [1, 2]
     assert all(event.reason for event in failed)
     assert days_of(sale)[0].bids == {"Alex": None}
@@ -291,7 +330,7 @@ def test_all_who_never_drink_die_on_the_fourth_day_and_the_game_ends_and_is_logg
 def test_a_bid_above_the_balance_is_asked_again_and_may_be_put_right():
     sale = conducted(water(8, supplies=(20,)), lambda ask: "I bid $500" if ask.attempt == 1 else "I bid $0.50")
     assert days_of(sale)[0].bids == {"Alex": Decimal("0.50")}
-    assert "above the greatest bid of $100" in of_type(sale.log.entries, BidFailed)[0].reason
+    assert "above the greatest bid of $100" in of_type(sale.log.entries, Tried)[0].reason
 
 
 @pytest.mark.parametrize("reasks", [0, 1])
@@ -376,8 +415,8 @@ def test_a_setting_that_makes_no_game_is_refused_by_name(settings, line):
 def played():
     """Two days: Bob is served on the first, Alex and Cindy on the second."""
     sale = sale_of(water(8, 9, 10, supplies=(10, 18)))
-    sale.settle({"Alex": Bid(Decimal(10)), "Bob": Bid(Decimal(30)), "Cindy": Bid(Decimal(20))})
-    sale.settle({"Alex": Bid(Decimal(50)), "Bob": Withdraw(), "Cindy": Bid(Decimal(60))})
+    take_turn(sale, {"Alex": Bid(Decimal(10)), "Bob": Bid(Decimal(30)), "Cindy": Bid(Decimal(20))})
+    take_turn(sale, {"Alex": Bid(Decimal(50)), "Bob": Withdraw(), "Cindy": Bid(Decimal(60))})
     return sale.log.entries
 
 

@@ -18,14 +18,12 @@ from langchain_core.outputs import ChatResult
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses, resume
 from harbor._cli.configs import load
 from harbor._config.auction import Item, MindSettings, check
+from harbor._core.acts import Acted, Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import (
     BidderSeated,
-    BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     Event,
     ItemOpened,
     Lot,
@@ -41,6 +39,7 @@ from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import reply_to
+from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._rating.sources import rateables
 from harbor.graphs._context.context import BidderContext
@@ -144,9 +143,9 @@ def test_in_a_whole_sale_each_item_costs_one_call_and_no_bid_is_above_its_limit(
                 assert made.bidder not in standing
                 standing[made.bidder] = made
                 asked[made.bidder] += 1
-            case BidPlaced(bidder=bidder, amount=amount):
+            case Acted(bidder=bidder, act=Bid(amount=amount)):
                 assert amount <= min(standing[bidder].limit or 0, budget)
-            case BidFailed() | SeatFailed() | Decided():
+            case Tried() | SeatFailed() | Decided():
                 pytest.fail(f"{entry.event}")
     event(f"{offers} offers, {asked.total()} limits")
     assert [call.purpose for call in of_type(log, ModelCalled)].count("limit") == asked.total()
@@ -176,7 +175,7 @@ def test_a_price_above_all_that_was_forecast_is_no_reason_to_ask_again():
     desk = Desk()
     seen = [
         limit_of(5_000),
-        BidPlaced("Lot A", 1, "Ben", Decimal(4_000)),
+        Acted("Ben", "Lot A", Bid(Decimal(4_000))),
         RoundClosed("Lot A", 1, "Ben", Decimal(4_000)),
     ]
     assert desk.answer(seen, 4_100) == Bid(Decimal(4_100))
@@ -187,7 +186,7 @@ def test_an_item_that_is_offered_again_at_a_lower_price_is_a_new_question():
     desk = Desk(700)
     seen = [
         limit_of(None),
-        BidderWithdrew("Lot A", 1, "Ann", "declined"),
+        Acted("Ann", "Lot A", Withdraw()),
         PriceLowered("Lot A", Decimal(500), Decimal(50)),
     ]
     assert desk.answer(seen, 500) == Bid(Decimal(500))
@@ -219,7 +218,7 @@ def test_a_failed_bid_is_asked_again_and_costs_no_more_calls_than_it_has_attempt
     models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.5))}
     log = Auction(items=LOTS, bidders=bidders, models=models, rules={"reasks": 5}).run().log
     made = [call for call in of_type(log, ModelCalled) if call.purpose == "limit"]
-    failed = of_type(log, BidFailed)
+    failed = of_type(log, Tried)
     assert failed
     assert len(made) == len(of_type(log, LimitSet)) + len(failed)
     assert {(one.bidder, one.item, one.round) for one in failed} & {
@@ -246,7 +245,7 @@ def test_by_limit_the_built_in_model_plays_the_sale_that_it_plays_call_by_call(m
     mood = Simulated(policy=policy, limit_share=0.45)
     by_call, by_limit = (sale(bidding, mood, rules=rules, **mind) for bidding in ("call", "limit"))
     assert public(by_call) == public(by_limit)
-    assert of_type(by_limit.log, BidPlaced)
+    assert [*bids(by_limit.log)]
     assert by_limit.metrics().calls.count < by_call.metrics().calls.count
 
 
@@ -317,7 +316,7 @@ class Broken(Exception):
     """Breaks a run off, as a crash would."""
 
 
-@pytest.mark.parametrize("last", ["LimitSet", "BidPlaced", "RoundClosed"])
+@pytest.mark.parametrize("last", ["LimitSet", "Acted", "RoundClosed"])
 def test_a_run_that_is_resumed_asks_for_no_limit_again(tmp_path, last):
     bidders = [Bidder(name, bidding="limit", model="mine") for name in ("Ann", "Ben")]
     auction = Auction(items=LOTS, bidders=bidders, models={"mine": {}})

@@ -15,13 +15,12 @@ import pytest
 from harbor import Auction, Bidder, Item, Result, SimulatedChat, houses, resume
 from harbor._config.auction import AuctionConfig, check
 from harbor._config.thinking import Placebo
+from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
-from harbor._core.asks import Ask
+from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import (
     BidderSeated,
-    BidderWithdrew,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemOpened,
@@ -85,8 +84,8 @@ def asked_to_bid(**switches: Any) -> str:
         Planned("Ann", "Buy.", {"Lot A": 3, "Lot B": 2}),
         *([Predicted("Ann", "Lot A", (Prediction("Ben", 0.75, Decimal(1_800), 0.5),))] if theory else []),
         ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
-        BidPlaced("Lot A", 1, "Ben", Decimal(1_000)),
-        BidderWithdrew("Lot A", 1, "Cho", "declined"),
+        Acted("Ben", "Lot A", Bid(Decimal(1_000))),
+        Acted("Cho", "Lot A", Withdraw()),
         RoundClosed("Lot A", 1, "Ben", Decimal(1_000)),
     ]
     chat = Recorder()

@@ -22,13 +22,13 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
 from harbor._config.auction import MindSettings
-from harbor._core.asks import Pause
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Pause, Withdraw
 from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemOpened,
@@ -101,12 +101,16 @@ def opening(rivals: Sequence[str] = RIVALS) -> list[Event]:
 
 def sold_to_ben(rivals: Sequence[str] = RIVALS, of_cho: str = "declined") -> list[Event]:
     """Ben buys the loft for $330,000, Cho goes out at $300,000 without a bid, Dan says nothing at all."""
+    is_broke = of_cho == "cannot afford"
+    out: Event = (
+        BidderWithdrew(LOFT.name, 2, "Cho", of_cho) if is_broke else Acted("Cho", LOFT.name, Withdraw(of_cho), 2)
+    )  # type: ignore[arg-type]
     return [
         *opening(rivals),
-        BidPlaced(LOFT.name, 1, "Ben", Decimal(285_000)),
+        Acted("Ben", LOFT.name, Bid(Decimal(285_000))),
         RoundClosed(LOFT.name, 1, "Ben", Decimal(285_000)),
-        BidderWithdrew(LOFT.name, 2, "Cho", of_cho),  # type: ignore[arg-type]
-        BidPlaced(LOFT.name, 3, "Ben", Decimal(330_000)),
+        out,
+        Acted("Ben", LOFT.name, Bid(Decimal(330_000)), 3),
         RoundClosed(LOFT.name, 3, "Ben", Decimal(330_000)),
         ItemSold(LOFT.name, "Ben", Decimal(330_000)),
     ]

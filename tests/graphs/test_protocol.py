@@ -15,15 +15,17 @@ import pytest
 from harbor import Auction, Bidder, Item, Simulated, resume
 from harbor._config.auction import AuctionConfig
 from harbor._core.actions import Bid, Unreadable, Withdraw
+from harbor._core.acts import Tried
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidFailed, BidPlaced, ItemSold, PublicEvent
+from harbor._core.events import ItemSold, PublicEvent
 from harbor._core.log import of_type
 from harbor._core.settings import read_settings
 from harbor._core.telling import facts_in
 from harbor._core.thoughts import Believed, Decided, Planned
 from harbor._runs.resolve import resolve
+from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.deciding import heard
 from harbor.testing._playing import equal
 
@@ -61,7 +63,7 @@ def public(log: Any) -> list[Any]:
     return [entry.event for entry in log if isinstance(entry.event, PublicEvent)][1:]
 
 
-def bids(calls: Sequence[dict[str, Any]], bidder: str) -> list[dict[str, Any]]:
+def bid_calls(calls: Sequence[dict[str, Any]], bidder: str) -> list[dict[str, Any]]:
     purposes = {"bid", "fused", *(game.replace("-", "_") for game in GAMES)}
     return [call for call in calls if call["bidder"] == bidder and call["purpose"] in purposes]
 
@@ -95,7 +97,7 @@ def test_all_replies_have_the_form_that_is_asked_for(reply, tmp_path):
 
 def test_a_bid_in_words_has_its_reasons_before_it(tmp_path):
     log, calls = held("english", tmp_path, reply="text")
-    said = bids(calls, "Alex")[0]["reply"].splitlines()
+    said = bid_calls(calls, "Alex")[0]["reply"].splitlines()
     assert said[-1] == "I bid $1,000."
     assert of_type(log, Decided)[0].reasons == "\n".join(said[:-1]) != ""
 
@@ -127,7 +129,7 @@ def test_words_that_fail_are_counted_and_asked_again(tmp_path):
     models = {"simulated": {"simulated": Simulated(low_bid_rate=0.5)}}
     people = [Bidder(name, budget=10_000, reply="text", context="dialogue") for name in NAMES]
     log = Auction(items=LOTS, bidders=people, models=models).run(out=tmp_path / "run").log
-    assert of_type(log, BidFailed)
+    assert of_type(log, Tried)
     assert of_type(log, ItemSold)
 
 
@@ -136,7 +138,7 @@ def test_words_that_fail_are_counted_and_asked_again(tmp_path):
 
 def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next(tmp_path):
     _, calls = held("english", tmp_path, context="dialogue")
-    turns = [len(call["prompt"]) for call in bids(calls, "Alex")]
+    turns = [len(call["prompt"]) for call in bid_calls(calls, "Alex")]
     starts = [place for place, count in enumerate(turns) if count == 4]  # the rules, the plan as a turn, and the call
     assert len(starts) == len(LOTS)
     assert all(turns[place] == turns[place - 1] + 2 for place in range(len(turns)) if place not in starts)
@@ -144,7 +146,7 @@ def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next(tmp_path)
 
 @pytest.mark.parametrize("game", GAMES)
 def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game, tmp_path):
-    fresh, dialogue = (bids(held(game, tmp_path, context=how)[1], "Alex") for how in ("fresh", "dialogue"))
+    fresh, dialogue = (bid_calls(held(game, tmp_path, context=how)[1], "Alex") for how in ("fresh", "dialogue"))
     assert len(fresh) == len(dialogue)
     for one, other in zip(fresh, dialogue, strict=True):
         asked = [text for place, text in enumerate(other["prompt"]) if place < 1 or place % 2]
@@ -159,14 +161,14 @@ def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game, t
 
 def test_a_turn_repeats_nothing_that_an_earlier_one_told(tmp_path):
     _, calls = held("english", tmp_path, context="dialogue")
-    last = max(bids(calls, "Alex"), key=lambda call: len(call["prompt"]))
+    last = max(bid_calls(calls, "Alex"), key=lambda call: len(call["prompt"]))
     told = [text.count('"items":') for text in last["prompt"][1::2]]
     assert told == [1, *[0] * (len(told) - 1)]
 
 
 def test_each_turn_tells_anew_what_is_of_its_call_alone(tmp_path):
     _, calls = held("english", tmp_path, context="dialogue", strategy="on", reply="text")
-    last = max(bids(calls, "Alex"), key=lambda call: len(call["prompt"]))
+    last = max(bid_calls(calls, "Alex"), key=lambda call: len(call["prompt"]))
     turns = last["prompt"][3::2]
     assert len(turns) > 1
     assert all(f'"{name}":' in turn for turn in turns for name in ("strategy", "strategy_reasons", "in_words"))
@@ -176,13 +178,13 @@ def test_a_session_under_econarena_shows_as_many_earlier_runs_as_its_rules_say(t
     rules = {"game": "beauty", "runs": 4, "history": 1}
     Auction(bidders=[Bidder(name, protocol="econarena") for name in NAMES], rules=rules).run(out=tmp_path / "run")
     calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
-    last = facts_in(texts(bids(calls, "Alex")[-1]))
+    last = facts_in(texts(bid_calls(calls, "Alex")[-1]))
     assert [run["run"] for run in last["past"]] == ["run 3"]
 
 
 def test_earlier_answers_are_those_that_were_given(tmp_path):
     _, calls = held("english", tmp_path, reply="text", context="dialogue")
-    mine = bids(calls, "Alex")
+    mine = bid_calls(calls, "Alex")
     for before, after in pairwise(mine):
         if len(after["prompt"]) > 4:
             assert after["prompt"][-2] == before["reply"]
@@ -191,7 +193,7 @@ def test_earlier_answers_are_those_that_were_given(tmp_path):
 @pytest.mark.parametrize("game", ["water", "beauty", "second-price"])
 def test_earlier_answers_are_in_the_words_of_the_game(game, tmp_path):
     _, calls = held(game, tmp_path, reply="text", context="dialogue")
-    for before, after in pairwise(bids(calls, "Alex")):
+    for before, after in pairwise(bid_calls(calls, "Alex")):
         assert after["prompt"][-2] == before["reply"]
 
 
@@ -217,7 +219,7 @@ def test_prose_has_no_json_in_it(tmp_path):
 
 def test_untold_bounds_are_in_no_prompt_for_a_bid(tmp_path):
     _, calls = held("english", tmp_path, bounds="untold")
-    for call in bids(calls, "Alex"):
+    for call in bid_calls(calls, "Alex"):
         facts = facts_in(texts(call))
         assert not {"minimum", "budget"} & set(facts)
         assert {"initial_budget", "your_wins", "starting_price", "increment", "highest_bid"} <= set(facts)
@@ -321,9 +323,9 @@ def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path):
     folder = own_prompts(tmp_path)
     (folder / "bid.md").write_text("Du bist am Zug.\n\n<facts>\n${facts}\n</facts>\n", encoding="utf-8")
     log, calls = held("english", tmp_path, prompts=str(folder))
-    assert all("Du bist am Zug." in texts(call) for call in bids(calls, "Alex"))
-    assert of_type(log, BidPlaced)
-    assert len({call["version"] for call in bids(calls, "Alex")}) == 1
+    assert all("Du bist am Zug." in texts(call) for call in bid_calls(calls, "Alex"))
+    assert [*bids(log)]
+    assert len({call["version"] for call in bid_calls(calls, "Alex")}) == 1
 
 
 def test_a_prompt_that_is_missing_is_named(tmp_path):
@@ -409,7 +411,7 @@ def test_every_earlier_turn_is_one_that_was_sent(fault, tmp_path):
     Auction(items=LOTS, bidders=people, models=models).run(out=tmp_path / "run")
     calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
     for name in NAMES:
-        for before, after in pairwise(bids(calls, name)):
+        for before, after in pairwise(bid_calls(calls, name)):
             if len(after["prompt"]) > len(before["prompt"]):
                 sent = [*before["prompt"][1:], before["reply"]]  # what to do stands after the facts of the last turn
                 assert all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
@@ -417,7 +419,7 @@ def test_every_earlier_turn_is_one_that_was_sent(fault, tmp_path):
 
 def test_a_fused_answer_is_told_as_an_answer_alone(tmp_path):
     _, calls = held("english", tmp_path, context="dialogue", strategy="fused")
-    assert not [call for call in bids(calls, "Alex") if "strategy" in facts_in(texts(call))]
+    assert not [call for call in bid_calls(calls, "Alex") if "strategy" in facts_in(texts(call))]
 
 
 def test_a_dialogue_through_a_session_keeps_refusals(tmp_path):
@@ -428,6 +430,6 @@ def test_a_dialogue_through_a_session_keeps_refusals(tmp_path):
     turns = [turn for call in calls if call["purpose"] == "second_price" for turn in call["prompt"][1:-1:2]]
     assert [turn for turn in turns if "refused" in turn]
     for name in NAMES:
-        for before, after in pairwise(bids(calls, name)):
+        for before, after in pairwise(bid_calls(calls, name)):
             sent = [*before["prompt"][1:], before["reply"]]
             assert all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))

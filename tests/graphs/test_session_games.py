@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Withdraw
 from harbor._core.errors import ModelError
-from harbor._core.events import BiddersAsked, BidderWithdrew, BidFailed, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Expected, Planned
@@ -63,7 +65,7 @@ def prompts(folder: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("game", GAMES)
 def test_minds_play_a_game_to_its_end_without_a_failure(game):
     log = played(game)
-    assert not of_type(log, BidFailed) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
+    assert not of_type(log, Tried) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
     assert {decided.bidder for decided in of_type(log, Decided)} == set(names(game))
 
 
@@ -185,14 +187,14 @@ class Terse(SimulatedChat):
 def test_a_model_that_leaves_the_reasons_out_is_understood_where_none_are_asked_for(game):
     bidders = [Bidder(name, model="terse", chain_of_thought=False) for name in names(game)]
     log = Auction(bidders=bidders, rules=settings(game)).run(models={"terse": Terse()}).log
-    assert not of_type(log, BidFailed) + of_type(log, ThoughtFailed)
+    assert not of_type(log, Tried) + of_type(log, ThoughtFailed)
 
 
 def test_a_bid_without_reasons_is_a_bid_where_they_are_asked_for():
     log = Auction(bidders=[Bidder("Ann", model="terse"), Bidder("Ben")], rules=settings("beauty")).run(
         models={"terse": Terse()}
     )
-    assert not of_type(log.log, BidFailed) + of_type(log.log, ThoughtFailed)
+    assert not of_type(log.log, Tried) + of_type(log.log, ThoughtFailed)
 
 
 def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
@@ -296,7 +298,7 @@ def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_
     for event in (entry.event for entry in log):
         if isinstance(event, BiddersAsked):
             out[event.item, event.round] = set(gone.get(event.item, []))
-        if isinstance(event, BidderWithdrew):
+        if isinstance(event, Acted) and isinstance(event.act, Withdraw):
             gone.setdefault(event.item, []).append(event.bidder)
     bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
     assert any("withdrawn" in facts for facts in bids)
@@ -316,7 +318,7 @@ def test_a_refusal_is_in_the_prompt_that_asks_again(tmp_path):
     log = auction.run(out=tmp_path / "run").log
     refused = [facts["refused"] for facts in prompts(tmp_path / "run") if "refused" in facts]
     assert refused
-    assert set(refused) <= {failed.reason for failed in of_type(log, BidFailed)}
+    assert set(refused) <= {failed.reason for failed in of_type(log, Tried)}
 
 
 def test_a_value_above_the_assets_is_marked_in_the_prompt(tmp_path):
@@ -340,7 +342,7 @@ def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again_and_a_game_of_
     with pytest.raises(ModelError, match="none of 14 answers of model 'simulated' could be used"):
         auction.run(out=tmp_path / "run")
     log = read_log(tmp_path / "run" / "events.jsonl").entries
-    assert len([failed for failed in of_type(log, BidFailed) if failed.bidder == "Ann"]) == 4
+    assert len([failed for failed in of_type(log, Tried) if failed.bidder == "Ann"]) == 4
     assert not of_type(log, SeatFailed)
 
 

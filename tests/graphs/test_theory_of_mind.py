@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, houses
 from harbor._config.auction import Persona
+from harbor._core.acts import Tried
 from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
-    BidFailed,
     CatalogShown,
     ItemLabelled,
     ItemOpened,
@@ -137,7 +137,7 @@ def test_a_published_setting_makes_the_calls_of_its_nodes_and_no_other(setting):
     switches, expected = PUBLISHED[setting]
     log = trio(**switches).log
     assert {call.purpose for call in of_type(log, ModelCalled)} == {"plan", "believe", "replan", *expected}
-    assert of_type(log, SeatFailed) == of_type(log, BidFailed) == []
+    assert of_type(log, SeatFailed) == of_type(log, Tried) == []
 
 
 @pytest.mark.parametrize(("theory_of_mind", "strategy"), list(product(KNOWING, CHOOSING)))
@@ -637,7 +637,7 @@ def test_orders_in_texts_break_no_prompt(ordered):
 
 def test_orders_in_texts_change_no_rule(ordered):
     log = ordered[0].log
-    assert of_type(log, BidFailed) == []
+    assert of_type(log, Tried) == []
     assert {(opened.start, opened.increment) for opened in of_type(log, ItemOpened)} == {(Decimal(1_000), Decimal(100))}
     assert [lot.name for opened in of_type(log, SaleOpened) for lot in opened.lots] == ["Lot 0", "Lot 1", "Lot 2"]
     assert all(

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor._core.acts import Acted, ActedSealed, Tried
 from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Pause
+from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import (
     EVERYONE,
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     ItemLabelled,
     ItemSold,
     ItemUnsold,
@@ -43,14 +42,14 @@ from harbor._house.sale import Sale
 OUT = SeatReply("I withdraw.")
 
 
-def sale_of(*starts, budgets=None, **options):
+def sale_of(*starts, budgets=None, acts="open", **options):
     budgets = budgets or {"Ann": 1000, "Ben": 1000, "Cho": 1000}
     items = tuple(
         ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(2 * start))
         for number, start in enumerate(starts, start=1)
     )
     purses = {name: Decimal(budget) for name, budget in budgets.items()}
-    return Sale(English(items, purses, EnglishRules(**options)), tuple(purses), Log(), Random(7))
+    return Sale(English(items, purses, EnglishRules(**options)), tuple(purses), Log(), Random(7), acts, "open")
 
 
 def hold(sale, answer, thinkers=(), reasks=3):
@@ -98,7 +97,7 @@ def test_every_turn_of_asks_is_written_down_before_its_answers():
     hold(sale, minimum_once)
     first = picked(sale, BiddersAsked)[0]
     assert first == BiddersAsked("Item 1", 1, 1, ("Ann", "Ben", "Cho"))
-    assert events_of(sale).index(first) < events_of(sale).index(picked(sale, BidPlaced)[0])
+    assert events_of(sale).index(first) < events_of(sale).index(picked(sale, Acted)[0])
 
 
 def test_the_sale_closes_with_its_last_event():
@@ -127,10 +126,10 @@ def test_a_failed_bid_is_asked_again_a_bounded_number_of_times_and_then_withdraw
     turns = hold(sale, only("Ben", words), reasks=reasks)
     assert len(turns) == 1 + reasks
     assert [ask.attempt for turn in turns for ask in turn if ask.bidder == "Ben"] == [*range(1, reasks + 2)]
-    assert [(failed.bidder, failed.attempt) for failed in picked(sale, BidFailed)] == [
+    assert [(failed.bidder, failed.attempt) for failed in picked(sale, Tried)] == [
         ("Ben", attempt) for attempt in range(1, reasks + 2)
     ]
-    assert BidderWithdrew("Item 1", 1, "Ben", "failed bids") in events_of(sale)
+    assert Acted("Ben", "Item 1", Withdraw("failed bids"), attempt=reasks + 1) in events_of(sale)
     assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
 
 
@@ -149,7 +148,7 @@ def test_a_bid_that_is_put_right_counts_like_any_other():
     sale = sale_of(100)
     hold(sale, lambda ask: SeatReply("I bid $150" if ask.attempt == 2 else "$1") if ask.bidder == "Cho" else OUT)
     assert picked(sale, ItemSold) == [ItemSold("Item 1", "Cho", Decimal(150))]
-    assert len(picked(sale, BidFailed)) == 1
+    assert len(picked(sale, Tried)) == 1
 
 
 def test_the_answers_of_the_others_wait_while_one_is_asked_again():
@@ -157,17 +156,49 @@ def test_the_answers_of_the_others_wait_while_one_is_asked_again():
     hold(
         sale, lambda ask: SeatReply("$1" if ask.attempt == 1 else "$300") if ask.bidder == "Ben" else minimum_once(ask)
     )
-    kinds = [type(event) for event in events_of(sale) if isinstance(event, BidFailed | BidPlaced)]
-    assert kinds == [BidFailed, BidPlaced, BidPlaced, BidPlaced]
+    kinds = [type(event) for event in events_of(sale) if isinstance(event, Tried | Acted) and event.round == 1]
+    assert kinds == [Tried, Acted, Acted, Acted]
     assert picked(sale, ItemSold)[0].winner == "Ben"
+
+
+@pytest.mark.parametrize("acts", ["open", "sealed"])
+def test_what_everyone_did_is_written_once_the_whole_turn_is_legal_in_seat_order(acts):
+    """Nobody that is asked again has seen a rival's act of the same moment."""
+    sale = sale_of(100, acts=acts)
+    seen_at_asks = {}
+
+    def answer(ask):
+        seen_at_asks[ask.bidder, ask.attempt] = list(sale.seen_by(ask.bidder))
+        return SeatReply("$1" if (ask.bidder, ask.attempt) in {("Ann", 1), ("Ann", 2), ("Cho", 1)} else "I bid $150")
+
+    script = auction_loop(sale, (), 3)
+    turn = next(script)
+    while turn[0].round == 1:
+        turn = script.send({ask.bidder: answer(ask) for ask in turn})
+    assert seen_at_asks.keys() == {("Ann", 1), ("Ben", 1), ("Cho", 1), ("Ann", 2), ("Cho", 2), ("Ann", 3)}
+    for (bidder, _), seen in seen_at_asks.items():
+        assert not any(isinstance(event, Acted | ActedSealed) for event in seen)
+        assert all(event.bidder == bidder for event in seen if isinstance(event, Tried))
+    first = [event for event in events_of(sale) if isinstance(event, Acted | ActedSealed)][:3]
+    kind = Acted if acts == "open" else ActedSealed
+    assert first == [kind(name, "Item 1", Bid(Decimal(150)), 1, n) for name, n in (("Ann", 3), ("Ben", 1), ("Cho", 2))]
+    last_try = max(place for place, event in enumerate(events_of(sale)) if isinstance(event, Tried))
+    assert events_of(sale).index(first[0]) > last_try
+
+
+def test_a_failed_attempt_is_told_with_the_act_where_it_could_be_read():
+    sale = sale_of(100)
+    said = iter(["I bid $5,000", "I withdraw or bid $100"])
+    hold(sale, lambda ask: SeatReply(next(said)) if ask.bidder == "Ben" else OUT, reasks=1)
+    assert [event.act for event in picked(sale, Tried)] == [Bid(Decimal(5_000)), None]
 
 
 def test_a_failed_bid_is_seen_by_its_bidder_alone():
     sale = sale_of(100)
     hold(sale, only("Ben", "I bid $5,000"))
-    assert all(isinstance(failed, PrivateEvent) for failed in picked(sale, BidFailed))
-    assert any(isinstance(event, BidFailed) for event in sale.seen_by("Ben"))
-    assert not any(isinstance(event, BidFailed) for event in sale.seen_by("Ann"))
+    assert all(isinstance(failed, PrivateEvent) for failed in picked(sale, Tried))
+    assert any(isinstance(event, Tried) for event in sale.seen_by("Ben"))
+    assert not any(isinstance(event, Tried) for event in sale.seen_by("Ann"))
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -189,8 +220,8 @@ def test_a_seat_that_fails_withdraws_and_the_sale_goes_on(kind):
     sale = sale_of(100, 50)
     hold(sale, lambda ask: SeatReply("I bid $500", failure=failure) if ask.bidder == "Ann" else minimum_once(ask))
     assert picked(sale, SeatFailed) == [failure] * 2
-    assert [event for event in picked(sale, BidderWithdrew) if event.bidder == "Ann"] == [
-        BidderWithdrew(item, 1, "Ann", "fault") for item in ("Item 1", "Item 2")
+    assert [event for event in picked(sale, Acted) if event.bidder == "Ann"] == [
+        Acted("Ann", item, Withdraw("fault")) for item in ("Item 1", "Item 2")
     ]
     assert {sold.winner for sold in picked(sale, ItemSold)} <= {"Ben", "Cho"}
     assert len(picked(sale, ItemSold)) == 2
@@ -200,7 +231,7 @@ def test_a_seat_that_fails_is_not_asked_again_and_has_made_no_failed_bid():
     sale = sale_of(100)
     turns = hold(sale, lambda ask: SeatReply(failure=SeatFailed(ask.bidder, "error", "broken")))
     assert len(turns) == 1
-    assert picked(sale, BidFailed) == []
+    assert picked(sale, Tried) == []
     assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
 
 
@@ -282,7 +313,7 @@ def test_notes_are_written_in_seat_order_whatever_the_order_of_the_answers(arriv
     )
     assert [plan.bidder for plan in picked(sale, Planned)] == ["Ann", "Ben", "Cho"]
     assert [decision.bidder for decision in picked(sale, Decided)] == ["Ann", "Ben", "Cho"]
-    assert [bid.bidder for bid in picked(sale, BidPlaced)] == ["Ann", "Ben", "Cho"]
+    assert picked(sale, Acted) == [Acted(name, "Item 1", Bid(Decimal(100))) for name in ("Ann", "Ben", "Cho")]
 
 
 def test_a_note_stands_before_the_failed_bid_that_it_explains():
@@ -290,7 +321,7 @@ def test_a_note_stands_before_the_failed_bid_that_it_explains():
     note = Decided("Ben", "Item 1", 1, 1, "cheap", Decimal(1))
     hold(sale, lambda ask: SeatReply("$1", (note,)) if ask.bidder == "Ben" and ask.attempt == 1 else OUT)
     events = events_of(sale)
-    assert events.index(note) + 1 == events.index(picked(sale, BidFailed)[0])
+    assert events.index(note) + 1 == events.index(picked(sale, Tried)[0])
 
 
 # ---------------------------------------------------------------- aloud
@@ -301,7 +332,7 @@ BUDGETS = {"Ann": "987.61", "Ben": "876.52", "Cho": "111.43"}
 def test_no_announcement_and_no_public_event_holds_a_budget():
     sale = sale_of(100, 50, 50, budgets=BUDGETS, lowerings=1)
     for name, budget in BUDGETS.items():
-        sale.record(BidderSeated(name, Decimal(budget), {}, {}, "profit"))
+        sale.record(BidderSeated(name, Decimal(budget), {}, "profit"))
     hold(
         sale, lambda ask: SeatReply("I bid $99,999") if isinstance(ask, Ask) and ask.attempt == 1 else minimum_once(ask)
     )
@@ -315,16 +346,18 @@ def test_no_announcement_and_no_public_event_holds_a_budget():
 
 def test_a_withdrawal_for_want_of_money_sounds_like_any_other():
     reasons = ("declined", "cannot afford", "failed bids", "fault")
-    assert len({announce(BidderWithdrew("Item 1", 1, "Ann", reason)) for reason in reasons}) == 1
+    assert {announce(BidderWithdrew("Item 1", 1, "Ann", reason)) for reason in reasons} == {"Ann is out of Item 1."}
+    assert {announce(Acted("Ann", "Item 1", Withdraw(reason))) for reason in reasons} == {"Ann is out of Item 1."}
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        BidderSeated("Ann", Decimal(5), {}, {}, "profit"),
+        BidderSeated("Ann", Decimal(5), {}, "profit"),
         Planned("Ann", "plan", {}),
         Decided("Ann", "Item 1", 1, 1, "so", None),
-        BidFailed("Ann", "Item 1", 1, 1, "above your budget"),
+        Tried("Ann", "Item 1", 1, 1, "above your budget", Bid(Decimal(5_000))),
+        ActedSealed("Ann", "Item 1", Bid(Decimal(150))),
         ItemLabelled("Item 1", Decimal(200), "downsizing"),
         BidderLabelled("Ann", {"downsizing": 1.0}, "simulated"),
         SeatFailed("Ann", "error", "broken"),
@@ -344,7 +377,7 @@ def test_what_happens_in_public_is_said_aloud():
         announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1)))
         == "Nobody bid on Vase: it is offered again to all bidders from $12.50, in steps of at least $1."
     )
-    assert announce(BidPlaced("Vase", 1, "Ann", Decimal(1250))) == "Ann bids $1,250 on Vase."
+    assert announce(Acted("Ann", "Vase", Bid(Decimal(1250)))) == "Ann bids $1,250 on Vase."
     assert announce(ItemSold("Vase", "Ann", Decimal(1250))) == "Vase is sold to Ann for $1,250."
     assert announce(ValueRevealed("Vase", Decimal(2500))) == "Vase was worth $2,500."
 

@@ -10,7 +10,8 @@ from typing import Any
 from mcp import Client
 
 from harbor import Auction, Bidder, Item
-from harbor._core.events import CLOCK_FIELDS, BidFailed
+from harbor._core.acts import Tried
+from harbor._core.events import CLOCK_FIELDS
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, encode
 from support.mcp_clients import on_loopback, play
@@ -42,5 +43,5 @@ async def test_a_seeded_policy_leaves_the_same_log_through_mcp_as_by_a_call_but_
         async with Client(f"{served.url}/mcp") as client:
             await asyncio.gather(*(play(client, seat.token, erring) for seat in held.seats))
             await held.ended()
-    assert of_type(called.log, BidFailed)
+    assert of_type(called.log, Tried)
     assert lines(held.result.log) == lines(called.log)

@@ -9,7 +9,8 @@ import pytest
 from mcp import Client
 
 from harbor._config.auction import AuctionConfig, Bidder, Item
-from harbor._core.events import Answered, BidFailed, ItemSold, SeatFailed
+from harbor._core.acts import Tried
+from harbor._core.events import Answered, ItemSold, SeatFailed
 from harbor._core.log import of_type
 from harbor._mcp.held_auctions import HeldAuction, HeldAuctions
 from support.mcp_clients import Played, play, tools, up_to, withdraw
@@ -108,7 +109,7 @@ async def test_what_does_not_count_is_said_at_once_and_asked_again_as_a_failed_b
         assert (again["attempt"], again["refusal"]) == (2, why)
         await play(client, ann, withdraw)
         await one.ended()
-    assert [event.reason for event in of_type(one.result.log, BidFailed)] == [why]
+    assert [event.reason for event in of_type(one.result.log, Tried)] == [why]
 
 
 async def test_an_answer_that_comes_late_is_refused_and_the_bidder_is_asked_for_the_next_item(tmp_path):

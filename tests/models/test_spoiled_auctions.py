@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.events import BidderWithdrew, BidFailed, BidPlaced
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.log import read_log
 from support.commands import harbor
 from support.folders import calls
@@ -42,18 +43,19 @@ def play(kind, folder):
 
 
 def is_anns(event):
-    decides = isinstance(event, BidPlaced | BidFailed | BidderWithdrew)
-    return decides and getattr(event, "bidder", "Ann") == "Ann" and getattr(event, "reason", "") not in BY_HARBOR
+    decides = isinstance(event, Acted | Tried)
+    act = getattr(event, "act", None)
+    return decides and event.bidder == "Ann" and getattr(act, "reason", "") not in BY_HARBOR
 
 
 def became(meant, call, event):
     """Say what became of a bid; "misread" if something else was done than was meant."""
     if call["outcome"] != "ok":
-        return call["outcome"] if isinstance(event, BidFailed) else "misread"
-    if isinstance(event, BidFailed):
+        return call["outcome"] if isinstance(event, Tried) else "misread"
+    if isinstance(event, Tried):
         return "rules"
-    bids = meant["action"] == "bid" and isinstance(event, BidPlaced) and event.amount == Decimal(str(meant["amount"]))
-    leaves = meant["action"] == "withdraw" and isinstance(event, BidderWithdrew)
+    bids = meant["action"] == "bid" and event.act == Bid(Decimal(str(meant["amount"])))
+    leaves = meant["action"] == "withdraw" and event.act == Withdraw()
     return "as meant" if bids or leaves else "misread"
 
 
@@ -75,7 +77,7 @@ def test_every_bid_of_a_model_that_spoils_its_replies_is_read_as_meant_or_refuse
 def test_a_model_that_always_drafts_first_has_no_failed_bid_and_its_run_is_verified(tmp_path):
     done, bids = play(KINDS["two fences"], tmp_path)
     assert done.returncode == 0
-    assert not [event for _, _, event in bids if isinstance(event, BidFailed)]
+    assert not [event for _, _, event in bids if isinstance(event, Tried)]
     assert {tuple(call["marks"]) for _, call, _ in bids} == {("drafts",)}
     verified = harbor("verify", "run", cwd=tmp_path)
     assert verified.returncode == 0, verified.stderr

@@ -18,7 +18,9 @@ import pytest
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._config.rules import RuleSettings
-from harbor._core.events import BidPlaced, LogOpened, PublicEvent, SaleClosed
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
+from harbor._core.events import LogOpened, PublicEvent, SaleClosed
 from harbor._core.extensions import Part
 from harbor._core.finding import everything
 from harbor._core.log_lines import Entry
@@ -329,7 +331,7 @@ class Whispered(PublicEvent):
 def test_an_event_with_a_new_field_or_another_audience_is_not_published():
     parts = (Part("game", "english", "harbor-auctions", "0.1.0"), Part("agent", WORD, WORD, ""))
     opened = Richer(2, "0.1.0", WORD, 9, WORD, parts)
-    bid = BidPlaced("Lot", 1, "Ann", Decimal(7))
+    bid = Acted("Ann", "Lot", Bid(Decimal(7)))
     events = [Entry(place, 5.0, event) for place, event in enumerate([opened, Whispered(), bid, SaleClosed()])]
     first, *rest = told_entries(events, "name")
     assert type(first.event) is LogOpened

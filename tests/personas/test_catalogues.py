@@ -14,7 +14,8 @@ from harbor._core.errors import ConfigError
 from harbor._core.extensions import lacks
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
-from harbor.events import BidderSeated, BidPlaced, CatalogShown, ItemLabelled, Planned, Profiled, SeatFailed
+from harbor.evaluation._metrics.acts import bids
+from harbor.events import BidderSeated, CatalogShown, ItemLabelled, Planned, Profiled, SeatFailed
 from harbor.personas import Catalogue
 from harbor.personas._catalog.catalogue import catalogue_of
 from harbor.personas._catalog.homes import HOMES
@@ -151,7 +152,7 @@ def test_personas_and_items_come_from_the_catalogue_that_the_settings_name(wines
 
 def test_the_built_in_model_reads_a_strangers_texts_and_finds_out_who_wants_what(wines):
     log = wine_sale(items=Houses(count=6, matched=3)).run().log
-    assert of_type(log, BidPlaced)
+    assert [*bids(log)]
     assert of_type(log, Planned)
     last = {(one.bidder, one.rival): one.weights for one in of_type(log, Profiled)}
     assert last["Ann", "Ben"]["picnickers"] > last["Ann", "Ben"]["collectors"]

@@ -16,8 +16,9 @@ from autogen_core.models import CreateResult, RequestUsage
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, resume
+from harbor._core.acts import Tried
 from harbor._core.errors import LimitReached
-from harbor._core.events import BidFailed, ModelCalled, SeatFailed
+from harbor._core.events import ModelCalled, SeatFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.players import AGENT
 from harbor._runs.limits import paid_for
@@ -223,5 +224,5 @@ def test_calls_that_are_told_of_through_a_door_count_also_beside_an_answer_that_
     log = sale().run(agents={"Tal": agent}).log
     found = told(log)
     assert len(found) == 2 * len(turns) > 2
-    assert of_type(log, BidFailed)
+    assert of_type(log, Tried)
     assert {(call.model, call.cost_dollars is None) for call in found} == {(MODEL, False), (AGENT, True)}

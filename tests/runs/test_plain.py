@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, houses
 from harbor._core.actions import Accept, BundleBid, Choose, Say, Take, Wait
+from harbor._core.acts import Tried
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import RunFolderError, RunPaused
-from harbor._core.events import BidFailed, LogOpened, SeatFailed
+from harbor._core.events import LogOpened, SeatFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry, encode
 from harbor._core.players import Policy
@@ -140,7 +141,7 @@ def test_the_plain_loop_leaves_the_log_of_the_room(game, seed):
     assert Run(auction, RunInputs()).scripted
     held = auction.run().log
     assert lines(held) == lines(in_the_room(Run(auction, RunInputs())))
-    assert of_type(held, BidFailed)
+    assert of_type(held, Tried)
 
 
 @settings(max_examples=15)

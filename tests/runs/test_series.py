@@ -259,7 +259,7 @@ def test_the_preset_is_the_published_arena():
             pytest.param(what, nth, marks=pytest.mark.slow)
             for what, nth in [
                 ("SeriesOpened", 1),
-                ("BidPlaced", 2),
+                ("Acted", 2),
                 ("keep_episodes", 1),
                 ("keep_dossiers", 2),
                 ("keep_learnings", 1),

@@ -8,10 +8,11 @@ from decimal import Decimal
 import pytest
 
 from harbor import Auction
+from harbor._core.asks import Bid
 from harbor._core.thoughts import Prediction
 from harbor._view.beside import Facts, beside
 from harbor._view.run_data import run_page
-from harbor.events import BidPlaced, ItemUnsold, Predicted
+from harbor.events import Acted, ItemUnsold, Predicted
 from support.shown_runs import think_much
 
 
@@ -77,7 +78,7 @@ LOT = "Lot A"
 def test_only_a_bid_above_the_limit_differs_from_a_prediction():
     """Interest is no probability: none is flagged, however it stands to whether the rival bid."""
     facts = Facts(None)
-    for event in (BidPlaced(LOT, 1, "Ben", Decimal(900)), BidPlaced(LOT, 1, "Cho", Decimal(1_100)), ItemUnsold(LOT)):
+    for event in (Acted("Ben", LOT, Bid(Decimal(900))), Acted("Cho", LOT, Bid(Decimal(1_100))), ItemUnsold(LOT)):
         facts.note(event)
     limits = [Prediction(rival, 0.9, Decimal(1_000)) for rival in ("Ben", "Cho", "Dan")]
     [table] = beside(Predicted("Ann", LOT, tuple(limits)), facts)

@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, Item
 from harbor._cli.configs import load, presets
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.finding import find
 from harbor._core.layout import EVENTS
 from harbor._core.log import read_log
@@ -48,6 +50,10 @@ EVERY_BOARD = """() => {
 CONTROLS = """() => [...document.querySelectorAll("button, select, input, summary, a[href], pre, .scroll, #list")]
   .filter((one) => one.checkVisibility() && !one.disabled && !one.closest("dialog:not([open])"))
   .map((one) => one.id || one.className || one.textContent)"""
+
+
+def is_bid(event):
+    return isinstance(event, Acted) and isinstance(event.act, Bid)
 
 
 @pytest.fixture(scope="module")
@@ -286,7 +292,7 @@ def test_marks_are_those_of_the_event_by_whatever_way_one_comes_to_it(sale, look
         page.locator("body").press("ArrowRight")
         return by_link, marked(page)
 
-    asked = next(entry.seq for entry in read_log(sale[1] / EVENTS).entries if type(entry.event).__name__ == "BidPlaced")
+    asked = next(entry.seq for entry in read_log(sale[1] / EVENTS).entries if is_bid(entry.event))
     by_link, stepped = look(sale[0], come, fragment=f"at={asked}")
     assert by_link == stepped != []
 
@@ -324,7 +330,7 @@ def test_a_link_opens_its_moment_as_its_seat_saw_it_and_back_comes_back(sale, lo
         page.go_back()
         return [*seen, page.inner_text("#number")]
 
-    asked = next(entry.seq for entry in read_log(sale[1] / EVENTS).entries if type(entry.event).__name__ == "BidPlaced")
+    asked = next(entry.seq for entry in read_log(sale[1] / EVENTS).entries if is_bid(entry.event))
     assert look(sale[0], follow, fragment=f"at={asked}&seat=Ann") == [f"Event {asked}", "Ann", f"Event {asked}"]
 
 
@@ -381,9 +387,7 @@ def test_words_bidder_and_kind_leave_the_events_that_have_them(sale, look):
     bids, item, everything, sold, of_ann = look(sale[0], find)
     opens = [entry.seq for entry in entries if type(entry.event).__name__ == "ItemOpened"]
     hammers = [entry for entry in entries if type(entry.event).__name__ == "ItemSold"]
-    placed = {
-        entry.seq for entry in entries if type(entry.event).__name__ == "BidPlaced" and entry.event.bidder == "Ben"
-    }
+    placed = {entry.seq for entry in entries if is_bid(entry.event) and entry.event.bidder == "Ben"}
     assert placed
     assert placed <= set(bids) < set(everything)
     assert item == [opens[1]]
@@ -395,11 +399,7 @@ def test_words_bidder_and_kind_leave_the_events_that_have_them(sale, look):
 @needs_browser
 def test_what_a_bidder_was_seen_to_do_leads_to_its_decision_and_only_its_own_eyes_do(sale, look):
     entries = read_log(sale[1] / EVENTS).entries
-    out = next(
-        entry
-        for entry in entries
-        if type(entry.event).__name__ == "BidderWithdrew" and entry.event.reason == "declined"
-    )
+    out = next(entry for entry in entries if isinstance(entry.event, Acted) and entry.event.act == Withdraw())
     [*_, decided] = [
         entry.seq
         for entry in entries[: out.seq]

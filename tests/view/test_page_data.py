@@ -12,6 +12,8 @@ import pytest
 
 from harbor import Auction
 from harbor._core import finding
+from harbor._core.acts import Acted
+from harbor._core.asks import Withdraw
 from harbor._core.errors import LogError, RunFolderError
 from harbor._core.events import SCHEMA_VERSION
 from harbor._core.log import of_type, read_log
@@ -23,7 +25,7 @@ from harbor._view import chunks, run_data
 from harbor._view.decision import Decisions
 from harbor._view.entry_words import thought_of, words_of
 from harbor._view.run_data import run_page
-from harbor.events import Believed, BidderWithdrew, BidFailed, Decided, ModelCalled, Predicted, Profiled
+from harbor.events import Believed, BidderWithdrew, Decided, ModelCalled, Predicted, Profiled, Tried
 from support.commands import harbor
 from support.long_logs import lengthen
 from support.shown_runs import boards_of, hold_preset, think_much
@@ -98,7 +100,7 @@ def test_who_is_out_for_want_of_money_has_decided_nothing():
     decisions = Decisions(None)
     decided = decisions.note(Decided("Ann", "Vase", 1, 1, "so", None))
     assert decided is not None
-    assert decisions.note(BidderWithdrew("Vase", 1, "Ann", "declined")) == decided
+    assert decisions.note(Acted("Ann", "Vase", Withdraw())) == decided
     assert decisions.note(BidderWithdrew("Vase", 2, "Ann", "cannot afford")) is None
 
 
@@ -209,8 +211,8 @@ def test_a_refused_bid_belongs_to_the_decision_that_led_to_it(tmp_path):
     models = {"errs": {"use": "simulated", "simulated": {"over_budget_rate": 0.5}}}
     Auction(items={"count": 2}, bidders=[wrong, {"name": "Ben"}], models=models).run(out=tmp_path / "run")
     _, data = whole(tmp_path / "run")
-    refused = [row for row in data["entries"] if row[3] == "bid_failed"]
-    assert len(refused) == len(of_type(read_log(tmp_path / "run" / "events.jsonl").entries, BidFailed)) > 0
+    refused = [row for row in data["entries"] if row[3] == "tried"]
+    assert len(refused) == len(of_type(read_log(tmp_path / "run" / "events.jsonl").entries, Tried)) > 0
     assert {data["decisions"][str(row[6])]["what"] for row in refused} == {"bid"}
 
 

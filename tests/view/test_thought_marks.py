@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from harbor._core.asks import Bid
 from harbor._core.finding import find
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import is_seen_by
@@ -13,7 +14,8 @@ from harbor._core.thoughts import Believed, Expected, LimitSet, Predicted, Predi
 from harbor._view.run_data import run_page, seats_of
 from harbor._view.seen_marks import Marks, pictures_drawn
 from harbor._view.thought_marks import ThoughtMarks
-from harbor.events import BidderLabelled, BidderSeated, BidPlaced, ItemSold, LotClosed
+from harbor.evaluation._metrics.acts import bids
+from harbor.events import Acted, BidderLabelled, BidderSeated, ItemSold, LotClosed
 from support.shown_runs import CANARY, CANARY_MONEY, think_much, with_canaries
 
 ENGLISH = find("game", "english")
@@ -71,15 +73,13 @@ def test_a_predicted_limit_stands_beside_the_highest_bid_of_the_rival_on_that_it
     assert [one.y for one in marks if one.role == "expected"] == [one.limit for one in said] != []
     items = [one.item for one in of_type(entries, LotClosed)]
     for mark in (one for one in marks if one.role == "bid"):
-        bids = [
-            one for one in of_type(entries, BidPlaced) if (one.bidder, one.item) == (mark.series, items[mark.x - 1])
-        ]
-        assert mark.y == bids[-1].amount
+        made = [one for one in bids(entries) if (one.bidder, one.item) == (mark.series, items[mark.x - 1])]
+        assert mark.y == made[-1].amount
         assert mark.panel != mark.series
 
 
 def test_what_was_expected_of_a_run_is_not_held_against_a_later_one():
-    bid, closed = BidPlaced("run 1", 1, "Ben", Decimal(9)), LotClosed("run 1")
+    bid, closed = Acted("Ben", "run 1", Bid(Decimal(9))), LotClosed("run 1")
     marks = thoughts([Expected("Ann", "", {"Ben": Decimal(8)}), bid, closed, LotClosed("run 2")])
     assert [(one.role, one.x, one.y) for one in marks] == [("expected", 1, 8), ("bid", 1, 9)]
 

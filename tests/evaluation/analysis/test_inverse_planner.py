@@ -11,11 +11,12 @@ import pytest
 
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderLabelled,
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     CatalogShown,
     Event,
     ItemLabelled,
@@ -61,13 +62,15 @@ def opening(budget: int = 10_000) -> tuple[Event, ...]:
 
 def sold_to_ann(item: str, *, ben: int, declined: int, reason: str = "declined") -> tuple[Event, ...]:
     """Ben bids so much and declines so much."""
+    is_broke = reason == "cannot afford"
+    out = BidderWithdrew(item, 3, "Ben", reason) if is_broke else Acted("Ben", item, Withdraw(reason), 3)
     return (
         ItemOpened(item, usd(500), usd(50)),
-        BidPlaced(item, 1, "Ben", usd(ben)),
+        Acted("Ben", item, Bid(usd(ben))),
         RoundClosed(item, 1, "Ben", usd(ben)),
-        BidPlaced(item, 2, "Ann", usd(declined - 50)),
+        Acted("Ann", item, Bid(usd(declined - 50)), 2),
         RoundClosed(item, 2, "Ann", usd(declined - 50)),
-        BidderWithdrew(item, 3, "Ben", reason),
+        out,
         ItemSold(item, "Ann", usd(declined - 50)),
     )
 

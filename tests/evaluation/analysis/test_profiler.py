@@ -11,7 +11,9 @@ import pytest
 
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
-from harbor._core.events import BidderLabelled, BidPlaced, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
+from harbor._core.events import BidderLabelled, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor.evaluation._analysis.profiler import FEATURES, features, train
@@ -120,8 +122,8 @@ def entries(*happened: Event) -> list[Entry]:
     return [Entry(number, 0.0, event) for number, event in enumerate(happened)]
 
 
-def bid(item: str, round: int, bidder: str, amount: int) -> BidPlaced:  # noqa: A002
-    return BidPlaced(item, round, bidder, Decimal(amount))
+def bid(item: str, round: int, bidder: str, amount: int) -> Acted:  # noqa: A002
+    return Acted(bidder, item, Bid(Decimal(amount)), round)
 
 
 TWO_SALES = entries(

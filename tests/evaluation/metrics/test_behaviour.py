@@ -7,16 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.events import (
-    BidderLabelled,
-    BidPlaced,
-    ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Lot,
-    SaleOpened,
-)
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
+from harbor._core.events import BidderLabelled, ItemLabelled, ItemOpened, ItemSold, ItemUnsold, Lot, SaleOpened
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
 from harbor._games.english.measures import standings
@@ -45,7 +38,7 @@ def log(*happened):
 
 
 def bid(bidder, item, round, amount):  # noqa: A002
-    return BidPlaced(item, round, bidder, Decimal(amount))
+    return Acted(bidder, item, Bid(Decimal(amount)), round)
 
 
 def chose(bidder, action, round=1):  # noqa: A002

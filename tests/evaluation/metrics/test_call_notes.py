@@ -8,8 +8,9 @@ import pytest
 
 from harbor._cli.display import render as rendering
 from harbor._cli.display.call_tables import call_tables
+from harbor._core.acts import Tried
 from harbor._core.errors import Unanswered
-from harbor._core.events import BidFailed, ModelCalled, Spent
+from harbor._core.events import ModelCalled, Spent
 from harbor._core.log_lines import Entry
 from harbor._runs.result import Result, answered
 from harbor.evaluation._metrics.calls import calls
@@ -32,7 +33,7 @@ def log_of(*changes, model="m", reason="it refuses: I can't"):
                        "input_tokens": 1, "output_tokens": 1} | PLAIN | one)
         for one in changes
     ]  # fmt: skip
-    failed = BidFailed("Ann", "Vase", 1, 1, reason) if reason else None
+    failed = Tried("Ann", "Vase", 1, 1, reason) if reason else None
     return [Entry(at, 0.0, event) for at, event in enumerate([*told, *filter(None, [failed])])]
 
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harbor._core.acts import Acted, ActedSealed, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     AuctionHeld,
     BidderLabelled,
     BidderSeated,
     BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     CatalogShown,
     ItemLabelled,
     ItemOpened,
@@ -30,6 +30,7 @@ from harbor._core.events import (
     SeriesOpened,
 )
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import HOUSE, PaidSealed
 from harbor._core.thoughts import (
     Belief,
     Believed,
@@ -41,8 +42,8 @@ from harbor._core.thoughts import (
     Profiled,
     Strategized,
 )
-from harbor._games.beauty.rules import BeautyOpened
-from harbor._games.sessions.session import RunLabelled, RunSettled
+from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
+from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.bidding import BINS
 from harbor.evaluation._metrics.built_in import METRICS
@@ -80,11 +81,13 @@ def seated(bidder, objective="profit"):
 
 
 def withdrew(item, number, bidder, reason="declined"):
-    return BidderWithdrew(item, number, bidder, reason)
+    if reason == "cannot afford":
+        return BidderWithdrew(item, number, bidder, reason)
+    return Acted(bidder, item, Withdraw(reason), number)
 
 
 def failed(item, number, bidder, attempt=1):
-    return BidFailed(bidder, item, number, attempt, "too low")
+    return Tried(bidder, item, number, attempt, "too low")
 
 
 def believed(bidder, wrong_self, of_self, wrong_others, of_others):
@@ -113,15 +116,15 @@ LOFT = [
     ItemOpened("Loft", usd(100), usd(10)),
     Planned("Ann", "first", {"Loft": 3, "Farm": 1, "Shed": 2}),
     Predicted("Ann", "Loft", (Prediction("Ben", 0.5, usd(132)), Prediction("Cho", 0.1, usd(90)))),
-    BidPlaced("Loft", 1, "Ann", usd(100)),
-    BidPlaced("Loft", 1, "Ben", usd(110)),
+    Acted("Ann", "Loft", Bid(usd(100))),
+    Acted("Ben", "Loft", Bid(usd(110))),
     withdrew("Loft", 1, "Cho"),
     RoundClosed("Loft", 1, "Ben", usd(110)),
     failed("Loft", 2, "Ann"),
     failed("Loft", 2, "Ann", 2),
     Strategized("Ann", "Loft", 2, 3, "A", "mine"),
     Decided("Ann", "Loft", 2, 3, "so", usd(121)),
-    BidPlaced("Loft", 2, "Ann", usd(121)),
+    Acted("Ann", "Loft", Bid(usd(121)), 2),
     RoundClosed("Loft", 2, "Ann", usd(121)),
     failed("Loft", 3, "Ben"),
     withdrew("Loft", 3, "Ben", "failed bids"),
@@ -135,7 +138,7 @@ FARM = [
     Strategized("Ann", "Farm", 1, 1, "D", "save"),
     Decided("Ann", "Farm", 1, 1, "so", usd(220), contradicts=True),
     withdrew("Farm", 1, "Ann"),
-    BidPlaced("Farm", 1, "Ben", usd(300)),
+    Acted("Ben", "Farm", Bid(usd(300))),
     withdrew("Farm", 1, "Cho"),
     RoundClosed("Farm", 1, "Ben", usd(300)),
     ItemSold("Farm", "Ben", usd(300)),
@@ -148,7 +151,7 @@ SHED = [
     PriceLowered("Shed", usd(25), usd(2)),
     withdrew("Shed", 1, "Ann"),
     withdrew("Shed", 1, "Ben"),
-    BidPlaced("Shed", 1, "Cho", usd(25)),
+    Acted("Cho", "Shed", Bid(usd(25))),
     RoundClosed("Shed", 1, "Cho", usd(25)),
     ItemSold("Shed", "Cho", usd(25)),
 ]
@@ -326,7 +329,7 @@ def test_raises_fall_into_bins_whose_lower_end_is_in_them():
 def test_bins_meet_without_a_gap(amount, label):
     shares = values(
         "bid_increase_share",
-        log(*LABELS, OPENED, ItemOpened("Farm", usd(200), usd(20)), BidPlaced("Farm", 1, "Ben", usd(amount))),
+        log(*LABELS, OPENED, ItemOpened("Farm", usd(200), usd(20)), Acted("Ben", "Farm", Bid(usd(amount)))),
     )
     assert [name for (_, name), share in shares.items() if share] == [label]
 
@@ -341,7 +344,7 @@ def test_the_failed_bid_rate_is_of_attempts_over_attempts_and_decisions_that_sto
 
 def test_a_limit_is_one_decision_however_often_the_house_bids_for_it():
     limit = LimitSet("Ann", "Loft", 1, 2, "so", usd(150))
-    bids = [BidPlaced("Loft", number, "Ann", usd(100 + 10 * number)) for number in range(1, 4)]
+    bids = [Acted("Ann", "Loft", Bid(usd(100 + 10 * number)), number) for number in range(1, 4)]
     left = [withdrew("Loft", 1, bidder) for bidder in ("Ben", "Cho")]
     entries = log(*LABELS, OPENED, failed("Loft", 1, "Ann"), limit, *left, *bids, withdrew("Loft", 4, "Ann"))
     assert values("failed_bid_rate", entries) == {"Ann": 1 / 2, "Ben": 0, "Cho": 0}
@@ -405,9 +408,14 @@ def test_the_error_of_a_prediction_is_of_rivals_that_bid_and_lost():
 
 
 def day(number, bids, served, statuses):
-    bids = {name: None if bid is None else usd(bid) for name, bid in bids.items()}
+    acts = {name: Withdraw() if bid is None else Bid(usd(bid)) for name, bid in bids.items()}
     stood = {name: Status(health, usd(balance), 1) for name, (health, balance) in statuses.items()}
-    return [DayOpened(f"day {number}", 10), DayClosed(f"day {number}", bids, (), served, stood)]
+    item = f"day {number}"
+    return [
+        DayOpened(item, 10),
+        *(Acted(name, item, act) for name, act in acts.items()),
+        DayClosed(item, served, stood),
+    ]
 
 
 # Al needs 8 units and Bo 12; on average 10 are there. Al is served on day 1, nobody on day 2, and Bo dies.
@@ -469,8 +477,12 @@ def test_before_the_first_day_is_over_nothing_is_said_of_the_residents():
 # ---------------------------------------------------------------- sessions
 
 
-def settled(bidder, run, action, won, assets):
-    return RunSettled(bidder, f"run {run}", None if action is None else usd(action), won, usd(0), usd(0), usd(assets))
+def picked(bidder, run, number):
+    return ActedSealed(bidder, f"run {run}", Withdraw("failed bids") if number is None else Bid(usd(number)))
+
+
+def won(bidder, run, prize):
+    return PaidSealed((bidder,), HOUSE, bidder, f"run {run}", usd(prize))
 
 
 CONTEST = BeautyOpened(
@@ -489,13 +501,19 @@ CONTEST = BeautyOpened(
 
 # Two runs for a prize of 60: Ann picks 30 and 20 and wins it, then shares it; Ben picks 60, then fails to pick.
 RUNS = [
-    settled("Ann", 1, 30, True, 60),
-    settled("Ben", 1, 60, False, 0),
+    RunOpened("run 1"),
+    picked("Ann", 1, 30),
+    picked("Ben", 1, 60),
+    won("Ann", 1, 60),
     RunLabelled("run 1", {"Ann": usd(0), "Ben": usd(0)}, {"Ann": usd(30), "Ben": usd(30)}),
-    BidFailed("Ben", "run 2", 1, 1, "not a number"),
-    settled("Ann", 2, 20, True, 60),
-    settled("Ben", 2, None, False, 0),
+    PrizeAwarded("run 1", (), None),
+    RunOpened("run 2"),
+    Tried("Ben", "run 2", 1, 1, "not a number"),
+    picked("Ann", 2, 20),
+    picked("Ben", 2, None),
+    won("Ann", 2, 60),
     RunLabelled("run 2", {"Ann": usd(0), "Ben": usd(0)}, {"Ann": usd(30), "Ben": usd(30)}),
+    PrizeAwarded("run 2", (), None),
 ]
 SESSION = [
     LogOpened(1, "0.1.0", "run-7", 7),
@@ -535,7 +553,7 @@ def test_dollars_are_told_run_by_run_too():
 
 
 def test_where_no_equilibrium_is_known_payoffs_are_missing_and_actions_and_dollars_are_not():
-    unlabelled = log(*SESSION[:4], *RUNS[:2])
+    unlabelled = log(*SESSION[:4], *(event for event in RUNS[:6] if not isinstance(event, RunLabelled)))
     assert values("earned", unlabelled) == {"Ann": 60, "Ben": 0}
     for metric in ("payoff", "payoff_ratio", "deviation"):
         assert set(missing(metric, unlabelled)) == {"Ann", "Ben"}
@@ -602,7 +620,7 @@ def sales(draw):
             leader, price = draw(st.sampled_from(names)), price + draw(st.integers(0, 90))
             events += [failed(item, number, leader)] * draw(st.integers(0, 2))
             events += [Strategized(leader, item, number, 1, draw(st.sampled_from("ABCDEF")), "")]
-            events += [BidPlaced(item, number, leader, usd(price)), RoundClosed(item, number, leader, usd(price))]
+            events += [Acted(leader, item, Bid(usd(price)), number), RoundClosed(item, number, leader, usd(price))]
         wrong = draw(st.integers(0, 3))
         events.append(ItemSold(item, leader, usd(price)) if leader else ItemUnsold(item))
         events.append(believed(names[0], wrong, 3, wrong, 4))
@@ -655,7 +673,7 @@ def test_the_parts_make_the_whole(sale):
     assert total["items_won"] == total["won"] == sum(isinstance(event, ItemSold) for event in events)
     assert total["spent"] == total["winning_bid"]
     engaged = sum(one.value or 0 for one in measure(["engagement"], entries))
-    assert total["bids"] == engaged == sum(isinstance(event, BidPlaced) for event in events)
+    assert total["bids"] == engaged == sum(isinstance(event, Acted) and isinstance(event.act, Bid) for event in events)
     last = [one.value for one in measure(["remaining_budget"], entries) if one.at == len(opened.lots)]
     assert sum(last) == 1000 * len(last) - total["spent"]
 

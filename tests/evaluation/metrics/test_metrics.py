@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harbor._core.acts import Tried
 from harbor._core.events import (
     NO_REQUESTS,
     Answered,
     BidderLabelled,
     BiddersAsked,
-    BidFailed,
     ItemLabelled,
     ItemSold,
     ItemUnsold,
@@ -252,7 +252,7 @@ def test_an_answer_at_an_unknown_price_makes_the_cost_unknown_and_says_how_many_
 
 
 def refused(bidder, reason="too low"):
-    return BidFailed(bidder, "Vase", 1, 1, reason)
+    return Tried(bidder, "Vase", 1, 1, reason)
 
 
 def test_refused_answers_are_counted_beside_how_often_a_bidder_was_asked_over_all_logs_of_a_series():

@@ -7,20 +7,13 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._core.events import (
-    BidderLabelled,
-    BidPlaced,
-    CatalogShown,
-    ItemSold,
-    ItemUnsold,
-    LogOpened,
-    Lot,
-    SaleOpened,
-)
+from harbor._core.acts import Acted, ActedSealed
+from harbor._core.asks import Bid
+from harbor._core.events import BidderLabelled, CatalogShown, ItemSold, ItemUnsold, LogOpened, Lot, SaleOpened
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import HOUSE, Paid
 from harbor._core.thoughts import Predicted, Prediction, Profiled
 from harbor._games.sessions.private_values import ItemAllotted
-from harbor._games.sessions.session import RunSettled
 from harbor.evaluation._metrics.registry import measure
 from harbor.evaluation._metrics.reliability import bin_of, binned
 
@@ -33,23 +26,28 @@ def values(metric, *happened):
     return {(one.bidder, one.about, one.at): one.value for one in measure([metric], entries)}
 
 
-def settled(run, bidder, action, paid=0):
-    return RunSettled(bidder, run, Decimal(action), bool(paid), Decimal(paid), Decimal(0), Decimal(100))
+def bid(item, bidder, amount):
+    return ActedSealed(bidder, item, Bid(Decimal(amount)))
+
+
+def paid(item, bidder, amount):
+    return Paid(bidder, HOUSE, item, Decimal(amount))
 
 
 def closed(run):
-    return ItemAllotted(run, {}, (), {}, None)
+    return ItemAllotted(run, (), {}, None)
 
 
 def test_of_a_sale_there_are_prices_of_what_was_sold_at_its_place_and_no_second_time_as_bids():
-    sale = [BidPlaced("Loft", 1, "Ann", Decimal(12)), BidPlaced("Loft", 2, "Ben", Decimal(15))]
-    sale += [ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm"), ItemSold("Shed", "Ann", Decimal(11))]
+    sale = [Acted("Ann", "Loft", Bid(Decimal(12))), Acted("Ben", "Loft", Bid(Decimal(15)), 2)]
+    sale += [paid("Loft", "Ben", 15), ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm")]
+    sale += [paid("Shed", "Ann", 11), ItemSold("Shed", "Ann", Decimal(11))]
     assert values("prices", OPENED, *sale) == {("", "price", 1): 15, ("", "price", 3): 11}
 
 
 def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices():
-    runs = [settled("run 1", "Ann", 40), settled("run 1", "Ben", 60, paid=40), closed("run 1")]
-    runs += [settled("run 2", "Ann", 70, paid=50), settled("run 2", "Ben", 50), closed("run 2")]
+    runs = [bid("run 1", "Ann", 40), bid("run 1", "Ben", 60), paid("run 1", "Ben", 40), closed("run 1")]
+    runs += [bid("run 2", "Ann", 70), bid("run 2", "Ben", 50), paid("run 2", "Ann", 50), closed("run 2")]
     found = values("prices", *runs)
     assert found == {("", "price", 1): 40, ("", "price", 2): 50} | {
         ("", "highest bid", 1): 60,
@@ -58,7 +56,7 @@ def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices
 
 
 def test_numbers_that_nobody_pays_are_no_prices():
-    assert values("prices", settled("run 1", "Ann", 40), closed("run 1")) == {("", "", None): None}
+    assert values("prices", bid("run 1", "Ann", 40), closed("run 1")) == {("", "", None): None}
 
 
 def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_prediction():
@@ -67,8 +65,8 @@ def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_predicti
         return Predicted("Ann", item, tuple(Prediction(name, one, Decimal(9)) for name, one in rivals))
 
     told = [OPENED, predicted("Loft", 0.9, 0.12), predicted("Loft", 0.72, 0.08), predicted("Farm", 0.7)]
-    told += [BidPlaced("Loft", 1, "Ben", Decimal(12)), ItemSold("Loft", "Ben", Decimal(12)), ItemUnsold("Farm")]
-    told += [predicted("Shed", 1.0), BidPlaced("Shed", 1, "Ben", Decimal(12))]
+    told += [Acted("Ben", "Loft", Bid(Decimal(12))), ItemSold("Loft", "Ben", Decimal(12)), ItemUnsold("Farm")]
+    told += [predicted("Shed", 1.0), Acted("Ben", "Shed", Bid(Decimal(12)))]
     assert values("interest_reliability", *told) == {
         ("Ann", "predicted", 2): 0.08,
         ("Ann", "observed", 2): 0,

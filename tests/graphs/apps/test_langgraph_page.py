@@ -46,4 +46,4 @@ def test_the_sale_goes_on_until_one_bidder_is_left(saver):
     sale.checkpointer = saver
     said = sale.invoke({"messages": []}, {"configurable": {"thread_id": "sale"}})["messages"]
     assert [one.content for one in said[-2:]] == ["I bid $240,000.", "I withdraw."]
-    assert len(said) == 27
+    assert len(said) == 36

@@ -281,7 +281,19 @@ def test_what_is_no_list_of_events_is_as_if_it_were_not_there(events):
 
 
 @pytest.mark.parametrize(
-    "ask", ["{}", "not JSON", 5, None, "[" * 100_000, "9" * 9_999, '{"bidder":"Ann"', " " * MOST_CARRIED + "{}"]
+    "ask",
+    [
+        "{}",
+        '{"bidder":"Ann","item":"Lamp"}',
+        "\ud800",
+        "not JSON",
+        5,
+        None,
+        "[" * 100_000,
+        "9" * 9_999,
+        '{"bidder":"Ann"',
+        " " * MOST_CARRIED + "{}",
+    ],
 )
 def test_an_ask_that_is_none_is_not_taken(ask):
     listener, _ = listening()

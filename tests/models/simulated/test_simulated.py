@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, EnglishRules, Item, ModelSettings, Simulated, SimulatedChat
+from harbor._core.acts import Tried
 from harbor._core.decisions import BidReply
 from harbor._core.errors import Unanswered
-from harbor._core.events import BidFailed, BidPlaced, ItemSold, ModelCalled
+from harbor._core.events import ItemSold, ModelCalled
 from harbor._core.log import of_type, read_log
 from harbor._core.seeding import stream
 from harbor._models.calls.client import ModelClient
@@ -23,6 +24,7 @@ from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated import forecasting
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
+from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 from harbor.personas._catalog.homes import HOMES, personas
@@ -242,7 +244,7 @@ def test_an_error_on_demand_is_a_failed_bid_in_the_log(rate, reason, tmp_path):
     unusable = rate == "unreadable_rate"  # a model that says nothing of use has played nothing
     with pytest.raises(Unanswered) if unusable else nullcontext():
         auction.run(out=tmp_path / "run")
-    failed = of_type(read_log(tmp_path / "run" / "events.jsonl").entries, BidFailed)
+    failed = of_type(read_log(tmp_path / "run" / "events.jsonl").entries, Tried)
     assert len(failed) == 2
     assert all(reason in failure.reason for failure in failed)
 
@@ -421,8 +423,8 @@ def test_it_spends_no_more_than_its_budget_over_a_whole_sale():
     bidders = [Bidder(name, budget=budget) for name, budget in (("Ann", 5_001), ("Ben", 7_777), ("Cho", 12_345))]
     result = Auction(items=items, bidders=bidders).run()
     assert all(row.spent <= {"Ann": 5_001, "Ben": 7_777, "Cho": 12_345}[row.bidder] for row in result.standings)
-    assert of_type(result.log, BidFailed) == []
-    assert {bid.bidder for bid in of_type(result.log, BidPlaced)} == {"Ann", "Ben", "Cho"}
+    assert of_type(result.log, Tried) == []
+    assert {bid.bidder for bid in [*bids(result.log)]} == {"Ann", "Ben", "Cho"}
 
 
 # ---------------------------------------------------------------- beliefs
@@ -478,6 +480,6 @@ def test_in_a_sale_only_the_first_item_is_bid_for_by_the_estimate_as_it_is(overe
     items = [Item(name=name, start=100, true_value=400) for name in ("Barn", "Mill")]
     bidders = [Bidder(name, overestimate=Decimal(overestimate), budget=5_000) for name in ("Ann", "Ben")]
     log = Auction(items=items, bidders=bidders).run().log
-    highest = {one: max(bid.amount for bid in of_type(log, BidPlaced) if bid.item == one) for one in ("Barn", "Mill")}
+    highest = {one: max(bid.amount for bid in [*bids(log)] if bid.item == one) for one in ("Barn", "Mill")}
     assert highest["Barn"] <= 400 * (1 + Decimal(overestimate))
     assert 370 <= highest["Mill"] <= 400

@@ -1,0 +1,138 @@
+"""Makes the golden set with whatever Harbor is importable, and compares two of them.
+
+    python tests/golden/make.py make OUT [--only TEXT]
+    python tests/golden/make.py compare OLD NEW [--kind KIND] [--game TEXT] [--most 5]
+
+OUT gets golden.json, counts and digests to be committed, and full.jsonl.gz, the values themselves. What is measured is
+what tests/golden/golden.json names, so that metrics that come later change nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import os
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+if __name__ == "__main__":
+    sys.path[0] = str(HERE.parent)
+
+from golden.comparing import differences, report  # noqa: E402
+
+
+def make(out: Path, only: str = "") -> Counter[str]:
+    """Hold all games and write what is kept of them; give how much there is of each kind."""
+    out.mkdir(parents=True, exist_ok=True)
+    golden, metrics, refused, counts = {}, {}, {}, Counter[str]()
+    known = _known_metrics()
+    with TemporaryDirectory() as place, gzip.open(out / "full.jsonl.gz", "wt", encoding="utf-8") as full:
+        os.environ |= {"HARBOR_CACHE": f"{place}/replies", "HARBOR_STATE": f"{place}/state"}
+        for name, game, kept in _held(Path(place), only, known, refused):
+            full.write(json.dumps({"game": name, "kept": kept}, ensure_ascii=False) + "\n")
+            golden[name] = {kind: _short(value) for kind, value in kept.items()}
+            metrics[game] = sorted({*metrics.get(game, ()), *kept["metric"]})
+            counts.update({kind: _count(value) for kind, value in kept.items()}, games=1)
+    told = {"counts": dict(counts), "games": golden, "metrics": known or metrics, "refused": refused}
+    (out / "golden.json").write_text(_written(told), encoding="utf-8")
+    return counts
+
+
+def _known_metrics() -> dict[str, Any]:
+    path = HERE / "golden.json"
+    return json.loads(path.read_text(encoding="utf-8"))["metrics"] if path.is_file() else {}
+
+
+def _held(
+    place: Path, only: str, metrics: dict[str, Any], refused: dict[str, str]
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Hold the games one by one; give the name of each, the name of what is played, and what is kept."""
+    from golden.games import games
+    from harbor._core.errors import ConfigError
+
+    for one in games():
+        if only not in one.name:
+            continue
+        try:
+            yield from _of_one(one, place / "run", metrics)
+        except ConfigError as error:
+            refused[one.name.rsplit("/", 2)[0]] = str(error)
+        rmtree(place / "run", ignore_errors=True)
+
+
+def _of_one(one: Any, folder: Path, metrics: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    from golden.kept import kept_of, kept_of_series
+    from golden.witness import witnessing
+    from harbor._games.game import game_of
+    from harbor._runs.inputs import RunInputs
+    from harbor._runs.run import start
+    from harbor._runs.series import prepare
+
+    with warnings.catch_warnings(), witnessing() as witnesses:
+        warnings.simplefilter("ignore")
+        result: Any = asyncio.run(start(prepare(one.config, RunInputs(**one.given())), folder))
+    auctions = getattr(result, "auctions", (result,))
+    for number, auction in enumerate(auctions, start=1):
+        witness = next(seen for seen in witnesses if seen.opened == auction.log[0].event)
+        name = one.name if auction is result else f"{one.name}/{number}"
+        yield name, game_of(auction.log).name, kept_of(auction.folder, auction.log, witness, metrics)
+    if result not in auctions:
+        yield f"{one.name}/series", "series", kept_of_series(result.log, metrics)
+
+
+def _short(value: Any) -> str:
+    from golden.kept import digest
+
+    return f"{_count(value)} {digest(value)}"
+
+
+def _count(value: Any) -> int:
+    return sum(map(_count, value.values())) if isinstance(value, dict) else len(value) if isinstance(value, list) else 1
+
+
+def _written(told: dict[str, Any]) -> str:
+    """Write JSON with a line for each entry of each table."""
+    tables = []
+    for name, table in sorted(told.items()):
+        rows = ",\n".join(f"{json.dumps(key)}:{_compact(table[key])}" for key in sorted(table))
+        tables.append(f"{json.dumps(name)}:{{\n{rows}\n}}")
+    return "{" + ",\n".join(tables) + "}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def main() -> None:
+    """Make a set, or compare two."""
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = words.add_subparsers(dest="command", required=True)
+    making = commands.add_parser("make")
+    making.add_argument("out", type=Path)
+    making.add_argument("--only", default="")
+    comparing = commands.add_parser("compare")
+    comparing.add_argument("old", type=Path)
+    comparing.add_argument("new", type=Path)
+    for name, default in (("--kind", ""), ("--game", ""), ("--most", 5)):
+        comparing.add_argument(name, default=default, type=type(default))
+    given = words.parse_args()
+    if given.command == "make":
+        print(dict(make(given.out, given.only)), f"{time.process_time():.0f} s of processor")
+        return
+    found = [one for one in differences(given.old, given.new) if given.kind in one.kind and given.game in one.game]
+    print("\n".join(report(found, given.most)))
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
