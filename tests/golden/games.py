@@ -20,6 +20,7 @@ from harbor._core.finding import find, names
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.run_trial import offline
 from harbor.evaluation._experiments.trials import trials
+from harbor.events import Acted, BiddersAsked
 from harbor.games import Bid, Game, Measures, RuleSettings, of_type
 
 ROOT = Path(harbor.__file__).resolve().parents[1]
@@ -87,8 +88,10 @@ def lowest_unique(module: Any) -> Game:
     """Make a game of the rules of examples/game.py."""
 
     def standings(entries: Sequence[Any]) -> list[Pick]:
-        shown = of_type(entries, module.PicksShown)
-        return [Pick(name, pick, name == one.winner) for one in shown for name, pick in one.picks.items()]
+        over = of_type(entries, module.GameOver)
+        asked = [name for event in of_type(entries, BiddersAsked)[:1] for name in event.bidders]
+        picks = {event.bidder: event.act.amount for event in of_type(entries, Acted) if isinstance(event.act, Bid)}
+        return [Pick(name, picks.get(name), name == one.winner) for one in over for name in asked]
 
     return Game(
         api=1,
@@ -97,7 +100,7 @@ def lowest_unique(module: Any) -> Game:
         settings=LowestRules,
         build=lambda _, config: module.LowestUnique(tuple(bidder.name for bidder in config.bidders)),
         opening=module.PicksWanted,
-        events=(module.PicksWanted, module.PicksShown),
+        events=(module.PicksWanted, module.GameOver),
         nodes=(),
         rational=lambda ask, _: Bid(Decimal(sum(map(ord, ask.bidder)) % 5 + 1)),
         measures=Measures("games", standings, standings),
