@@ -16,8 +16,8 @@ from itertools import product
 from statistics import NormalDist
 from typing import NamedTuple
 
-from harbor._core.events import EVERYONE, Lot
-from harbor._core.log_lines import Entry
+from harbor._core.events import Lot
+from harbor._core.log_lines import Entry, is_seen_by
 from harbor._games.revealed import truth_per_estimate
 from harbor._models.simulated import valuation
 from harbor._models.simulated.valuation import Option
@@ -84,9 +84,7 @@ def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]
     Raises:
         ValueError: the log has no such bidder, or no catalog is shown to it and none is given.
     """
-    view = AuctionView().after(
-        entry.event for entry in entries if entry.event.audience in (EVERYONE, f"bidder:{bidder}")
-    )
+    view = AuctionView().after(entry.event for entry in entries if is_seen_by(bidder, entry.event))
     texts = view.catalog if catalog is None else catalog
     if view.name != bidder or not texts:
         what = "persona to infer" if view.name == bidder else f"bidder {bidder!r}"

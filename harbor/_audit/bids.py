@@ -10,7 +10,8 @@ from typing import Any
 from harbor._audit.holding import Change
 from harbor._audit.tape import Settled, Tape
 from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import ANALYST, Event
+from harbor._core.events import EVERYONE, Event
+from harbor._core.log_lines import seats_of
 from harbor._games.mechanism import Mechanism, violation
 
 DRAWS = 5
@@ -61,4 +62,4 @@ def _unheard(rules: Mechanism[Any], settled: Settled, bidder: str, other: Action
 
 
 def _is_for_others(event: Event, bidder: str) -> bool:
-    return event.audience not in (ANALYST, f"bidder:{bidder}")
+    return event.audience == EVERYONE or any(seat != bidder for seat in seats_of(event))

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 from harbor._core.acts import Tried
 from harbor._core.asks import Action, Ask
 from harbor._core.events import (
-    ANALYST,
     EVERYONE,
     BiddersAsked,
     Event,
@@ -20,7 +19,7 @@ from harbor._core.events import (
     SeatFailed,
     ThoughtFailed,
 )
-from harbor._core.log_lines import Entry
+from harbor._core.log_lines import Entry, seats_of
 from harbor._games.chance import Chance
 
 Channel = Literal["prompt", "message", "ask", "event", "memory", "error", "order", "page", "answer"]
@@ -120,9 +119,9 @@ class Tape:
             self.tell(event.bidder, "error", event.detail)
         elif event.audience == EVERYONE:
             self._publish(event)
-        elif event.audience != ANALYST:
+        for seat in seats_of(event):
             # `repr` and not equality: the order of what is in a table is told too.
-            self.tell(event.audience.removeprefix("bidder:"), "event", repr(event))
+            self.tell(seat, "event", repr(event))
 
     def settled_at(self, public: int) -> int:
         """Give the settlement from which the public event of this number followed."""

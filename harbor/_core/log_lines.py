@@ -53,11 +53,16 @@ def is_over(entries: Sequence[Entry]) -> bool:
     return bool(entries) and isinstance(entries[-1].event, SaleClosed | SeriesClosed)
 
 
+def seats_of(event: Event) -> tuple[str, ...]:
+    """Name the seats that may see an event which is not for everyone."""
+    if isinstance(event, SharedEvent):
+        return event.seats
+    return (event.bidder,) if isinstance(event, PrivateEvent) else ()
+
+
 def is_seen_by(bidder: str, event: Event) -> bool:
     """Say whether a bidder may see an event."""
-    if isinstance(event, SharedEvent):
-        return bidder in event.seats
-    return event.audience in (EVERYONE, f"bidder:{bidder}")
+    return event.audience == EVERYONE or bidder in seats_of(event)
 
 
 def _name(kind: type[Event]) -> str:

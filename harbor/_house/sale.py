@@ -9,8 +9,9 @@ from typing import Generic, TypeVar, overload
 from harbor._core.acts import Drawn, DrawnOpenly
 from harbor._core.asks import Action, Ask
 from harbor._core.errors import of_strangers
-from harbor._core.events import EVERYONE, Event, PrivateEvent, SharedEvent
+from harbor._core.events import EVERYONE, Event
 from harbor._core.log import Log
+from harbor._core.log_lines import seats_of
 from harbor._games.chance import Chance, Draw, Told
 from harbor._games.mechanism import Mechanism, Shown, acted
 
@@ -94,10 +95,8 @@ class Sale(Generic[S]):
         self.state = self.rules.apply(self.state, event)
         if event.audience == EVERYONE:
             self._public.append(event)  # bidders catch up when they are asked, so it costs the same for any number
-        elif isinstance(event, PrivateEvent):
-            self._seen[event.bidder]._hear_alone(self._public, event)
-        elif isinstance(event, SharedEvent):
-            for name in event.seats:
+        else:
+            for name in seats_of(event):
                 self._seen[name]._hear_alone(self._public, event)
 
     def asks(self) -> Sequence[Ask]:

@@ -47,7 +47,7 @@ const counted = (number, word) => `${thousands.format(number)} ${word}${number =
 
 function seenBy(to) {
   if (to === "everyone") return "everyone";
-  return to === "analyst" ? "the analyst" : to.replace(/^bidder:/, "");
+  return to === "analyst" ? "the analyst" : seatsOf(to).join(" and ");
 }
 
 /** Hand rows to the reader as CSV; a text that a spreadsheet would take for a formula is marked as text. */

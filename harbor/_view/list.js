@@ -15,7 +15,7 @@ function found() {
 function matches(entry, words) {
   const { bidder, kind } = page.filter;
   if (!isSeenBy(page.viewer, entry) || (kind && entry[TYPE] !== kind)) return false;
-  if (bidder && entry[TO] !== `bidder:${bidder}` && !entry[FIELDS].some(([, text]) => text === bidder)) return false;
+  if (bidder && !seatsOf(entry[TO]).includes(bidder) && !entry[FIELDS].some(([, text]) => text === bidder)) return false;
   const told = (entry[WORDS] + (store.labels.get(entry[SEQ]) ?? "")).toLowerCase();
   return words.every((word) => told.includes(word));
 }

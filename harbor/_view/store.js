@@ -105,8 +105,14 @@ function boardAt(viewer, seq) {
 
 const WHOLE = 4; // headline, state, columns, rows; a board that goes on has the changed rows as its third
 
+/** Name the seats that may see an event which is not for everyone. */
+function seatsOf(to) {
+  if (to.startsWith("seats:")) return JSON.parse(to.slice("seats:".length));
+  return to.startsWith("bidder:") ? [to.slice("bidder:".length)] : [];
+}
+
 function isSeenBy(viewer, entry) {
-  return viewer === "" || entry[TO] === "everyone" || entry[TO] === `bidder:${viewer}`;
+  return viewer === "" || entry[TO] === "everyone" || seatsOf(entry[TO]).includes(viewer);
 }
 
 /** The entries of a run in order, also those that are not loaded yet: `at` gives null for these. */

@@ -14,8 +14,8 @@ from harbor._cli.display.keyboard import Keyboard
 from harbor._cli.display.narration import own_items, situation
 from harbor._config.auction import Bidder
 from harbor._core.asks import Unreadable
-from harbor._core.events import EVERYONE, LogOpened, SeriesOpened
-from harbor._core.log_lines import Entry
+from harbor._core.events import LogOpened, SeriesOpened
+from harbor._core.log_lines import Entry, is_seen_by
 from harbor._core.parsing import printable
 from harbor._games.board import GuardedBoard, PlainBoard, Shown
 from harbor._games.game import game_of
@@ -66,7 +66,6 @@ class Terminal:
     def __init__(self, bidder: Bidder, person: Person, keys: Keyboard) -> None:
         self._bidder = bidder
         self._person = person
-        self._mine = f"bidder:{bidder.name}"
         self._item = ""
         self._keys = keys
         self._board = GuardedBoard("", PlainBoard)
@@ -80,7 +79,7 @@ class Terminal:
         if entry.seq == 1 and not isinstance(entry.event, SeriesOpened):
             self._item = ""
             _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction; type help for what else you can type.")
-        if entry.event.audience in (EVERYONE, self._mine):
+        if is_seen_by(self._bidder.name, entry.event):
             self._board.note(entry.event)
             for line in told_to(self._bidder.name, entry.event):
                 _print(line)
