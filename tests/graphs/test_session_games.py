@@ -25,6 +25,7 @@ from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.play import answer_best
 from harbor._games.beauty.rules import best_response
+from harbor._games.chance import Chance
 from harbor._games.sessions.measures import deviations, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import DayClosed, DayOpened, Water
