@@ -18,6 +18,7 @@ from harbor._core.asks import Ask, Pause, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import Answered, BidderSeated, ItemSold, SaleClosed, SeatFailed
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process
 from support.processes import LONG, Terminal
@@ -413,12 +414,11 @@ def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folde
 
 
 def test_what_a_bidder_brings_is_told_a_sentence_a_line():
-    seated = BidderSeated(
-        "Ann", Decimal(500), {"Vase": Decimal(110)}, {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}}
-    )
+    seated = BidderSeated("Ann", Decimal(500), {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}})
+    signal = Signal("Ann", {"Vase": Decimal(110)}, noisy=True)
+    assert told_to("Ann", signal) == ["Only you know your estimates: Vase $110."]
     assert told_to("Ann", seated) == [
         "Only you know: your budget is $500, and your objective is: items.",
-        "Only you know your estimates: Vase $110.",
         "You act as (weight 0.5): You like boats.",
         "You know what Ben is like: farmer 1.",
     ]

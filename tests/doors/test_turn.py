@@ -11,13 +11,15 @@ from pydantic import BaseModel
 from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import BidderSeated, ItemOpened
+from harbor._core.outcomes import Signal
 from harbor._core.spaces import Amount
 from harbor._doors.given import answer_in
 from harbor._doors.turn import SeatTurns
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
 SEEN = (
-    BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit"),
+    BidderSeated("Ann", Decimal(500), {}, "profit"),
+    Signal("Ann", {"Vase": Decimal(440)}, noisy=True),
     ItemOpened("Vase", Decimal(100), Decimal(10)),
 )
 
@@ -26,7 +28,7 @@ def test_what_one_gets_of_a_turn_is_its_own_down_to_what_events_hold():
     turns = SeatTurns("english", "s1")
     turn = turns.of(ASK, SEEN)
     mine = turn.as_json()
-    mine["seen"][0]["estimates"]["Vase"] = mine["seen"][1]["start"] = mine["space"]["minimum"] = 7
+    mine["seen"][1]["values"]["Vase"] = mine["seen"][2]["start"] = mine["space"]["minimum"] = 7
     mine["answer"]["anyOf"].clear()
     assert turn.as_json() == json.loads(turn.line)
     again = turns.of(ASK, SEEN).as_json()

@@ -21,6 +21,7 @@ from harbor._core.amounts import Amount
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import BidderSeated, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 from harbor._models.calls.client import ModelClient
@@ -86,7 +87,8 @@ class Desk:
 def opening() -> list[Event]:
     lots = tuple(Lot(name, Decimal(1_000)) for name in ("Lot A", "Lot B"))
     return [
-        BidderSeated("Ann", Decimal(10_000), {lot.name: Decimal(2_200) for lot in lots}, {}, "profit"),
+        BidderSeated("Ann", Decimal(10_000), {}, "profit"),
+        Signal("Ann", {lot.name: Decimal(2_200) for lot in lots}, noisy=True),
         SaleOpened(("Ann", "Ben"), lots, "true value"),
         ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
     ]
