@@ -10,6 +10,7 @@ from harbor import Auction, Bidder, Item
 from harbor._audit.auditing import HOUSE, audited
 from harbor._core.asks import Ask, Bid
 from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled, SaleOpened
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Planned
 from harbor._games.english.rules import English
 from harbor._games.policies import MinimumRaise
@@ -116,7 +117,7 @@ def test_an_estimate_in_an_announcement_is_found(monkeypatch):
     announce = room.announce
 
     def telling(event):
-        more = f" Ann guesses {of(BidderSeated, 'Ann').estimates}." if isinstance(event, SaleOpened) else ""
+        more = f" Ann guesses {of(Signal, 'Ann').values}." if isinstance(event, SaleOpened) else ""
         return announce(event) + more
 
     monkeypatch.setattr(room, "announce", telling)

@@ -77,7 +77,7 @@ def missing(metric, entries):
 
 
 def seated(bidder, objective="profit"):
-    return BidderSeated(bidder, usd(1000), {}, {}, objective)
+    return BidderSeated(bidder, usd(1000), {}, objective)
 
 
 def withdrew(item, number, bidder, reason="declined"):
