@@ -122,9 +122,9 @@ def test_every_turn_of_every_game_is_as_the_schema_says(game):
 
 
 def bid(turn):
-    [me] = [event for event in turn["seen"] if event["type"] == "bidder_seated"]
+    [told] = [event for event in turn["seen"] if event["type"] == "signal"]
     price = turn["space"]["minimum"]
-    return {"action": "bid", "amount": price} if price <= me["values"][turn["item"]] else {"action": "withdraw"}
+    return {"action": "bid", "amount": price} if price <= told["values"][turn["item"]] else {"action": "withdraw"}
 
 
 def log(agent, given=None):

@@ -48,9 +48,9 @@ class Bidding(BaseModel):
 
 def test_a_turn_tells_who_is_asked_what_with_what_it_has_seen():
     turn = SeatTurns("english", "s1").of(ASK, SEEN).as_json()
-    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (2, "Ann", 2, 2)
+    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (3, "Ann", 3, 3)
     assert turn["space"] == {"minimum": 100, "maximum": 500, "step": 0.01, "kind": "amount"}
-    assert [event["type"] for event in turn["seen"]] == ["bidder_seated", "item_opened"]
+    assert [event["type"] for event in turn["seen"]] == ["bidder_seated", "signal", "item_opened"]
     assert "Say 'I bid $<amount>'" in turn["words"]
 
 
@@ -59,7 +59,7 @@ def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
     first = turns.of(ASK, SEEN).as_json()
     news = Acted("Ben", "Vase", Bid(Decimal(100)))
     second = turns.of(ASK, (*SEEN, news)).as_json()
-    assert (second["new"], len(second["seen"])) == (1, 3)
+    assert (second["new"], len(second["seen"])) == (1, 4)
     assert second["words"].startswith("Ben bids $100 on Vase.")
     assert second["so_far"] in first["words"]
 
