@@ -169,7 +169,7 @@ def test_the_program_on_the_page_bids_the_same_if_it_numbers_nothing_and_is_unti
 
 
 def acts(events):
-    return [event for event in events if isinstance(event, Acted)]
+    return [(event.bidder, event.item, event.round, event.act) for event in events if isinstance(event, Acted)]
 
 
 def test_the_check_on_the_page_finds_the_program_on_it_sound_and_one_with_a_mistake_not(tmp_path, monkeypatch):
