@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from harbor._core.errors import HarborError
 from harbor._core.events import Event
 from harbor._core.log_lines import Entry, event_json
 
@@ -42,7 +43,7 @@ class Verdict:
         return f"the log does not follow from its rules: {where}{self.event} with {self.found}, not {self.expected}"
 
 
-class Ended(Exception):
+class Ended(HarborError):
     """The log breaks off here; so far it follows."""
 
 
