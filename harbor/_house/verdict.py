@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from harbor._core.errors import HarborError
 from harbor._core.events import Event
 from harbor._core.log_lines import Entry, event_json
 
@@ -43,7 +42,7 @@ class Verdict:
         return f"the log does not follow from its rules: {where}{self.event} with {self.found}, not {self.expected}"
 
 
-class Ended(HarborError):
+class Ended(Exception):
     """The log breaks off here; so far it follows."""
 
 

@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
 from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Withdraw
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ModelError
 from harbor._core.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.play import answer_best
-from harbor._games.beauty.rules import PrizeAwarded, best_response
-from harbor._games.sessions.measures import deviations
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.sessions.session import RunSettled
+from harbor._games.beauty.rules import best_response
+from harbor._games.chance import Chance
+from harbor._games.sessions.measures import deviations, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import DayClosed, DayOpened, Water
 from harbor._games.water.settings import RESIDENTS, Resident
@@ -133,7 +133,7 @@ def test_every_game_has_a_prompt_of_its_own_for_a_bid(game, tmp_path):
 
 def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
     log = played("second-price", out=tmp_path / "run", show="actions")
-    values = {(drawn.bidder, drawn.item): str(drawn.value) for drawn in of_type(log, ValueDrawn)}
+    values = {(one.bidder, item): str(value) for one in of_type(log, Signal) for item, value in one.values.items()}
     for facts in prompts(tmp_path / "run"):
         if "minimum" in facts:
             assert str(facts["value"]) == values[facts["bidder"], facts["run"]].rstrip("0").rstrip(".")
@@ -211,6 +211,8 @@ def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
 def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
     """What is to be known in the morning of a day, folded from the public log by other means than a view's."""
     closed = of_type(log, DayClosed)[: day - 1]
+    shown = {one.item: [act for act in of_type(log, Acted) if act.item == one.item] for one in closed}
+    bids = {item: {act.bidder: bid_in(act.act) for act in acts} for item, acts in shown.items()}
     supplies = [opened.supply for opened in of_type(log, DayOpened)]
     status = dict.fromkeys(RESIDENTS, (8, 0, 1))
     for one in closed:
@@ -219,13 +221,18 @@ def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
         {
             "day": one.item,
             "supply": supplies[number],
-            "bids": {name: None if bid is None else float(bid) for name, bid in one.bids.items()},
-            "above_balance": list(one.over_balance),
+            "bids": bids[one.item],
+            "above_balance": [act.bidder for act in shown[one.item] if getattr(act.act, "offered", None)],
             "served": list(one.served),
         }
         for number, one in enumerate(closed)
     ]
     return {"supply_today": supplies[day - 1], "days_left": 10 - day, "past": past, "status": status}
+
+
+def bid_in(act: Any) -> float | None:
+    bid = act.amount if isinstance(act, Bid) else act.offered
+    return None if bid is None else float(bid)
 
 
 def as_told(facts: dict[str, Any]) -> dict[str, Any]:
@@ -258,11 +265,11 @@ def test_every_fact_of_the_water_prompts_is_that_of_the_log(history, shown, tmp_
 
 def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
     log = played("second-price", out=tmp_path / "run", history=1)
-    settled = {(one.bidder, one.item): one for one in of_type(log, RunSettled)}
-    drawn = {(one.bidder, one.item): one for one in of_type(log, ValueDrawn)}
+    settled = {(one.bidder, one.item): one for one in results_of(log)}
+    drawn = {(one.bidder, item): value for one in of_type(log, Signal) for item, value in one.values.items()}
     for facts in prompts(tmp_path / "run"):
         assert len(facts["your_results"]) == min(1, RUNS - facts["runs_left"])
-        assert facts["value"] == float(drawn[facts["bidder"], facts["run"]].value)
+        assert facts["value"] == float(drawn[facts["bidder"], facts["run"]])
         for mine in facts["your_results"]:
             one = settled[facts["bidder"], mine["run"]]
             assert (mine["action"], mine["won"], mine["paid"], mine["assets_at_end"]) == (
@@ -271,7 +278,7 @@ def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
                 float(one.paid),
                 float(one.assets),
             )
-            assert mine["value"] == float(drawn[facts["bidder"], mine["run"]].value)
+            assert mine["value"] == float(drawn[facts["bidder"], mine["run"]])
 
 
 def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
@@ -355,7 +362,10 @@ def test_the_built_in_model_is_truthful_where_that_is_dominant(game):
 
 
 def numbers(log: tuple[Entry, ...]) -> list[float]:
-    return [fmean(map(float, prize.actions.values())) for prize in of_type(log, PrizeAwarded)]
+    picks: dict[str, list[float]] = {}
+    for act in of_type(log, Acted):
+        picks.setdefault(act.item, []).append(float(act.act.amount))
+    return [fmean(one) for one in picks.values()]
 
 
 def test_in_a_beauty_contest_it_learns_from_history():
@@ -407,7 +417,7 @@ def test_the_least_bid_is_served_and_a_cent_less_is_not(need, supply, rivals):
 
     def is_served(bid: Decimal) -> bool:
         bids = {"Alex": bid, **{name: Decimal(offer) for name, (offer, _) in rivals.items()}}
-        return "Alex" in rules._allocate(bids, supply, Random(0))
+        return "Alex" in rules._allocate(bids, supply, Chance(Random(0)))
 
     if price == float("inf"):
         assert need > supply
@@ -423,7 +433,8 @@ def test_a_resident_for_whom_a_dry_day_is_the_last_bids_all_it_has():
     for before, after in zip(of_type(log, DayClosed), of_type(log, DayClosed)[1:], strict=False):
         for name, status in before.statuses.items():
             if status.health and dry_days(status.health, status.dry) == 0:
-                assert after.bids[name] == status.balance + RESIDENTS[name].salary
+                bids = {act.bidder: bid_in(act.act) for act in of_type(log, Acted) if act.item == after.item}
+                assert bids[name] == status.balance + RESIDENTS[name].salary
 
 
 @pytest.mark.slow
@@ -458,4 +469,4 @@ def test_a_failed_bid_above_the_balance_is_no_sign_of_what_a_rival_bids():
 
 def test_a_resident_that_lives_to_the_end_without_water_bids_nothing():
     log = played("water", days=3)
-    assert all(bid == 0 for day in of_type(log, DayClosed) for bid in day.bids.values())
+    assert {bid_in(act.act) for act in of_type(log, Acted)} == {0}
