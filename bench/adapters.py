@@ -17,6 +17,8 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from time import process_time
 
+from harbor._core.outcomes import Signal
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "doors")]
 TURNS = 100
@@ -48,7 +50,11 @@ async def time_of_a_turn(agent: object) -> float:
     from harbor._doors.turn import SeatTurns
 
     estimates = {"Vase": Decimal(440)}
-    seen = (BidderSeated("Ann", Decimal(500), estimates, {}, "profit"), ItemOpened("Vase", Decimal(100), Decimal(10)))
+    seen = (
+        BidderSeated("Ann", Decimal(500), {}, "profit"),
+        Signal("Ann", estimates, noisy=True),
+        ItemOpened("Vase", Decimal(100), Decimal(10)),
+    )
     turns, ask = SeatTurns("english", "s1"), Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
     door = open_door(agent)
     for _ in range(5):

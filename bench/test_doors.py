@@ -17,6 +17,7 @@ from harbor._config.agents import AgentCommand
 from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid
 from harbor._core.events import BidderSeated, Event
+from harbor._core.outcomes import Signal
 from harbor._core.spaces import Amount
 from harbor._doors.door import Door
 from harbor._doors.open_doors import open_door
@@ -30,7 +31,8 @@ from support.steady import decide
 WARM, TURNS, TIMES = 50, 100, 3
 """Turns that are not measured, turns that are, and how often: the least mean counts, as others use the machine too."""
 ASK = Ask("Ann", "House 3", 1, Amount(Decimal(1_000), Decimal(20_000)))
-SEATED = BidderSeated("Ann", Decimal(20_000), {f"House {n}": Decimal(2_000) for n in range(10)}, {}, "profit")
+SEATED = BidderSeated("Ann", Decimal(20_000), {}, "profit")
+SIGNAL = Signal("Ann", {f"House {n}": Decimal(2_000) for n in range(10)}, noisy=True)
 FUNCTION, APART, CLIENT = "<= 1 ms", "<= 5 ms", "<= 15 ms"
 """After some 50 events, and to a function after any number in `LENGTHS`: a turn carries all that its seat has seen."""
 LENGTHS = (50, 500, 2_000)
@@ -91,7 +93,7 @@ async def milliseconds(door: Door, events: int = WARM) -> float:
     """
     means = []
     for number in range(TIMES + 1):
-        turns, seen = SeatTurns("english", "s1"), [SEATED, *map(bid, range(1, events))]
+        turns, seen = SeatTurns("english", "s1"), [SEATED, SIGNAL, *map(bid, range(2, events))]
         turns.of(ASK, seen)
         many = TURNS if number else WARM
         began = time.process_time()

@@ -16,7 +16,7 @@ from harbor._core.spaces import Space
 from harbor._doors.given import answer_schema
 from harbor._house.auctioneer import call, told_to
 
-PROTOCOL = 2
+PROTOCOL = 3
 """The version of the protocol: it changes when an agent that was written for the one before could break."""
 _SPACE: TypeAdapter[Space] = TypeAdapter(Space)
 

@@ -18,6 +18,7 @@ from harbor._core.asks import Ask, Pause, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import Answered, BidderSeated, ItemSold, SaleClosed, SeatFailed
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process
 from support.processes import LONG, Terminal
@@ -341,20 +342,17 @@ def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(f
     rules = 'game = "second-price", runs = 2, reasks = 0, values = {Alex = [120, 50], Bob = [30]}'
     with other(folder, rules, "Bob") as person:
         opening = person.answer("150")
-        assert (
-            "\nOnly you know: the item of run 1 is worth $120 to you, more than the $100 that you can bid.\n" in opening
-        )
+        assert "\nOnly you know: run 1 is worth $120 to you.\n" in opening
+        assert "it is worth $120 to you, more than your assets, which cap your bid; at least $0 and at most" in opening
+        assert "Your estimate" not in opening
         second = person.answer("40").splitlines()
-        costs = "All your attempts at an answer failed: that costs the entrance fee of $10."
-        assert [line for line in second if line.startswith(("You ", "All ", "After "))] == [
-            "You do not win run 1.",
-            costs,
-            "After run 1 you have $90.",
+        assert [line for line in second if line.startswith("You ")] == [
+            "You pay a fee of $10 for a broken rule in run 1.",
             "You have 600 s.",
         ]
-        assert "Alex made no bid." in second
-        assert "Bob bid $30." in second
-        assert "\nYou win run 2 and pay $30.\nAfter run 2 you have $120.\n" in person.expect("Standings")
+        assert "Alex is out of run 1." in second
+        assert "Bob bids $30 on run 1." in second
+        assert "\nRun 2 is over.\nAlex wins and pays $30.\n" in person.expect("Standings")
     for raw in ("budget", "objective", "capped", "fee:", "paid:", "Only you know:\n"):
         assert raw not in person.shown
 
@@ -392,8 +390,9 @@ def test_a_number_is_not_told_as_money(folder):
     with other(folder, 'game = "beauty", runs = 1', "Bob", "Cindy") as person:
         person.answer("33.3333")
         told = person.expect("Standings")
-    assert "Alex picked 33.3333.\n" in told
-    assert "You do not win run 1.\nRun 1 is over.\n" in told
+    assert "Alex chooses 33.3333 on run 1.\n" in told
+    assert "Bob chooses 0 on run 1.\n" in told
+    assert "Run 1 is over.\nThe target was 7.4074: Bob and Cindy won.\n" in told
     assert "$33" not in told
     assert "$0" not in told
 
@@ -404,7 +403,7 @@ def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folde
     with other(folder, rules, "Bob") as person:
         for _ in range(3):
             person.answer("0")
-        assert "\nAlex bids $0: not served.\nBob bids $75: not served.\n" in person.answer("999")
+        assert "\nAlex bids $0 on day 3.\nBob bids $75 on day 3.\nNobody is served.\n" in person.answer("999")
         assert "above the greatest bid of $280" in person.answer("0")
         told = person.expect("Standings").splitlines()
     assert "You are eliminated, and out of the game." in told
@@ -413,14 +412,18 @@ def test_who_is_eliminated_is_told_so_and_each_sentence_of_a_day_is_a_line(folde
 
 
 def test_what_a_bidder_brings_is_told_a_sentence_a_line():
-    seated = BidderSeated(
-        "Ann", Decimal(500), {"Vase": Decimal(110)}, {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}}
-    )
+    seated = BidderSeated("Ann", Decimal(500), {"You like boats.": 0.5}, "items", {"Ben": {"farmer": 1.0}})
     assert told_to("Ann", seated) == [
         "Only you know: your budget is $500, and your objective is: items.",
-        "Only you know your estimates: Vase $110.",
         "You act as (weight 0.5): You like boats.",
         "You know what Ben is like: farmer 1.",
+    ]
+    guessed = Signal("Ann", {"Vase": Decimal(110), "Jug": Decimal(90)}, noisy=True)
+    assert told_to("Ann", guessed) == ["Only you know your estimates: Vase $110; Jug $90."]
+    known = Signal("Ann", {"run 1": Decimal(7), "run 2": Decimal(9)})
+    assert told_to("Ann", known) == [
+        "Only you know: run 1 is worth $7 to you.",
+        "Only you know: run 2 is worth $9 to you.",
     ]
     assert told_to("Ann", Tried("Ann", "Vase", 1, 1, "it is odd")) == []
     assert told_to("Ann", ItemSold("Vase", "Ben", Decimal(5))) == ["Vase is sold to Ben for $5."]

@@ -21,6 +21,7 @@ from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderSeated
+from harbor._core.outcomes import Signal
 from harbor._core.spaces import Amount
 from harbor._doors import processes
 from harbor._doors.door import DoorFailed
@@ -29,7 +30,7 @@ from harbor._doors.processes import ProcessDoor
 from harbor._doors.turn import SeatTurns
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
-SEEN = [BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit")]
+SEEN = [BidderSeated("Ann", Decimal(500), {}, "profit"), Signal("Ann", {"Vase": Decimal(440)}, noisy=True)]
 EACH = """
 import json, os, sys, time
 for line in sys.stdin:

@@ -20,6 +20,7 @@ from harbor import AgentCommand, AgentServer, Auction, Bidder, Item
 from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Unreadable
 from harbor._core.events import BidderSeated, ItemOpened, Lot, SaleOpened
+from harbor._core.outcomes import Signal
 from harbor._core.spaces import Amount, Space
 from harbor._doors.given import LONGEST_ANSWER, answer_in, object_of
 from harbor._doors.processes import PASSED_ON
@@ -32,7 +33,8 @@ from support.protocol import PAGE, SCHEMA, fields, schema
 TEXT = PAGE.read_text(encoding="utf-8")
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
 SEEN = (
-    BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit"),
+    BidderSeated("Ann", Decimal(500), {}, "profit"),
+    Signal("Ann", {"Vase": Decimal(440)}, noisy=True),
     SaleOpened(("Ann", "Ben"), (Lot("Vase", Decimal(100)),), "price"),
     ItemOpened("Vase", Decimal(100), Decimal(10)),
 )
@@ -120,9 +122,9 @@ def test_every_turn_of_every_game_is_as_the_schema_says(game):
 
 
 def bid(turn):
-    [me] = [event for event in turn["seen"] if event["type"] == "bidder_seated"]
+    [told] = [event for event in turn["seen"] if event["type"] == "signal"]
     price = turn["space"]["minimum"]
-    return {"action": "bid", "amount": price} if price <= me["estimates"][turn["item"]] else {"action": "withdraw"}
+    return {"action": "bid", "amount": price} if price <= told["values"][turn["item"]] else {"action": "withdraw"}
 
 
 def log(agent, given=None):

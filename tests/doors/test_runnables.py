@@ -49,7 +49,7 @@ class Chat(GenericFakeChatModel):
 
 
 def two_turns() -> list[Turn]:
-    turns, seen = SeatTurns("english", "seat-1"), (BidderSeated("Ann", Decimal(500), {}, {}, "profit"),)
+    turns, seen = SeatTurns("english", "seat-1"), (BidderSeated("Ann", Decimal(500), {}, "profit"),)
     return [turns.of(ASK, seen), turns.of(ASK, (*seen, NEWS))]
 
 

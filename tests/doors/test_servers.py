@@ -20,6 +20,7 @@ from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
 from harbor._core.events import BidderSeated
+from harbor._core.outcomes import Signal
 from harbor._core.spaces import Amount
 from harbor._doors.door import DoorFailed
 from harbor._doors.given import LONGEST_ANSWER
@@ -27,7 +28,7 @@ from harbor._doors.servers import ServerDoor
 from harbor._doors.turn import SeatTurns
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
-SEEN = [BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit")]
+SEEN = [BidderSeated("Ann", Decimal(500), {}, "profit"), Signal("Ann", {"Vase": Decimal(440)}, noisy=True)]
 KEY = "abc-DEF-123-ghi-789"
 WITHDRAW = b'{"action": "withdraw"}'
 Reply = Callable[[BaseHTTPRequestHandler, bytes], None]

@@ -11,13 +11,15 @@ from pydantic import BaseModel
 from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import BidderSeated, ItemOpened
+from harbor._core.outcomes import Signal
 from harbor._core.spaces import Amount
 from harbor._doors.given import answer_in
 from harbor._doors.turn import SeatTurns
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
 SEEN = (
-    BidderSeated("Ann", Decimal(500), {"Vase": Decimal(440)}, {}, "profit"),
+    BidderSeated("Ann", Decimal(500), {}, "profit"),
+    Signal("Ann", {"Vase": Decimal(440)}, noisy=True),
     ItemOpened("Vase", Decimal(100), Decimal(10)),
 )
 
@@ -26,7 +28,7 @@ def test_what_one_gets_of_a_turn_is_its_own_down_to_what_events_hold():
     turns = SeatTurns("english", "s1")
     turn = turns.of(ASK, SEEN)
     mine = turn.as_json()
-    mine["seen"][0]["estimates"]["Vase"] = mine["seen"][1]["start"] = mine["space"]["minimum"] = 7
+    mine["seen"][1]["values"]["Vase"] = mine["seen"][2]["start"] = mine["space"]["minimum"] = 7
     mine["answer"]["anyOf"].clear()
     assert turn.as_json() == json.loads(turn.line)
     again = turns.of(ASK, SEEN).as_json()
@@ -46,9 +48,9 @@ class Bidding(BaseModel):
 
 def test_a_turn_tells_who_is_asked_what_with_what_it_has_seen():
     turn = SeatTurns("english", "s1").of(ASK, SEEN).as_json()
-    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (2, "Ann", 2, 2)
+    assert (turn["harbor"], turn["bidder"], turn["turn"], turn["new"]) == (3, "Ann", 3, 3)
     assert turn["space"] == {"minimum": 100, "maximum": 500, "step": 0.01, "kind": "amount"}
-    assert [event["type"] for event in turn["seen"]] == ["bidder_seated", "item_opened"]
+    assert [event["type"] for event in turn["seen"]] == ["bidder_seated", "signal", "item_opened"]
     assert "Say 'I bid $<amount>'" in turn["words"]
 
 
@@ -57,7 +59,7 @@ def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
     first = turns.of(ASK, SEEN).as_json()
     news = Acted("Ben", "Vase", Bid(Decimal(100)))
     second = turns.of(ASK, (*SEEN, news)).as_json()
-    assert (second["new"], len(second["seen"])) == (1, 3)
+    assert (second["new"], len(second["seen"])) == (1, 4)
     assert second["words"].startswith("Ben bids $100 on Vase.")
     assert second["so_far"] in first["words"]
 

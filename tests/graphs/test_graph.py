@@ -31,6 +31,7 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._core.prompts import chosen
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
@@ -97,7 +98,8 @@ def opening(budget: int = 10_000, listing: str = "") -> list[Event]:
     """Everything Ann has seen when the first item comes under the hammer."""
     estimates = {name: Decimal(2_200) for name in LOTS}
     return [
-        BidderSeated("Ann", Decimal(budget), estimates, {}, "profit"),
+        BidderSeated("Ann", Decimal(budget), {}, "profit"),
+        Signal("Ann", estimates, noisy=True),
         SaleOpened(("Ann", "Ben"), tuple(Lot(name, Decimal(1_000), listing) for name in LOTS), "true value"),
         ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
     ]

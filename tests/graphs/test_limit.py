@@ -35,6 +35,7 @@ from harbor._core.events import (
     SeatFailed,
 )
 from harbor._core.log import difference, of_type, read_log
+from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
 from harbor._models.calls.client import ModelClient
@@ -87,7 +88,8 @@ class Desk:
 def opening() -> list[Event]:
     lots = tuple(Lot(lot.name, lot.start) for lot in LOTS)
     return [
-        BidderSeated("Ann", Decimal(10_000), {lot.name: Decimal(2_200) for lot in lots}, {}, "profit"),
+        BidderSeated("Ann", Decimal(10_000), {}, "profit"),
+        Signal("Ann", {lot.name: Decimal(2_200) for lot in lots}, noisy=True),
         SaleOpened(("Ann", "Ben"), lots, "true value"),
         Predicted("Ann", "Lot A", (Prediction("Ben", 0.5, Decimal(1_100)),)),
         ItemOpened("Lot A", Decimal(1_000), Decimal(100)),

@@ -30,6 +30,7 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
@@ -78,7 +79,8 @@ def asked_to_bid(**switches: Any) -> str:
     lots = tuple(Lot(name, Decimal(1_000)) for name in ("Lot A", "Lot B"))
     theory = switches.get("theory_of_mind", "none") != "none"
     seen: list[Event] = [
-        BidderSeated("Ann", Decimal(10_000), {lot.name: Decimal(2_200) for lot in lots}, {}, "profit"),
+        BidderSeated("Ann", Decimal(10_000), {}, "profit"),
+        Signal("Ann", {lot.name: Decimal(2_200) for lot in lots}, noisy=True),
         *([CatalogShown("Ann", CATALOG)] if theory else []),
         SaleOpened(("Ann", "Ben", "Cho"), lots, "true value"),
         Planned("Ann", "Buy.", {"Lot A": 3, "Lot B": 2}),

@@ -44,6 +44,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Profiled
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
@@ -90,7 +91,8 @@ def opening(rivals: Sequence[str] = RIVALS) -> list[Event]:
     """Everything that Ann has seen when the loft comes under the hammer, with a shed to follow."""
     estimates = {LOFT.name: Decimal(440_000), "Shed": Decimal(2_000)}
     return [
-        BidderSeated("Ann", Decimal(1_000_000), estimates, {}, "profit"),
+        BidderSeated("Ann", Decimal(1_000_000), {}, "profit"),
+        Signal("Ann", estimates, noisy=True),
         CatalogShown("Ann", TEXTS),
         SaleOpened(
             ("Ann", *rivals), (Lot(LOFT.name, LOFT.start, LOFT.listing), Lot("Shed", Decimal(1_000))), "true value"

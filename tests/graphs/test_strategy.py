@@ -21,6 +21,7 @@ from harbor._core.amounts import Amount
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.events import BidderSeated, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
 from harbor._core.log import of_type
+from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 from harbor._models.calls.client import ModelClient
@@ -86,7 +87,8 @@ class Desk:
 def opening() -> list[Event]:
     lots = tuple(Lot(name, Decimal(1_000)) for name in ("Lot A", "Lot B"))
     return [
-        BidderSeated("Ann", Decimal(10_000), {lot.name: Decimal(2_200) for lot in lots}, {}, "profit"),
+        BidderSeated("Ann", Decimal(10_000), {}, "profit"),
+        Signal("Ann", {lot.name: Decimal(2_200) for lot in lots}, noisy=True),
         SaleOpened(("Ann", "Ben"), lots, "true value"),
         ItemOpened("Lot A", Decimal(1_000), Decimal(100)),
     ]
@@ -425,6 +427,7 @@ def test_a_raise_within_the_limit_is_a_for_a_top_priority_and_c_for_others(prior
 def test_in_a_sale_nobody_is_drained_beyond_what_the_house_is_worth():
     log = played("on", planning="adaptive").log
     seated = {one.bidder: one for one in of_type(log, BidderSeated)}
+    told = {one.bidder: one.values for one in of_type(log, Signal)}
     listing = {lot.name: lot.listing for opened in of_type(log, SaleOpened) for lot in opened.lots}
     drained = {(one.bidder, one.item, one.round) for one in of_type(log, Strategized) if one.action == "B"}
     bids = [one for one in of_type(log, Decided) if (one.bidder, one.item, one.round) in drained]
@@ -433,7 +436,7 @@ def test_in_a_sale_nobody_is_drained_beyond_what_the_house_is_worth():
         knows = seated[bid.bidder]
         suits = fit(knows.personas, listing[bid.item])
         assert bid.amount is not None
-        assert bid.amount <= min(float(knows.budget), worth(float(knows.estimates[bid.item]), suits))
+        assert bid.amount <= min(float(knows.budget), worth(float(told[bid.bidder][bid.item]), suits))
 
 
 def test_what_is_expected_of_rivals_is_in_the_prompts_of_action_and_bid():

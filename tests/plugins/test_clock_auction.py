@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harbor import of_type, read_log
-from harbor.events import BidderSeated, SeatFailed, ThoughtFailed, Tried
+from harbor.events import SeatFailed, Signal, ThoughtFailed, Tried
 from support.commands import harbor, mistake
 from support.folders import ROOT, calls
 
@@ -101,7 +101,7 @@ def test_a_scripted_policy_of_the_package_decides_as_it_says(run, in_company):
     from clock_auction.rules import FlowerSold
 
     log = read_log(run / "events.jsonl").entries
-    [estimates] = [one.estimates for one in of_type(log, BidderSeated) if one.bidder == "Dee"]
+    [estimates] = [one.values for one in of_type(log, Signal) if one.bidder == "Dee"]
     bought = [one for one in of_type(log, FlowerSold) if one.winner == "Dee"]
     assert bought
     assert all(one.price <= estimates[one.item] / 2 for one in bought)

@@ -24,7 +24,6 @@ from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import (
     EVERYONE,
     BiddersAsked,
-    BidderSeated,
     Event,
     ItemSold,
     Lot,
@@ -33,6 +32,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log, of_type, read_log
 from harbor._core.notes import EventBuffer
+from harbor._core.outcomes import Signal
 from harbor._games.english import rules as english
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.auctioneer import announce
@@ -333,8 +333,8 @@ def test_a_bidder_of_harbor_joins_a_stock_team():
 
 
 def test_a_bidder_of_harbor_knows_in_a_stock_team_what_it_has_seen():
-    seated = BidderSeated("Ann", Decimal(5_000), {"Lot A": Decimal(900)}, {}, "profit")
-    bidder = PlayerAgent("ann", Truthful(), lambda: (seated,))
+    signal = Signal("Ann", {"Lot A": Decimal(900)}, noisy=True)
+    bidder = PlayerAgent("ann", Truthful(), lambda: (signal,))
     ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(5_000)))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))
     assert result.messages[-1].to_text() == "I withdraw."

@@ -416,7 +416,7 @@ def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
 def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
     monkeypatch.setattr("harbor._runs.resolve.to_cents", lambda amount: amount + 1)
-    refused(tmp_path / "run", LogError, r"line \d+ is 'bidder_seated' with estimates .*, but this run gives ")
+    refused(tmp_path / "run", LogError, r"line \d+ is 'signal' with values .*, but this run gives ")
 
 
 def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):

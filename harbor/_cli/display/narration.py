@@ -25,7 +25,7 @@ def _item(item: str, seen: Sequence[Event]) -> Iterator[str]:
     for event in seen:
         if isinstance(event, SaleOpened):
             yield from (f"{lot.name}: {lot.listing}" for lot in event.lots if lot.name == item and lot.listing)
-        elif isinstance(event, Signal) and item in event.values:
+        elif isinstance(event, Signal) and event.noisy and item in event.values:
             yield f"Your estimate: {dollars(event.values[item])}."
 
 

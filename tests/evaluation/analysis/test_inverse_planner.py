@@ -29,6 +29,7 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Profiled
 from harbor.evaluation._analysis.inverse_metrics import METRICS, inferred
@@ -54,7 +55,8 @@ def opening(budget: int = 10_000) -> tuple[Event, ...]:
     """Two lots worth about 1,000 each, of which Ann watches Ben buy."""
     estimates = dict.fromkeys(LOTS, usd(1_000))
     return (
-        BidderSeated("Ann", usd(budget), estimates, {}, "profit"),
+        BidderSeated("Ann", usd(budget), {}, "profit"),
+        Signal("Ann", estimates, noisy=True),
         CatalogShown("Ann", KINDS),
         SaleOpened(("Ann", "Ben"), tuple(Lot(name, usd(500), text) for name, text in LOTS.items()), "price"),
     )
@@ -194,7 +196,9 @@ def test_other_labels_and_other_secrets_of_rivals_change_nothing():
             case ItemLabelled():
                 return replace(event, true_value=event.true_value * 3, persona="downsizing")
             case BidderSeated(bidder="Ben" | "Cho"):
-                return replace(event, budget=event.budget * 7, estimates={}, personas={"A miller.": 1.0})
+                return replace(event, budget=event.budget * 7, personas={"A miller.": 1.0})
+            case Signal(bidder="Ben" | "Cho"):
+                return replace(event, values={})
             case Profiled():
                 return replace(event, weights={})
             case _:
