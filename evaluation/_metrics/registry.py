@@ -57,13 +57,13 @@ def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]
     Raises:
         ConfigError: a metric is unknown.
     """
-    kinds = _kinds(entries)
+    kinds = kinds_in(entries)
     return [found for name in names for found in _measured(name, metric_of(name), entries, kinds)]
 
 
 def fitting(entries: Sequence[Entry]) -> list[str]:
     """Name the installed metrics that fit the game of a log; one that can't be loaded is warned of and left out."""
-    return [name for name, why in fits(_kinds(entries)).items() if not why]
+    return [name for name, why in fits(kinds_in(entries)).items() if not why]
 
 
 def fits(kinds: Collection[type[Event]]) -> dict[str, str]:
@@ -76,7 +76,7 @@ def kinds_of(game: Game) -> set[type[Event]]:
     return {*ALWAYS, *game.events}
 
 
-def _kinds(entries: Sequence[Entry]) -> set[type[Event]]:
+def kinds_in(entries: Sequence[Entry]) -> set[type[Event]]:
     """Give the kinds of events in a log, and those that its game may yet write: who never sells has no revenue."""
     found = {type(entry.event) for entry in entries}
     with suppress(HarborError):  # it names no game, or one whose package is missing

@@ -138,6 +138,28 @@ def _values(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Ch
         yield Change("value", bidder.name, config=config)
 
 
+def house_values(auction: ResolvedAuction) -> Iterator[Change]:
+    """Change what the rules keep for nobody: each number, or table or row of numbers, in their own fields."""
+    rules: Any = auction.rules
+    names = {one.name for one in auction.config.bidders}
+    kept = [one.name for one in fields(rules) if one.init] if is_dataclass(rules) else []
+    for name in kept:
+        if _is_numbers(getattr(rules, name)) and name not in _by_bidder(rules, names):
+            yield Change("value", resolved=partial(_other_field, name))
+
+
+def _is_numbers(value: Any) -> bool:
+    inner = list(value.values()) if isinstance(value, Mapping) else value
+    return isinstance(value, Decimal | float) or (
+        isinstance(inner, list | tuple) and bool(inner) and all(map(_is_numbers, inner))
+    )
+
+
+def _other_field(name: str, auction: ResolvedAuction) -> ResolvedAuction:
+    rules: Any = auction.rules
+    return replace(auction, rules=replace(rules, **{name: changed(getattr(rules, name))}))
+
+
 def _by_bidder(rules: Any, names: set[str]) -> dict[str, Mapping[str, Any]]:
     tables = {one.name: getattr(rules, one.name) for one in fields(rules) if one.init}
     return {name: table for name, table in tables.items() if isinstance(table, Mapping) and names <= set(table)}

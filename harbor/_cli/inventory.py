@@ -40,6 +40,10 @@ class Row(NamedTuple):
 
 def list_(
     what: Annotated[What | None, typer.Argument(help="What to list; without it, what can be listed is said.")] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(help="Of metrics: those that measure this game (by name, or module:NAME), and why not."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List what settings and commands can name, and where it comes from."""
@@ -50,6 +54,9 @@ def list_(
         if not as_json:
             typer.echo("Name one of them, such as: harbor list presets")
         return
+    if game is not None:
+        _list_measuring(what, game, as_json)
+        return
     rows = [one._asdict() for one in _rows(what)]
     if as_json:
         typer.echo(json.dumps(rows))
@@ -57,6 +64,25 @@ def list_(
         render([Table(what.capitalize(), [_told(one) for one in rows])])
     else:
         typer.echo(f"no {what} are installed")
+
+
+def _list_measuring(what: What, game: str, as_json: bool) -> None:
+    """List the metrics that measure a game; then name the others, and say why they do not."""
+    from harbor._cli.display.render import Table, render
+    from harbor._cli.display.result_tables import left_out
+    from harbor._core.finding import asked
+    from harbor.evaluation._metrics.registry import fits, kinds_of
+
+    if what is not What.metrics:
+        raise typer.BadParameter(f"{what} are not listed by game; write: harbor list metrics --game {game}")
+    misfits = fits(kinds_of(asked("game", game)))
+    rows = [row for row, _ in _found("metric")]
+    if as_json:
+        typer.echo(json.dumps([row._asdict() | {"why_not": misfits[row.name]} for row in rows]))
+        return
+    fitting = [_told(row._asdict()) for row in rows if not misfits[row.name]]
+    others = left_out({name: why for name, why in misfits.items() if why})
+    render([Table(f"Metrics that measure {game}", fitting), *(f"left out: {line}" for line in others)])
 
 
 def _told(row: dict[str, str]) -> dict[str, str]:

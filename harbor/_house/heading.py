@@ -10,7 +10,7 @@ from harbor._config.auction import AuctionConfig, Bidder, Item
 from harbor._core.events import BidderLabelled, BidderSeated, CatalogShown, Event, ItemLabelled, LogOpened
 from harbor._core.log_lines import Entry
 from harbor._core.money import to_cents
-from harbor._core.outcomes import Signal
+from harbor._core.outcomes import HOUSE, Signal, Worth
 from harbor._games.game import Game
 from harbor._house.verdict import differs
 
@@ -97,5 +97,6 @@ def _name(event: Event) -> str:
 def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
     """Refuse what is told of a bidder whom nobody has seated; a public log tells of nobody's seat."""
     for entry in entries if seated else ():
-        if getattr(entry.event, "bidder", None) not in seated | {None}:
+        nobodys = {None, HOUSE} if isinstance(entry.event, Worth) else {None}  # a common worth is nobody's
+        if getattr(entry.event, "bidder", None) not in seated | nobodys:
             raise differs(entry, None)

@@ -9,11 +9,12 @@ from harbor._audit.drawing import draw_changes
 from harbor._audit.holding import NOTHING_CHANGED, Change, hold
 from harbor._audit.preparing import prepared
 from harbor._audit.tape import Tape, Told
-from harbor._audit.varying import changes, in_need
+from harbor._audit.varying import changes, house_values, in_need
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import HarborError
 from harbor._core.events import EVERYONE
 from harbor._core.log_lines import is_seen_by
+from harbor._core.outcomes import Worth
 from harbor._games.game import Game
 from harbor._games.purity import require
 from harbor._runs.auction import Auction
@@ -25,7 +26,8 @@ from harbor.testing._noticed import OF_A_SEAT, Pair
 def check_leaks(game: Game, *auctions: Auction) -> None:
     """Require that nobody else notices what one bidder alone is told, and that what a game says it uses is used.
 
-    Each draw of `build` and each setting of a seat is changed in turn, and the same acts are played again. What
+    Each draw of `build` and each setting of a seat is changed in turn, and the same acts are played again. What changes
+    the worth of items (`Worth`), and not what a bidder is told, changes no ask, prompt or answer of that bidder. What
     changes nothing but what one bidder is told is that bidder's: up to the first act that is no longer legal, or to an
     event that `discloses` it, nobody else may be asked, told or shown anything else, nor answer otherwise.
 
@@ -65,14 +67,17 @@ async def _binds(game: Game, config: AuctionConfig, resolved: ResolvedAuction, b
 def _changes(game: Game, config: AuctionConfig, resolved: ResolvedAuction, base: Tape) -> Iterator[Change]:
     """Give a change for each draw, for what rules keep for a bidder that no draw is of alone, and for each setting.
 
-    A deck that is shuffled deals to all: no draw of it is of one bidder.
+    A deck that is shuffled deals to all: no draw of it is of one bidder. Where bidders are not told what items are
+    worth, there is one also for true values, and for whatever numbers the rules keep for nobody.
     """
     drawn = list(draw_changes(config))
     yield from drawn
     owners = {change.owner for change in drawn}
     for change in changes(resolved, game, base):
-        if change.kind in OF_A_SEAT or (change.kind == "value" and change.owner not in owners):
+        if change.kind in (*OF_A_SEAT, "true value") or (change.kind == "value" and change.owner not in owners):
             yield change
+    if Worth in game.events:
+        yield from house_values(resolved)
 
 
 async def _held(game: Game, config: AuctionConfig, change: Change = NOTHING_CHANGED, like: Tape | None = None) -> Tape:

@@ -11,8 +11,9 @@ from harbor._audit.differing import Difference, differences
 from harbor._audit.holding import Change
 from harbor._audit.tape import Channel, Happened, Tape
 from harbor._audit.varying import told_by_rules
-from harbor._core.events import AnalystEvent, Event
+from harbor._core.events import AnalystEvent, Event, ItemLabelled
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import Worth
 from harbor._games.game import Game
 
 OF_A_SEAT = {"budget": "budget", "estimates": "overestimate", "objective": "objective"}
@@ -40,6 +41,8 @@ class Pair(NamedTuple):
         """Say who notices the change and should not; empty if nobody does."""
         seats = list(self.base.told)
         noticed = differences(self.base, self.now, Change(self.kind), seats)
+        if leak := self._of_worth(noticed):
+            return leak
         for seat, one in noticed.items():
             if seat != self.keeper and one.channel in THOUGHT:
                 return f"the {one.channel} of {seat!r} hangs on what it is not told: {_shown(one)}; take it from events"
@@ -57,6 +60,19 @@ class Pair(NamedTuple):
         if not self.keeper and self._is_public_first(told.get(owner)):
             return ""  # one bidder is told again what all have just been told
         return self._crossed(owner, since, noticed)
+
+    def _of_worth(self, noticed: Mapping[str, Difference]) -> str:
+        """Say whose asks or thoughts hang on what items are truly worth, which the analyst alone is told."""
+        pairs = zip(_worths(self.base), _worths(self.now), strict=False)
+        if all(then == now for then, now in pairs):
+            return ""
+        for seat, one in noticed.items():
+            if one.channel != "event" and self._first_alone(seat) is None:
+                return (
+                    f"the {one.channel} of {seat!r} hangs on the worth of items, which only the analyst is told:"
+                    f" {_shown(one)}; tell it with a Signal, or leave it out"
+                )
+        return ""
 
     def is_used(self) -> bool:
         """Say whether it matters to anything but what the house tells a seat of itself."""
@@ -113,6 +129,10 @@ class Pair(NamedTuple):
         until = min(map(self.now.settled_at, ends), default=len(self.now.settled))
         of_rules = (one for one in tape.log if 0 < one.settled <= until)
         return [one for one in of_rules if seat in told_by_rules(self.game, one.event)]
+
+
+def _worths(tape: Tape) -> list[Event]:
+    return [one.event for one in tape.log if isinstance(one.event, Worth | ItemLabelled)]
 
 
 def _discloses(event: Event) -> bool:

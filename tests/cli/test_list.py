@@ -109,3 +109,35 @@ def test_help_loads_no_extension(tmp_path):
     shown, listed = (process(*words, env=os.environ | place) for words in (["--help"], ["list", "metrics"]))
     assert "  list " in shown.stdout
     assert ("loaded" in shown.stderr, "loaded" in listed.stderr) == (False, True)
+
+
+# ---------------------------------------------------------------- what measures a game
+
+
+def test_metrics_are_listed_by_game_and_the_others_with_the_reason():
+    told = json.loads(harbor("list", "metrics", "--game", "water", "--json").stdout)
+    why_not = {row["name"]: row["why_not"] for row in told}
+    assert why_not.keys() == listed("metrics").keys()
+    assert (why_not["survived"], why_not["revenue"], why_not["calls"]) == ("", "", "")
+    assert (why_not["profit_ratio"], why_not["earned"]) == ("it has no SaleOpened", "it has no SessionOpened")
+
+
+def test_a_table_of_what_measures_a_game_names_what_it_leaves_out_and_why():
+    lines = harbor("list", "metrics", "--game", "beauty").stdout.splitlines()
+    assert lines[0] == "Metrics that measure beauty"
+    assert any(line.startswith("received ") for line in lines)
+    [goods] = [line for line in lines if line.endswith(": it has no Allocated or AllocatedSealed")]
+    assert goods.startswith("left out: items_won, units_won, ")
+
+
+def test_the_game_of_a_module_is_listed_with_what_measures_it():
+    told = json.loads(harbor("list", "metrics", "--game", "support.sealed:SEALED", "--json").stdout)
+    measuring = [row["name"] for row in told if not row["why_not"]]
+    assert len(measuring) >= 10
+    assert "efficiency" in measuring
+
+
+def test_nothing_but_metrics_is_listed_by_game():
+    told = mistake(harbor("list", "figures", "--game", "water"))
+    assert "figures are not listed by game; write: harbor list metrics --game water" in told
+    assert "unknown game 'watr'" in mistake(harbor("list", "metrics", "--game", "watr"))

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from harbor.events import PrivateEvent
-from harbor.games import Amount, Bid, Money, Shown, Withdraw, stream
+from harbor.events import PrivateEvent, Signal, Worth
+from harbor.games import Amount, Bid, Measures, Money, Shown, Withdraw, stream
 from harbor.testing import check_game
 from support import third_price as good
 from support.plugins import remembering
@@ -319,3 +319,86 @@ def test_measures_that_are_not_public_and_say_so_are_named():
 def test_an_assert_without_a_text_is_named_by_its_line():
     abrupt = replace(THIRD, build=lambda settings, config: Abrupt(drawn(settings, config)))
     broken(abrupt, r"fails with AssertionError: assert all\(.*\), at __init__.py:\d+$")
+
+
+# ---------------------------------------------------------------- what items are truly worth
+
+
+@dataclass(frozen=True)
+class Guessed(Third):
+    """What an item is worth is common, and each bidder is told a guess of it."""
+
+    worth: Decimal = Decimal(0)
+
+    def tell(self, run):
+        if run > self.runs:
+            return []
+        guesses = [Signal(name, {f"run {run}": own[run - 1]}, noisy=True) for name, own in self.values.items()]
+        return [Worth({f"run {run}": self.worth}), *guesses]
+
+
+def guessed(rules=Guessed, drawn_last=True):
+    """The game with guesses; the worth is drawn after them, or is their mean."""
+
+    def build(settings, config):
+        values = drawn(settings, config)
+        worth = stream(config.seed, "worth").randint(1, MOST) if drawn_last else sum(map(first, values.values())) // 3
+        return rules(values, MOST, Decimal(worth))
+
+    play = replace(THIRD.play, facts=guess_told)
+    return replace(
+        THIRD,
+        build=build,
+        events=(ThirdOpened, Signal, Worth, ThirdClosed),
+        rational=lambda ask, seen: Bid(guess_told(ask.bidder, seen)["value"]),
+        play=play,
+        measures=Measures("runs", lambda log: good.standings(log), lambda log: []),
+    )
+
+
+def first(own):
+    return own[0]
+
+
+def guess_told(name, seen):
+    told = [event for event in seen if isinstance(event, Signal)][-1]
+    opened = next(event for event in seen if isinstance(event, ThirdOpened))
+    return {"bidders": list(opened.bidders), "value": next(iter(told.values.values()))}
+
+
+class BoundByWorth(Guessed):
+    def ask(self, name, run):
+        return Third.ask(self, name, run)._replace(space=Amount(Decimal(0), MOST + self.worth))
+
+
+class NotedWorth(Guessed):
+    def ask(self, name, run):
+        return Third.ask(self, name, run)._replace(note=f"it is worth ${self.worth}" if name == "Ben" else "")
+
+
+WORTH = "hangs on the worth of items, which only the analyst is told: .*; tell it with a Signal, or leave it out"
+
+
+def test_a_game_with_common_worths_and_guesses_keeps_its_promises():
+    check_game(guessed())
+
+
+@pytest.mark.parametrize("rules", [BoundByWorth, NotedWorth])
+@pytest.mark.parametrize("drawn_last", [True, False])
+def test_an_ask_that_hangs_on_the_worth_of_an_item_is_found(rules, drawn_last):
+    """Also where the worth follows from the guesses, as the rules keep it in a field of its own."""
+    broken(guessed(rules, drawn_last), WORTH)
+
+
+def test_a_prompt_that_hangs_on_the_worth_of_an_item_is_found():
+    known = {}
+
+    class Known(Guessed):
+        def opened(self):
+            known["worth"] = self.worth
+            return Guessed.opened(self)
+
+    def facts(name, seen):
+        return {**guess_told(name, seen), "value": float(known["worth"])}
+
+    broken(with_part(guessed(Known), "play", facts=facts), "the prompt of '.*' hangs on")

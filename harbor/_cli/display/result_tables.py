@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,6 +16,7 @@ from harbor._cli.display.render import Table
 from harbor._core.money import cost_in_words, dollars, to_cents
 from harbor._games.english.measures import ItemResult
 from harbor.evaluation._metrics.registry import PRIVATE, metric_of, metric_or_none
+from harbor.evaluation._metrics.results import UNREVEALED, UNTOLD
 
 if TYPE_CHECKING:
     from harbor.evaluation._metrics.score import RunScore
@@ -32,6 +33,8 @@ def summary_tables(summary: Summary, extent: Extent = "usual") -> Iterator[Table
     if extent != "short":
         yield Table(summary.parts.capitalize(), [_part(one) for one in summary.items])
     yield Table("Standings", [_row(one) for one in summary.standings])
+    if unknown := [row.bidder for row in summary.standings if getattr(row, "profit", 0) is None]:
+        yield f"left out: profit of {', '.join(unknown)}: {UNREVEALED if summary.seed is None else UNTOLD}"
     if summary.figures:
         yield ", ".join(f"{_spelled(name)} {value:.3g}" for name, value in summary.figures.items())
     if (calls := summary.calls) is None:
@@ -113,8 +116,16 @@ def score_tables(score: RunScore) -> Iterator[Table | str]:
     for why in dict.fromkeys(why for _, why in missing if why != PRIVATE):
         metrics = (f"{metric}{whose}" for (metric, one), whose in missing.items() if one == why)
         yield f"missing: {', '.join(metrics)}: {why}"
+    for line in left_out(score.left_out):
+        yield f"left out: {line}"
     seed = "a public log" if score.seed is None else f"seed {score.seed}"
     yield f"{seed}{simulated(score.simulated)}"
+
+
+def left_out(misfits: Mapping[str, str]) -> Iterator[str]:
+    """Name the metrics that do not fit a game, reason by reason."""
+    for why in dict.fromkeys(misfits.values()):
+        yield f"{', '.join(name for name, one in misfits.items() if one == why)}: {why}"
 
 
 def _number(metric: str, values: list[float] | None) -> str:

@@ -12,9 +12,11 @@ import pytest
 
 import support.sealed
 from harbor import Auction, use
+from harbor._cli.display.result_tables import summary_tables
 from harbor._core.actions import BundleBid, Withdraw
 from harbor._core.acts import ActedSealed, Tried
 from harbor._core.events import BidderLabelled, BidderSeated, Event, ItemLabelled, LotClosed
+from harbor._core.finding import find
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
 from harbor._games.game import TRADE
@@ -255,3 +257,14 @@ def test_legality_counts_what_a_bidder_chose_and_not_what_the_house_entered_for_
     assert values("legality", log) == {"Ann": 0, "Ben": 0.5, "Cho": None}
     assert values("failed_attempts", log) == {"Ann": 1, "Ben": 1, "Cho": 0}
     assert values("legal_acts", log) == values("withdrawals", log) == {"Ann": 0, "Ben": 1, "Cho": 0}
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_standings_without_a_profit_say_whose_and_why():
+    seats = seated(NAMES, {"rule": "truthful"})
+    auction = table(find("game", "english"), seats, {"reveal": "price"})
+    lines = [one for one in summary_tables(summarise(public(auction.run().log))) if isinstance(one, str)]
+    [line] = [one for one in lines if one.startswith("left out: profit of ")]
+    assert line.endswith(": true values that it needs were not made public")

@@ -127,7 +127,7 @@ def test_score_prints_what_the_metrics_of_the_game_say(game, folders, logs):
     assert done.stderr == ""
     shown = json.loads(done.stdout)
     assert shown == json.loads(json.dumps(score(logs[game]).as_json()))
-    assert set(shown) == {"run", "seed", "simulated", "measurements"}
+    assert set(shown) == {"run", "seed", "simulated", "measurements", "left_out"}
     assert (shown["run"], shown["simulated"]) == (game, True)
     assert set(shown["measurements"][0]) == {"metric", "bidder", "about", "at", "value", "missing", "counted"}
     assert {one["metric"] for one in shown["measurements"]} == set(fitting(logs[game]))
@@ -143,6 +143,7 @@ def test_score_prints_a_table_of_metrics_by_bidder_and_lists_what_is_missing(fol
     [missing] = [line for line in lines if line.endswith(": the bidder has no persona")]  # a reason is told once
     assert "acquisition_rate of Cho" in missing
     assert "seed 5 (simulated bidders)" in lines
+    assert any(line.startswith("left out: survived, ") and line.endswith(": it has no WaterOpened") for line in lines)
 
 
 def test_score_takes_the_metrics_it_is_asked_for_and_a_log_for_a_folder(folders):
