@@ -26,10 +26,10 @@ def page() -> str:
     """Give the page as it should be."""
     opened: defaultdict[str, list[Metric]] = defaultdict(list)
     for found in everything("metric"):
-        opened[found.value.of.__name__].append(found.value)
+        opened[found.value.wanted].append(found.value)
     lines = [HEAD]
     for event, metrics in opened.items():
-        lines += [f"## Of logs with `{event}`\n", *table(COLUMNS, map(_row, metrics))]
+        lines += [f"## Of logs with `{event.replace(' or ', '` or `')}`\n", *table(COLUMNS, map(_row, metrics))]
     return "\n".join(lines).rstrip() + "\n"
 
 
