@@ -11,16 +11,8 @@ from functools import partial
 from typing import SupportsFloat
 
 from harbor._core.log_lines import Entry
-from harbor._games.sessions.measures import (
-    PlayerStanding,
-    broken_shares,
-    distances,
-    earnings,
-    paths,
-    results_of,
-    standings,
-)
-from harbor._games.sessions.session import SessionOpened
+from harbor._games.sessions.measures import Played, PlayerStanding, standings
+from harbor._games.sessions.session import RunClosed, SessionOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
 _metric = partial(metric, of=SessionOpened, no_data="no run is over yet", place="run")
@@ -42,7 +34,7 @@ def earned(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 @_metric("dollars earned in a run", "dollars", "skewed", better="higher")
 def earned_by_run(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that each bidder earned in each run (`at`), as in `earned`. Source: EconArena, A.2."""
-    return _path(name, earnings(entries))
+    return _path(name, Played.of(entries).earnings())
 
 
 @_metric("points: runs won, where tied winners share one", "count", "skewed", shared=True, better="higher")
@@ -92,13 +84,13 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     Source: EconArena, sec. 4.3 (convergence).
     """
     unsolved = _unsolved(entries)
-    return [measured(name, None, missing=unsolved)] if unsolved else _path(name, distances(entries))
+    return [measured(name, None, missing=unsolved)] if unsolved else _path(name, Played.of(entries).distances())
 
 
 @_metric("bid or number in a run", "number", "skewed", least=0)
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
-    return _path(name, paths(entries))
+    return _path(name, Played.of(entries).paths())
 
 
 def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> list[Measurement]:
@@ -112,8 +104,9 @@ def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> lis
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of runs in which each bidder made a failed bid, corrected or not. Source: EconArena, sec. 4.4, Table 2."""
-    runs = Counter(event.bidder for event in results_of(entries))
-    return [measured(name, share, bidder, counted=runs[bidder]) for bidder, share in broken_shares(entries).items()]
+    played = Played.of(entries)
+    runs = Counter(event.bidder for event in played.results)
+    return [measured(name, share, bidder, counted=runs[bidder]) for bidder, share in played.broken_shares().items()]
 
 
 def _unsolved(entries: Sequence[Entry]) -> str:
@@ -124,4 +117,5 @@ def _unsolved(entries: Sequence[Entry]) -> str:
 
 def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:
     """Give the standings, but none before the first run is over: nothing is known of the bidders then."""
-    return standings(entries) if results_of(entries) else []
+    is_over = any(isinstance(entry.event, RunClosed) for entry in entries)
+    return standings(entries) if is_over else []

@@ -208,14 +208,20 @@ def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_
     assert label.actions == {"Ann": Decimal("47.12"), "Ben": Decimal("42.02")}
     assert label.assets == {"Ann": Decimal("112.88"), "Ben": Decimal(100)}  # Ann wins then: 100 - 47.12 + 60
     entries = sale.log.entries  # now Ben wins: 100 - 40 + 50
-    assert measures.payoffs(entries) == {"Ann": [pytest.approx(100 / 112.88)], "Ben": [pytest.approx(1.1)]}
-    assert measures.deviations(entries) == {"Ann": [pytest.approx(1 - 100 / 112.88)], "Ben": [pytest.approx(0.1)]}
+    assert measures.Played.of(entries).payoffs() == {"Ann": [pytest.approx(100 / 112.88)], "Ben": [pytest.approx(1.1)]}
+    assert measures.Played.of(entries).deviations() == {
+        "Ann": [pytest.approx(1 - 100 / 112.88)],
+        "Ben": [pytest.approx(0.1)],
+    }
     assert [row.bidder for row in measures.standings(entries)] == ["Ben", "Ann"]
 
 
 def test_whoever_bids_nothing_or_fails_is_compared_with_the_equilibrium_too():
     sale = played(of_values(60, 50, distribution=NORMAL), Withdraw(), Withdraw("failed bids"))
-    assert measures.payoffs(sale.log.entries) == {"Ann": [pytest.approx(100 / 112.88)], "Ben": [pytest.approx(0.9)]}
+    assert measures.Played.of(sale.log.entries).payoffs() == {
+        "Ann": [pytest.approx(100 / 112.88)],
+        "Ben": [pytest.approx(0.9)],
+    }
 
 
 def test_all_measures_that_compare_with_the_equilibrium_have_values():

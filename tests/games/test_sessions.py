@@ -315,7 +315,7 @@ def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
 @given(st.sampled_from([SecondPrice, EnglishPrivate]), values)
 def test_equilibrium_play_of_an_auction_deviates_by_exactly_zero(kind, drawn):
     entries = play(auction(kind, *drawn, assets=120)).log.entries
-    assert set(map(tuple, metrics.deviations(entries).values())) == {(0.0,)}
+    assert set(map(tuple, metrics.Played.of(entries).deviations().values())) == {(0.0,)}
     assert {(row.payoff, row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 1.0, 0.0)}
 
 
@@ -615,34 +615,40 @@ def test_a_fraction_is_kept_exact_and_written_back(given, kept):
 
 def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one():
     entries = run(auction(SecondPrice, 60, 50), [40, 50]).log.entries  # in equilibrium Ann pays 50 and has 110
-    assert metrics.payoffs(entries) == {"Ann": [pytest.approx(100 / 110)], "Ben": [pytest.approx(110 / 100)]}
-    assert metrics.deviations(entries) == {"Ann": [pytest.approx(1 - 100 / 110)], "Ben": [pytest.approx(0.1)]}
+    assert metrics.Played.of(entries).payoffs() == {
+        "Ann": [pytest.approx(100 / 110)],
+        "Ben": [pytest.approx(110 / 100)],
+    }
+    assert metrics.Played.of(entries).deviations() == {
+        "Ann": [pytest.approx(1 - 100 / 110)],
+        "Ben": [pytest.approx(0.1)],
+    }
     assert [row.bidder for row in metrics.standings(entries)] == ["Ben", "Ann"]
 
 
 def test_the_payoff_of_a_beauty_contest_is_the_share_of_the_prize_and_its_optimum_one_in_n():
     entries = run(beauty(4, runs=2), [30, 20, 20, 90], [0, 0, 0, 0]).log.entries
-    assert metrics.payoffs(entries)["Ann"] == [1.0, 0.25]
-    assert metrics.optima(entries)["Ann"] == [0.25, 0.25]
+    assert metrics.Played.of(entries).payoffs()["Ann"] == [1.0, 0.25]
+    assert metrics.Played.of(entries).optima()["Ann"] == [0.25, 0.25]
     assert metrics.standings(entries)[0].payoff_ratio == pytest.approx(0.625 / 0.25)
 
 
 def test_the_deviation_from_a_zero_equilibrium_is_the_share_of_the_bound():
     entries = run(beauty(bound=50, runs=2), [10, 50, 0], [5, None, 0]).log.entries
-    assert metrics.deviations(entries) == {"Ann": [0.2, 0.1], "Ben": [1.0], "Cho": [0.0, 0.0]}
+    assert metrics.Played.of(entries).deviations() == {"Ann": [0.2, 0.1], "Ben": [1.0], "Cho": [0.0, 0.0]}
 
 
 def test_where_any_common_number_is_an_equilibrium_no_deviation_is_claimed_and_the_payoff_stands():
     sale = run(beauty(4, fraction=1), [50, 50, 50, 50])
     label = picked(sale, RunLabelled)[0]
     assert (label.actions, label.assets) == ({}, dict.fromkeys(NAMES[:4], 25))
-    assert metrics.deviations(sale.log.entries) == {}
+    assert metrics.Played.of(sale.log.entries).deviations() == {}
     assert [(row.payoff_ratio, row.deviation) for row in metrics.standings(sale.log.entries)] == [(1.0, None)] * 4
 
 
 def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_is_shown():
     entries = run(beauty(runs=2, show="nothing"), [10, 50, 0], [5, None, 0]).log.entries
-    assert metrics.paths(entries) == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}
+    assert metrics.Played.of(entries).paths() == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}
     assert [(one.name, one.winners, one.target) for one in contests(entries)] == [
         ("run 1", ("Ann",), pytest.approx(40 / 3)),
         ("run 2", ("Cho",), pytest.approx(5 / 3)),
@@ -652,12 +658,12 @@ def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_i
 def test_earnings_are_value_less_price_less_fee_and_points_the_runs_won():
     rules = auction(SecondPrice, [60, 60, 60], [50, 50, 50])
     sale = run(rules, [60, 50], [55, 70], [None, 10])
-    assert metrics.earnings(sale.log.entries) == {"Ann": [10, 0, 0], "Ben": [0, -5, 50]}
+    assert metrics.Played.of(sale.log.entries).earnings() == {"Ann": [10, 0, 0], "Ben": [0, -5, 50]}
     rows = {row.bidder: (row.runs_won, row.points, row.earned) for row in metrics.standings(sale.log.entries)}
     assert rows == {"Ann": (1, 1.0, dollar(10)), "Ben": (2, 2.0, dollar(45))}
     sale = sale_of(auction(SecondPrice, 60, 50))
     take_turn(sale, {"Ann": Withdraw("failed bids"), "Ben": Bid(dollar(20))})
-    assert metrics.earnings(sale.log.entries) == {"Ann": [-10], "Ben": [50]}
+    assert metrics.Played.of(sale.log.entries).earnings() == {"Ann": [-10], "Ben": [50]}
 
 
 @QUICK
@@ -675,7 +681,7 @@ def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
     sale.record(Tried("Ann", "run 1", 1, 2, "odd"))
     for _ in range(4):
         take_turn(sale, {ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
-    assert metrics.broken_shares(sale.log.entries) == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
+    assert metrics.Played.of(sale.log.entries).broken_shares() == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
 
 
 def test_the_price_of_an_auction_is_what_its_winner_paid():

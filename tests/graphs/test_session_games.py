@@ -26,7 +26,7 @@ from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.play import answer_best
 from harbor._games.beauty.rules import best_response
 from harbor._games.chance import Chance
-from harbor._games.sessions.measures import deviations, results_of
+from harbor._games.sessions.measures import Played, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import DayClosed, DayOpened, Water
 from harbor._games.water.settings import RESIDENTS, Resident
@@ -358,7 +358,7 @@ def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again_and_a_game_of_
 
 @pytest.mark.parametrize("game", ["second-price", "english-private"])
 def test_the_built_in_model_is_truthful_where_that_is_dominant(game):
-    assert {deviation for runs in deviations(played(game)).values() for deviation in runs} == {0.0}
+    assert {deviation for runs in Played.of(played(game)).deviations().values() for deviation in runs} == {0.0}
 
 
 def numbers(log: tuple[Entry, ...]) -> list[float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.beauty.rules import BeautyOpened, target
-from harbor._games.sessions.measures import RunResult, by_run, winners_of
+from harbor._games.sessions.measures import Played, RunResult, winners_of
 from harbor._games.sessions.results import Result
 
 
@@ -16,7 +16,7 @@ def contests(entries: Sequence[Entry]) -> list[RunResult]:
     return [
         RunResult(item, winners_of(events), None, _target(opened, events))
         for opened in of_type(entries, BeautyOpened)
-        for item, events in by_run(entries).items()
+        for item, events in Played.of(entries).by_run().items()
     ]
 
 

@@ -5,7 +5,7 @@ Source: EconArena, sec. 3.2, A.2 and A.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from statistics import fmean
@@ -55,15 +55,123 @@ class RunResult:
 T = TypeVar("T")
 Series = dict[str, list[float]]
 """One number per run, by bidder."""
+Measured = Callable[[SessionOpened, Result, Decimal], T]
+"""What is measured of a run against assets in equilibrium."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """The runs of a session that are over, folded once: results of all bidders, and what an equilibrium gives.
+
+    `opened` is None before the session opens. `ideals` are everyone's assets in equilibrium, by run, where one is
+    known, and `failed` are the bidders and runs with a failed bid.
+    """
+
+    opened: SessionOpened | None
+    results: Sequence[Result]
+    ideals: Mapping[str, Mapping[str, Decimal]]
+    failed: Collection[tuple[str, str]]
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> Played:
+        """Fold a log."""
+        opened = next((entry.event for entry in entries if isinstance(entry.event, SessionOpened)), None)
+        ideals = {label.item: label.assets for label in of_type(entries, RunLabelled)}
+        failed = {(event.bidder, event.item) for event in of_type(entries, Tried)}
+        return cls(opened, results_of(entries), ideals, failed)
+
+    def by_run(self) -> dict[str, list[Result]]:
+        """Give the results of all bidders, run by run."""
+        return _grouped(self.results, lambda result: result.item)
+
+    def points(self) -> dict[str, float]:
+        """Count the runs that each bidder won; the winners of a tie share the point."""
+        found: dict[str, float] = {}
+        for settled in self.by_run().values():
+            winners = winners_of(settled)
+            for event in settled:
+                found[event.bidder] = found.get(event.bidder, 0.0) + (1 / len(winners) if event.won else 0)
+        return found
+
+    def earnings(self) -> dict[str, list[Decimal]]:
+        """Give the dollars that each bidder earned in each run: what it had afterwards, less what everyone began with.
+
+        In an auction that is the value less the price, if it won, less the entrance fee for a broken rule; in a beauty
+        contest its share of the prize.
+        """
+        start = self.opened.assets if self.opened else Decimal(0)
+        return self._each(lambda result: result.assets - start)
+
+    def payoffs(self) -> Series:
+        """Give the payoff of each run: assets over those in equilibrium; in a beauty contest, the share of the prize.
+
+        A run without a known equilibrium has none.
+        """
+        return self._against(lambda game, event, ideal: game.payoff(event.assets, ideal))
+
+    def optima(self) -> Series:
+        """Give the payoff of each run in equilibrium: 1, and in a beauty contest of n bidders 1 / n.
+
+        `payoff_ratio`, the published r, is the mean payoff over the mean of these.
+        """
+        return self._against(lambda game, _, ideal: game.payoff(ideal, ideal))
+
+    def deviations(self) -> Series:
+        """Give the deviations from equilibrium, of the runs that have one; see `distances`."""
+        kept = {name: [one for one in path if one is not None] for name, path in self.distances().items()}
+        return {name: found for name, found in kept.items() if found}
+
+    def distances(self) -> dict[str, list[float | None]]:
+        """Give the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
+
+        In a beauty contest d is taken on the number itself. The equilibrium is 0, by which nothing can be divided, so d
+        is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None.
+        With the fraction 1 any number that all pick is an equilibrium, so there is no d.
+        """
+        if self.opened is None or not self.opened.has_distances:
+            return {}
+        return self._against(lambda game, event, ideal: game.distance(event.action, event.assets, ideal))
+
+    def paths(self) -> dict[str, list[Decimal | None]]:
+        """Give the path of actions: bids in dollars, or numbers, run by run (None: none)."""
+        return self._each(lambda result: result.action)
+
+    def broken_shares(self) -> dict[str, float]:
+        """Give the share of runs in which a bidder broke a rule: made a failed bid, whether or not it corrected it.
+
+        The entrance fee is rarer: only where every attempt to answer failed, and never in a beauty contest.
+        """
+        broke = self._each(lambda result: (result.bidder, result.item) in self.failed)
+        return {bidder: fmean(runs) for bidder, runs in broke.items()}
+
+    def _each(self, measure: Callable[[Result], T]) -> dict[str, list[T]]:
+        """Measure each bidder's runs."""
+        grouped = _grouped(self.results, lambda result: result.bidder)
+        return {bidder: [measure(result) for result in own] for bidder, own in grouped.items()}
+
+    def _against(self, measure: Measured[T]) -> dict[str, list[T]]:
+        """Measure each bidder's runs against its assets in equilibrium, where one is known."""
+        found: dict[str, list[T]] = {}
+        for event in self.results if self.opened else ():
+            if event.item in self.ideals:
+                ideal = self.ideals[event.item][event.bidder]
+                found.setdefault(event.bidder, []).append(measure(self.opened, event, ideal))
+        return found
+
+
+def _grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(key(result), []).append(result)
+    return found
 
 
 def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
     """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals are in seat order."""
-    payoff, optimum, distance = payoffs(entries), optima(entries), deviations(entries)
-    broken, score, gains = broken_shares(entries), points(entries), earnings(entries)
-    results: dict[str, list[Result]] = {}
-    for result in results_of(entries):
-        results.setdefault(result.bidder, []).append(result)
+    played = Played.of(entries)
+    payoff, optimum, distance = played.payoffs(), played.optima(), played.deviations()
+    broken, score, gains = played.broken_shares(), played.points(), played.earnings()
+    results = _grouped(played.results, lambda result: result.bidder)
     rows = []
     for label in of_type(entries, BidderLabelled):
         name = label.bidder
@@ -91,7 +199,7 @@ def runs(entries: Sequence[Entry]) -> list[RunResult]:
     """List the auctions that are over, whether or not bidders were told their results."""
     return [
         RunResult(item, winners_of(events), next((event.paid for event in events if event.won), None), None)
-        for item, events in by_run(entries).items()
+        for item, events in Played.of(entries).by_run().items()
     ]
 
 
@@ -100,106 +208,6 @@ def results_of(entries: Sequence[Entry]) -> list[Result]:
     return [result for past in past_runs(entry.event for entry in entries) for result in past.results]
 
 
-def by_run(entries: Sequence[Entry]) -> dict[str, list[Result]]:
-    """Give the results of all bidders, run by run."""
-    settled: dict[str, list[Result]] = {}
-    for result in results_of(entries):
-        settled.setdefault(result.item, []).append(result)
-    return settled
-
-
 def winners_of(settled: Sequence[Result]) -> tuple[str, ...]:
     """Name the winners of a run."""
     return tuple(event.bidder for event in settled if event.won)
-
-
-def points(entries: Sequence[Entry]) -> dict[str, float]:
-    """Count the runs that each bidder won; the winners of a tie share the point."""
-    found: dict[str, float] = {}
-    for settled in by_run(entries).values():
-        winners = winners_of(settled)
-        for event in settled:
-            found[event.bidder] = found.get(event.bidder, 0.0) + (1 / len(winners) if event.won else 0)
-    return found
-
-
-def earnings(entries: Sequence[Entry]) -> dict[str, list[Decimal]]:
-    """Give the dollars that each bidder earned in each run: what it had afterwards, less what everyone began with.
-
-    In an auction that is the value less the price, if it won, less the entrance fee for a broken rule; in a beauty
-    contest its share of the prize.
-    """
-    found: dict[str, list[Decimal]] = {}
-    for opened in _openings(entries):
-        for event in results_of(entries):
-            found.setdefault(event.bidder, []).append(event.assets - opened.assets)
-    return found
-
-
-def payoffs(entries: Sequence[Entry]) -> Series:
-    """Give the payoff of each run: assets over assets in equilibrium; in a beauty contest, the share of the prize won.
-
-    A run without a known equilibrium has none.
-    """
-    return _runs(entries, lambda game, event, ideal: game.payoff(event.assets, ideal))
-
-
-def optima(entries: Sequence[Entry]) -> Series:
-    """Give the payoff of each run in equilibrium: 1, and in a beauty contest of n bidders 1 / n.
-
-    `payoff_ratio`, the published r, is the mean payoff over the mean of these.
-    """
-    return _runs(entries, lambda game, _, ideal: game.payoff(ideal, ideal))
-
-
-def deviations(entries: Sequence[Entry]) -> Series:
-    """Give the deviations from equilibrium, of the runs that have one; see `distances`."""
-    kept = {name: [one for one in path if one is not None] for name, path in distances(entries).items()}
-    return {name: found for name, found in kept.items() if found}
-
-
-def distances(entries: Sequence[Entry]) -> dict[str, list[float | None]]:
-    """Give the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
-
-    In a beauty contest d is taken on the number itself. The equilibrium is 0, by which nothing can be divided, so d is
-    number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None. With the
-    fraction 1 any number that all pick is an equilibrium, so there is no d.
-    """
-    if not all(opened.has_distances for opened in _openings(entries)):
-        return {}
-    return _runs(entries, lambda game, event, ideal: game.distance(event.action, event.assets, ideal))
-
-
-def paths(entries: Sequence[Entry]) -> dict[str, list[Decimal | None]]:
-    """Give the path of actions: bids in dollars, or numbers, run by run (None: none)."""
-    found: dict[str, list[Decimal | None]] = {}
-    for event in results_of(entries):
-        found.setdefault(event.bidder, []).append(event.action)
-    return found
-
-
-def broken_shares(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give the share of runs in which a bidder broke a rule: made a failed bid, whether or not it corrected it.
-
-    The entrance fee is rarer: only where every attempt to answer failed, and never in a beauty contest.
-    """
-    failed = {(event.bidder, event.item) for event in of_type(entries, Tried)}
-    played: dict[str, list[bool]] = {}
-    for event in results_of(entries):
-        played.setdefault(event.bidder, []).append((event.bidder, event.item) in failed)
-    return {bidder: fmean(broke) for bidder, broke in played.items()}
-
-
-def _openings(entries: Sequence[Entry]) -> list[SessionOpened]:
-    return [entry.event for entry in entries if isinstance(entry.event, SessionOpened)]
-
-
-def _runs(entries: Sequence[Entry], measure: Callable[[SessionOpened, Result, Decimal], T]) -> dict[str, list[T]]:
-    """Measure each bidder's runs against its assets in equilibrium, where one is known."""
-    ideals = {label.item: label.assets for label in of_type(entries, RunLabelled)}
-    found: dict[str, list[T]] = {}
-    for opened in _openings(entries):
-        for event in results_of(entries):
-            if event.item in ideals:
-                found.setdefault(event.bidder, []).append(measure(opened, event, ideals[event.item][event.bidder]))
-    return found
