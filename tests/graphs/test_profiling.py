@@ -435,7 +435,7 @@ def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(switches
 )
 def test_the_first_plan_is_told_of_rivals_if_and_only_if_their_personas_are_given(theory_of_mind, given, told):
     desk = Desk(theory_of_mind=theory_of_mind)
-    desk.after(seated(given)[:3], closed=())
+    desk.after(seated(given)[:4], closed=())
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "plan"]
     assert [key in prompt for key in ("rivals", "initial_budget", "catalog")] == [told] * 3
     if told:
