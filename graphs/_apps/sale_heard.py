@@ -78,7 +78,7 @@ class SaleHeard:
         given = self._given
         if isinstance(event, BidderSeated):
             yield replace(given.seat, budget=given.seat.budget if self._with_budget else event.budget)
-        elif isinstance(event, Signal):
+        elif isinstance(event, Signal) and self._lots:
             yield replace(event, values={**event.values, **given.values})
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))

@@ -34,7 +34,7 @@ VALUES = {WREN: 440_000, MILL: 300_000}
 LOTS = [{"name": WREN, "start": 160_000}, {"name": MILL, "start": 90_000}]
 OPENING = [{"type": "sale_opened", "bidders": ["Ann", "Ben"], "lots": LOTS, "reveal": "price"}]
 UP = {"type": "item_opened", "item": WREN, "start": 160_000, "increment": 16_000}
-SECRET = {"type": "bid_failed", "bidder": "Ben", "item": WREN, "round": 1, "attempt": 1, "reason": ""}
+SECRET = {"type": "tried", "bidder": "Ben", "item": WREN, "round": 1, "attempt": 1, "reason": ""}
 RAISED = [
     {"type": "acted", "bidder": "Ben", "item": WREN, "act": {"action": "bid", "amount": 200_000}},
     {"type": "round_closed", "item": WREN, "round": 1, "leader": "Ben", "price": 200_000},
@@ -154,7 +154,7 @@ def test_a_bid_that_is_not_legal_is_made_again_and_never_given():
     rates = SimulatedChat(settings=Simulated(low_bid_rate=1.0))
     done = ann(model=rates).invoke({"ask": call()})
     assert done["answer"] == {"action": "withdraw"}
-    assert kinds(done).count("bid_failed") == 3
+    assert kinds(done).count("tried") == 3
 
 
 def test_a_bidder_that_is_no_model_is_refused():

@@ -26,9 +26,12 @@ from harbor._core.events import (
     RoundClosed,
     SaleOpened,
 )
+from harbor._core.finding import find
 from harbor._core.log_lines import event_json, is_seen_by
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Planned
+from harbor._games.chance import Chance
+from harbor._games.mechanism import acts_of
 from harbor._house.auctioneer import announce, call
 from harbor._runs.resolve import resolve
 from harbor.games import Amount, Ask
@@ -449,13 +452,18 @@ def test_a_bidder_plays_every_game_from_what_the_messages_carry_alone(game):
     context = BidderContext.of(ann, SimulatedChat(), sink=lambda event: listener.conclude(event), game=game)
     listener = Listener(context, brought(ann, values), with_budget=game == "english")
     player, rng, state, answers = GraphBidder(context), Random(1), rules.start(), 0
-    actions = {}
-    for _ in range(200):
-        events = rules.settle(state, actions, rng)
+    actions, asks = {}, ()
+
+    def told(events):
+        nonlocal state
         for event in events:
             state = rules.apply(state, event)
             if is_seen_by(name, event):
                 hear(listener, data(event))
+
+    for _ in range(200):
+        told(acts_of(asks, actions, find("game", game).acts))
+        told(rules.settle(state, actions, Chance(rng)))
         asks = rules.asks(state)
         if not asks:
             break

@@ -307,7 +307,7 @@ def test_a_bidder_that_was_reset_has_heard_nothing():
     agent = ann()
     answer(agent, telling(ItemSold("Wren House", "Ben", Decimal(210_000))))
     asyncio.run(agent.on_reset(CancellationToken()))
-    assert len(agent._listener.seen) == 1
+    assert [type(event).__name__ for event in agent._listener.seen] == ["BidderSeated", "Signal"]
     assert answer(agent, asking()) == "I bid $210,000."
 
 
