@@ -14,7 +14,8 @@ from pydantic import BaseModel
 
 from harbor._audit.holding import Change
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.events import Event, PrivateEvent
+from harbor._core.events import Event, PrivateEvent, SharedEvent
+from harbor._core.log_lines import seats_of
 from harbor._core.money import to_cents
 from harbor._games.game import Game
 from harbor._runs.resolve import ResolvedAuction
@@ -54,7 +55,7 @@ def changes(auction: ResolvedAuction, game: Game) -> Iterator[Change]:
     for bidder in auction.config.bidders:
         for make in (_budget, _estimates, _objective, _persona, _thoughts, _memory, _values):
             yield from make(auction, bidder, game)
-        if any(issubclass(one, PrivateEvent) for one in game.events):
+        if any(issubclass(one, PrivateEvent | SharedEvent) for one in game.events):
             yield Change("told", bidder.name, event=partial(_told, bidder.name, game.events))
     if auction.items:
         yield Change("true value", config=_dearer(auction.config), resolved=partial(_same_estimates, auction))
@@ -154,16 +155,21 @@ def _other_rules(kept: Mapping[str, Mapping[str, Any]], bidder: str, auction: Re
 
 def _told(bidder: str, events: tuple[type[Event], ...], event: Event) -> Event:
     """Change the numbers of an event that the rules tell one bidder; its texts are names."""
-    if not isinstance(event, PrivateEvent) or event.bidder != bidder or type(event) not in events:
+    if seats_of(event) != (bidder,) or type(event) not in events:
         return event
     numbers = {
         one.name: changed(value)
         for one in fields(event)
-        if isinstance(value := getattr(event, one.name), Decimal | float) and one.name != "round"
+        if _is_of_numbers(value := getattr(event, one.name)) and one.name != "round"
     }
     with suppress(ValueError, TypeError):
         return replace(event, **numbers)
     return event
+
+
+def _is_of_numbers(value: Any) -> bool:
+    inner = value.values() if isinstance(value, Mapping) else [value]
+    return all(isinstance(one, Decimal | float) for one in inner)
 
 
 def _dearer(config: AuctionConfig) -> AuctionConfig:

@@ -8,14 +8,14 @@ from autogen_agentchat.messages import TextMessage
 import harbor._room.room as room
 from harbor import Auction, Bidder, Item
 from harbor._audit.auditing import HOUSE, audited
+from harbor._core.acts import ActedSealed
 from harbor._core.asks import Ask, Bid
 from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled, SaleOpened
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Planned
 from harbor._games.english.rules import English
 from harbor._games.policies import MinimumRaise
-from harbor._games.sessions.private_values import PrivateValues, ValueDrawn
-from harbor._games.sessions.session import RunSettled
+from harbor._games.sessions.private_values import PrivateValues
 from harbor._house.sale import Sale
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 from harbor._runs import opening
@@ -217,7 +217,7 @@ def test_a_memory_that_another_bidder_recalls_is_found(monkeypatch, recalled):
 
 
 def test_a_sealed_bid_in_a_later_prompt_is_found(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: repr(of(RunSettled, "Ann")) if view.name == "Ben" else "")
+    tell_in_prompts(monkeypatch, lambda view: repr(of(ActedSealed, "Ann")) if view.name == "Ben" else "")
     leaks = crossed(sealed("nothing", "first-price"), "bid")
     assert leaks == {("bid", "Ann", "Ben", "prompt")}
 
@@ -226,7 +226,7 @@ def test_a_sealed_bid_that_another_hears_in_the_room_is_found(monkeypatch):
     answer, hear = Seat.on_messages, {}
 
     async def telling(seat, messages, token):
-        if seat.bidder == "Ann" and not of(RunSettled, "Ann"):
+        if seat.bidder == "Ann" and not of(ActedSealed, "Ann"):
             hear.clear()
         if seat.bidder == "Cho":
             seat._heard.append(TextMessage(content=f"Ann says {hear.get('Ann')}", source=AUCTIONEER))
@@ -251,5 +251,5 @@ def test_a_private_value_in_the_note_of_an_ask_is_found(monkeypatch):
 
 
 def test_what_the_rules_tell_one_bidder_is_found_in_the_prompts_of_another(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: repr(of(ValueDrawn, "Ann")) if view.name == "Ben" else "")
+    tell_in_prompts(monkeypatch, lambda view: repr(of(Signal, "Ann")) if view.name == "Ben" else "")
     assert crossed(sealed(), "told") == {("told", "Ann", "Ben", "prompt")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -15,23 +16,25 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Withdraw
+from harbor._core.acts import Acted, ActedSealed, Tried
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ModelError
 from harbor._core.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import Entry
+from harbor._core.outcomes import Allocated, Paid, Signal
 from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.play import answer_best
 from harbor._games.beauty.rules import PrizeAwarded, best_response
+from harbor._games.chance import Chance
 from harbor._games.sessions.measures import deviations
-from harbor._games.sessions.private_values import ValueDrawn
-from harbor._games.sessions.session import RunSettled
+from harbor._games.water.days import past_days
 from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import DayClosed, DayOpened, Water
 from harbor._games.water.settings import RESIDENTS, Resident
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
+from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 
@@ -133,7 +136,7 @@ def test_every_game_has_a_prompt_of_its_own_for_a_bid(game, tmp_path):
 
 def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
     log = played("second-price", out=tmp_path / "run", show="actions")
-    values = {(drawn.bidder, drawn.item): str(drawn.value) for drawn in of_type(log, ValueDrawn)}
+    values = {(told.bidder, item): str(value) for told in of_type(log, Signal) for item, value in told.values.items()}
     for facts in prompts(tmp_path / "run"):
         if "minimum" in facts:
             assert str(facts["value"]) == values[facts["bidder"], facts["run"]].rstrip("0").rstrip(".")
@@ -213,14 +216,20 @@ def water_facts(log: tuple[Entry, ...], day: int) -> dict[str, Any]:
     closed = of_type(log, DayClosed)[: day - 1]
     supplies = [opened.supply for opened in of_type(log, DayOpened)]
     status = dict.fromkeys(RESIDENTS, (8, 0, 1))
+    offers: dict[str, dict[str, Decimal | None]] = {}
+    above: dict[str, list[str]] = {}
+    for did in of_type(log, Acted):
+        offers.setdefault(did.item, {})[did.bidder] = did.act.amount if isinstance(did.act, Bid) else did.act.offered
+        if isinstance(did.act, Withdraw) and did.act.offered is not None:
+            above.setdefault(did.item, []).append(did.bidder)
     for one in closed:
         status |= {name: (after.health, float(after.balance), after.dry) for name, after in one.statuses.items()}
     past = [
         {
             "day": one.item,
             "supply": supplies[number],
-            "bids": {name: None if bid is None else float(bid) for name, bid in one.bids.items()},
-            "above_balance": list(one.over_balance),
+            "bids": {name: None if bid is None else float(bid) for name, bid in offers[one.item].items()},
+            "above_balance": above.get(one.item, []),
             "served": list(one.served),
         }
         for number, one in enumerate(closed)
@@ -258,20 +267,20 @@ def test_every_fact_of_the_water_prompts_is_that_of_the_log(history, shown, tmp_
 
 def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
     log = played("second-price", out=tmp_path / "run", history=1)
-    settled = {(one.bidder, one.item): one for one in of_type(log, RunSettled)}
-    drawn = {(one.bidder, one.item): one for one in of_type(log, ValueDrawn)}
+    acts = {(one.bidder, one.item): one.act for one in of_type(log, ActedSealed)}
+    won = {(one.bidder, one.item) for one in of_type(log, Allocated)}
+    paid = {(one.payer, one.item): one.amount for one in of_type(log, Paid)}
+    drawn = {(told.bidder, item): value for told in of_type(log, Signal) for item, value in told.values.items()}
     for facts in prompts(tmp_path / "run"):
         assert len(facts["your_results"]) == min(1, RUNS - facts["runs_left"])
-        assert facts["value"] == float(drawn[facts["bidder"], facts["run"]].value)
+        assert facts["value"] == float(drawn[facts["bidder"], facts["run"]])
         for mine in facts["your_results"]:
-            one = settled[facts["bidder"], mine["run"]]
-            assert (mine["action"], mine["won"], mine["paid"], mine["assets_at_end"]) == (
-                float(one.action),
-                one.won,
-                float(one.paid),
-                float(one.assets),
-            )
-            assert mine["value"] == float(drawn[facts["bidder"], mine["run"]].value)
+            own = facts["bidder"], mine["run"]
+            price = paid.get(own, Decimal(0))
+            assert (mine["action"], mine["won"], mine["paid"]) == (float(acts[own].amount), own in won, float(price))
+            assert mine["assets_at_end"] == float(facts["assets"] - price + (drawn[own] if own in won else 0))
+            assert mine["value"] == float(drawn[own])
+    assert won
 
 
 def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
@@ -355,7 +364,10 @@ def test_the_built_in_model_is_truthful_where_that_is_dominant(game):
 
 
 def numbers(log: tuple[Entry, ...]) -> list[float]:
-    return [fmean(map(float, prize.actions.values())) for prize in of_type(log, PrizeAwarded)]
+    picked: dict[str, list[float]] = {}
+    for one in bids(log):
+        picked.setdefault(one.item, []).append(float(one.amount))
+    return [fmean(picked[prize.item]) for prize in of_type(log, PrizeAwarded)]
 
 
 def test_in_a_beauty_contest_it_learns_from_history():
@@ -407,7 +419,7 @@ def test_the_least_bid_is_served_and_a_cent_less_is_not(need, supply, rivals):
 
     def is_served(bid: Decimal) -> bool:
         bids = {"Alex": bid, **{name: Decimal(offer) for name, (offer, _) in rivals.items()}}
-        return "Alex" in rules._allocate(bids, supply, Random(0))
+        return "Alex" in rules._allocate(bids, supply, Chance(Random(0)))
 
     if price == float("inf"):
         assert need > supply
@@ -420,8 +432,10 @@ def test_the_least_bid_is_served_and_a_cent_less_is_not(need, supply, rivals):
 
 def test_a_resident_for_whom_a_dry_day_is_the_last_bids_all_it_has():
     log = played("water", days=12, supplies=[12] * 12)
-    for before, after in zip(of_type(log, DayClosed), of_type(log, DayClosed)[1:], strict=False):
-        for name, status in before.statuses.items():
+    days = list(past_days(entry.event for entry in log))
+    assert len(days) > 1
+    for before, after in pairwise(days):
+        for name, status in before.closed.statuses.items():
             if status.health and dry_days(status.health, status.dry) == 0:
                 assert after.bids[name] == status.balance + RESIDENTS[name].salary
 
@@ -458,4 +472,6 @@ def test_a_failed_bid_above_the_balance_is_no_sign_of_what_a_rival_bids():
 
 def test_a_resident_that_lives_to_the_end_without_water_bids_nothing():
     log = played("water", days=3)
-    assert all(bid == 0 for day in of_type(log, DayClosed) for bid in day.bids.values())
+    days = list(past_days(entry.event for entry in log))
+    assert len(days) == 3
+    assert all(bid == 0 for day in days for bid in day.bids.values())
