@@ -43,9 +43,9 @@ LONG_MODULES = {
     "harbor._config.auction": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 SAME_IDEA = {
-    "auction", "believe", "bid", "board", "budget", "built_in", "cache", "experiments", "facts", "game", "heard",
-    "measures", "model", "plan", "play", "power", "record", "registry", "rules", "score", "series", "settings",
-    "verdict", "water",
+    "acts", "auction", "believe", "bid", "board", "budget", "built_in", "cache", "experiments", "facts",
+    "from_public", "game", "heard", "measures", "model", "outcomes", "plan", "play", "power", "record", "registry",
+    "results", "rules", "score", "series", "settings", "verdict", "water",
 }  # fmt: skip
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270
 

@@ -134,7 +134,7 @@ class Listener:
 
     def _is_believable(self, event: Event) -> bool:
         """Say whether an event is of the sale, and not of what the owner gave or the bidder concluded."""
-        if isinstance(event, Signal) and event.values.keys() & self._known.values.keys():
+        if isinstance(event, Signal) and event.values.keys() <= self._known.values.keys():
             return False
         return not isinstance(event, PrivateEvent) or isinstance(event, (*OF_THE_SALE, *self._game.events))
 

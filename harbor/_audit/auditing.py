@@ -119,7 +119,7 @@ def _changes(config: AuctionConfig, base: Tape, secrets: Collection[str]) -> Ite
     auction, game = resolve(config, RunInputs()), find("game", config.rules.game)
     names = [bidder.name for bidder in config.bidders]
     rules: Mechanism[Any] = auction.rules
-    for change in (*changes(auction, game), *bid_changes(rules, base, names)):
+    for change in (*changes(auction, game, base), *bid_changes(rules, base, names)):
         if change.kind in secrets:
             yield change
 

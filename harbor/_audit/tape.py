@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from harbor._core.acts import Tried
+from harbor._core.acts import Acted, ActedSealed, Tried
 from harbor._core.asks import Action, Ask
 from harbor._core.events import (
     EVERYONE,
@@ -100,10 +100,12 @@ class Tape:
     parted: int | None = None
     parted_at: int | None = None
     differs: int | None = None
+    is_asking: bool = False
 
-    def tell(self, bidder: str, channel: Channel, text: str) -> None:
-        """Note what a seat is told now."""
-        self.told[bidder].append(Told(channel, text, len(self.public), len(self.settled)))
+    def tell(self, bidder: str, channel: Channel, text: str, settled: int | None = None) -> None:
+        """Note what a seat is told, after all settlements or after so many."""
+        after = len(self.settled) if settled is None else settled
+        self.told[bidder].append(Told(channel, text, len(self.public), after))
 
     def hear(self, entry: Entry) -> None:
         """Note an event of the log; it listens to it.
@@ -112,7 +114,9 @@ class Tape:
             Parted: what is public differs from the other game, and that part of it is over.
         """
         event = entry.event
-        self.log.append(Happened(event, len(self.public), len(self.settled)))
+        self.is_asking = self.is_asking or isinstance(event, BiddersAsked)
+        settled = len(self.settled) + (self.is_asking and isinstance(event, Acted | ActedSealed))
+        self.log.append(Happened(event, len(self.public), settled))
         if isinstance(event, Tried):
             self.failed[event.bidder].add(Place(event.item, event.round, event.attempt))
         if isinstance(event, SeatFailed | ThoughtFailed):
@@ -121,7 +125,7 @@ class Tape:
             self._publish(event)
         for seat in seats_of(event):
             # `repr` and not equality: the order of what is in a table is told too.
-            self.tell(seat, "event", repr(event))
+            self.tell(seat, "event", repr(event), settled)
 
     def settled_at(self, public: int) -> int:
         """Give the settlement from which the public event of this number followed."""
@@ -129,6 +133,7 @@ class Tape:
 
     def settle(self, state: Any, actions: Mapping[str, Action], chance: Chance) -> None:
         """Note what is settled, before it is."""
+        self.is_asking = False
         places = {name: list(self.said[name])[-1] for name in actions if self.said[name]}
         self.settled.append(Settled(state, dict(actions), chance.getstate(), places))
 

@@ -13,10 +13,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from harbor._audit.holding import Change
+from harbor._audit.tape import Tape
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.events import Event, PrivateEvent, SharedEvent
+from harbor._core.events import Event, SharedEvent
 from harbor._core.log_lines import seats_of
 from harbor._core.money import to_cents
+from harbor._core.outcomes import Signal
 from harbor._games.game import Game
 from harbor._runs.resolve import ResolvedAuction
 
@@ -50,13 +52,19 @@ def changed(value: Any) -> Any:
     return value
 
 
-def changes(auction: ResolvedAuction, game: Game) -> Iterator[Change]:
-    """Give a change for each secret of each bidder, and for those of the house; bids are changed by `bids`."""
+def changes(auction: ResolvedAuction, game: Game, base: Tape) -> Iterator[Change]:
+    """Give a change for each secret of each bidder, and for those of the house; bids are changed by `bids`.
+
+    Args:
+        auction: as it is.
+        game: which is played in it.
+        base: a tape of it.
+    """
     for bidder in auction.config.bidders:
         for make in (_budget, _estimates, _objective, _persona, _thoughts, _memory, _values):
             yield from make(auction, bidder, game)
-        if any(issubclass(one, PrivateEvent | SharedEvent) for one in game.events):
-            yield Change("told", bidder.name, event=partial(_told, bidder.name, game.events))
+        if any(one.settled and told_by_rules(game, one.event) == (bidder.name,) for one in base.log):
+            yield Change("told", bidder.name, event=partial(_told, bidder.name, game))
     if auction.items:
         yield Change("true value", config=_dearer(auction.config), resolved=partial(_same_estimates, auction))
 
@@ -153,23 +161,25 @@ def _other_rules(kept: Mapping[str, Mapping[str, Any]], bidder: str, auction: Re
     return replace(auction, rules=replace(rules, **other))
 
 
-def _told(bidder: str, events: tuple[type[Event], ...], event: Event) -> Event:
+def told_by_rules(game: Game, event: Event) -> tuple[str, ...]:
+    """Name the seats whom the rules of a game tell an event that is not for everyone."""
+    is_of_rules = isinstance(event, Signal | SharedEvent) or type(event) in game.events
+    return seats_of(event) if is_of_rules else ()
+
+
+def _told(bidder: str, game: Game, event: Event) -> Event:
     """Change the numbers of an event that the rules tell one bidder; its texts are names."""
-    if seats_of(event) != (bidder,) or type(event) not in events:
+    if told_by_rules(game, event) != (bidder,):
         return event
     numbers = {
         one.name: changed(value)
         for one in fields(event)
-        if _is_of_numbers(value := getattr(event, one.name)) and one.name != "round"
+        if isinstance(value := getattr(event, one.name), Decimal | float)
+        or (isinstance(event, Signal) and isinstance(value, Mapping))
     }
     with suppress(ValueError, TypeError):
         return replace(event, **numbers)
     return event
-
-
-def _is_of_numbers(value: Any) -> bool:
-    inner = value.values() if isinstance(value, Mapping) else [value]
-    return all(isinstance(one, Decimal | float) for one in inner)
 
 
 def _dearer(config: AuctionConfig) -> AuctionConfig:

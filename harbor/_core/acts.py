@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import PlainSerializer, PlainValidator
 
-from harbor._core.actions import Accept, Action, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
+from harbor._core.actions import (
+    Accept,
+    Action,
+    Answer,
+    Bid,
+    BundleBid,
+    Choose,
+    Say,
+    Take,
+    Unreadable,
+    Wait,
+    Withdraw,
+    WithdrawalReason,
+)
 from harbor._core.decisions import as_reply
 from harbor._core.events import AnalystEvent, PrivateEvent, PublicEvent
 from harbor._core.money import MOST_DIGITS, as_number, dollars
@@ -42,15 +55,26 @@ def act_of(written: Any) -> Action:
         return written
     if not isinstance(written, Mapping):
         raise ValueError(f"{written!r} is no act; it is an object, such as {{'action': 'withdraw'}}")
-    read = _READERS.get(written.get("action") or next(iter(written), None))
-    action = read(written) if read else None
+    try:
+        action = _READERS[written.get("action") or next(iter(written), None)](written)
+    except (KeyError, TypeError):
+        action = None
     if action is None or act_json(action) != dict(written):
         raise ValueError(f"{written!r} is no act of a bidder; restore it as it was written")
     return action
 
 
+def as_told(answer: Answer) -> Action | None:
+    """Give an action as whoever reads its JSON has it; None where it says none, such as an amount that is no number."""
+    try:
+        told = None if isinstance(answer, Unreadable) else act_of(act_json(answer))
+    except (ValueError, ArithmeticError):
+        return None
+    return told if told == answer else None
+
+
 def _amount(written: Any) -> Decimal:
-    amount = Decimal(str(written)) if isinstance(written, int | float) and written is not True else Decimal("NaN")
+    amount = Decimal(str(written)) if type(written) in (int, float) else Decimal("NaN")
     if not amount.is_finite() or len(amount.as_tuple().digits) > MOST_DIGITS:
         raise ValueError(f"{written!r} is no amount; write a number")
     return amount
@@ -63,8 +87,16 @@ def _bid(written: Mapping[str, Any]) -> Action:
 
 
 def _withdrawal(written: Mapping[str, Any]) -> Action:
-    offered = written.get("offered")
-    return Withdraw(written.get("reason", "declined"), None if offered is None else _amount(offered))
+    reason, offered = written.get("reason", "declined"), written.get("offered")
+    if reason not in get_args(WithdrawalReason):
+        raise ValueError(f"{reason!r} is no reason of a withdrawal")
+    return Withdraw(reason, None if offered is None else _amount(offered))
+
+
+def _units(written: Any) -> int:
+    if type(written) is not int:
+        raise ValueError(f"{written!r} is no number of units; write a whole one")
+    return written
 
 
 _READERS: dict[Any, Callable[[Mapping[str, Any]], Action]] = {
@@ -73,7 +105,7 @@ _READERS: dict[Any, Callable[[Mapping[str, Any]], Action]] = {
     "accept": lambda _: Accept(),
     "wait": lambda _: Wait(),
     "option": lambda written: Choose(str(written["option"])),
-    "units": lambda written: Take(int(written["units"])),
+    "units": lambda written: Take(_units(written["units"])),
     "words": lambda written: Say(str(written["words"])),
 }
 Act = Annotated[Action, PlainValidator(act_of), PlainSerializer(act_json)]

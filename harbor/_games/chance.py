@@ -101,6 +101,6 @@ def _within(drawn: Draw | None, most: int, read: Callable[[str], N]) -> N:
         number = read(drawn.chosen) if drawn is not None else None
     except ValueError:
         number = None
-    if number is None or not 0 <= number <= most:
+    if number is None or not 0 <= number <= most or (read is float and number == most):  # a share is below 1
         raise Undrawn(f"a number from 0 to {most} is drawn, and the log tells {drawn!r}")
     return number

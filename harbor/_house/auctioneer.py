@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-from harbor._core.acts import Tried
+from harbor._core.acts import Tried, as_told
 from harbor._core.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
 from harbor._core.events import (
     AnalystEvent,
@@ -99,11 +99,11 @@ def _round(
                 _write_down(sale, reply)
             action = _judge(ask, reply)
             if isinstance(action, str):
-                act = _record_attempt(sale, ask, reply, action)
+                tried = _record_attempt(sale, ask, reply, action)
                 if ask.attempt <= reasks:
-                    again.append(ask._replace(attempt=ask.attempt + 1, refusal=action))
+                    again.append(ask._replace(attempt=ask.attempt + 1, refusal=tried.reason))
                     continue
-                action = Withdraw("failed bids", act.amount if isinstance(act, Bid) else None)
+                action = Withdraw("failed bids", tried.act.amount if isinstance(tried.act, Bid) else None)
             answered[ask.bidder] = ask
             actions[ask.bidder] = action
         asks = again
@@ -112,12 +112,12 @@ def _round(
     return actions
 
 
-def _record_attempt(sale: Sale[Any], ask: Ask, said: SeatReply, reason: str) -> Action | None:
-    """Write down a failed attempt; give the act, where it could be read."""
-    heard = _heard(ask, said)
-    act = None if isinstance(heard, Unreadable) else heard
-    sale.record(Tried(ask.bidder, ask.item, ask.round, ask.attempt, reason, act))
-    return act
+def _record_attempt(sale: Sale[Any], ask: Ask, said: SeatReply, reason: str) -> Tried:
+    """Write down a failed attempt with the act, where it could be read; why it failed is said of the act as told."""
+    act = as_told(_heard(ask, said))
+    tried = Tried(ask.bidder, ask.item, ask.round, ask.attempt, reason if act is None else violation(ask, act), act)
+    sale.record(tried)
+    return tried
 
 
 def _write_down(sale: Sale[Any], said: SeatReply) -> None:

@@ -142,6 +142,8 @@ class _ToldSale(Sale[Any]):
                 return super().settle(actions)
             events = self.rules.settle(self.state, actions, self._chance)
         except Undrawn:
+            if len(self.compared.rest) <= len(self._drawn) and not self.compared.complete:
+                raise Ended from None
             if self._draws == "open" or self.compared.level != "public":
                 raise
             events = []
@@ -167,15 +169,9 @@ class _ToldSale(Sale[Any]):
         return rest[:end]
 
     def _next_draw(self) -> Drawn | DrawnOpenly | None:
-        """Give the next draw that the log tells.
-
-        Raises:
-            Ended: it breaks off here.
-        """
+        """Give the next draw that the log tells; None: it breaks off here, or tells none."""
         place = len(self.compared.entries) + len(self._drawn)
-        if place >= len(self.compared.told):
-            raise Ended
-        event = self.compared.told[place].event
+        event = self.compared.told[place].event if place < len(self.compared.told) else None
         return event if isinstance(event, Drawn | DrawnOpenly) else None
 
 

@@ -13,14 +13,17 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.events import BiddersAsked, LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_seen_by, named
+from harbor._core.outcomes import Signal, Worth
 from harbor._core.telling import as_json
 from harbor._games.board import checked
 from harbor._games.game import Facts, Game, Play
+from harbor._games.outcomes import GETS, PAYS
 from harbor._games.purity import require
 from harbor._house.checking import check
 from harbor._runs.auction import Auction
 from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
+from harbor.testing._conservation import broken_law
 from harbor.testing._leaks import check_leaks
 from harbor.testing._playing import (
     Asked,
@@ -56,11 +59,12 @@ def check_game(
     It has all its parts, and its settings are read back as they were written. Its rules are pure (`check_rules`). The
     built-in model, the rational policy and legal random play are never refused; hostile play breaks nothing. Equal runs
     give equal logs, which are read back as they were written, and all that happens is in its events; who wins is a
-    bidder. Facts of prompts come from what the bidder has seen and from nowhere else; each is explained, and none is
-    explained that is not there. Its standings name every bidder once, can be taken of a log that broke off anywhere,
-    and are the same of public events alone where its measures are `public`. If it has a record, every log follows from
-    it, also one that broke off, one without settings and one of public events alone. Its board shows texts to each
-    viewer.
+    bidder. It keeps the law of units and money: no unit is given twice, money goes from one to another, and nobody pays
+    for an item more than its asks allowed. Facts of prompts come from what the bidder has seen and from nowhere else;
+    each is explained, and none is explained that is not there. Its standings name every bidder once, can be taken of a
+    log that broke off anywhere, and are the same of public events alone where its measures are `public`. If it has a
+    record, every log follows from it, also one that broke off, one without settings and one of public events alone. Its
+    board shows texts to each viewer.
 
     Nobody notices what is another's. Each draw of `build`, and each setting of a seat that it `uses`, is changed in
     turn, and the same acts are played again. What only one bidder is told by this changes nothing that others are
@@ -91,6 +95,7 @@ def check_game(
             sound(log)
             _known_events(game, log)
             _won_by_bidders(log, bidders)
+            _conserved(game, log, auction)
             equal(log, auction.run().log)
             if who:
                 legal(log, who)
@@ -112,6 +117,7 @@ def _thought(game: Game, auction: Auction) -> None:
     equal(log, auction.run().log)
     legal(log, "the built-in model")
     _known_events(game, log)
+    _conserved(game, log, auction)
     _measured(game, log, [bidder.name for bidder in auction.bidders])
     _verified(game, log, auction)
     _shown(game, log, [bidder.name for bidder in auction.bidders])
@@ -152,12 +158,22 @@ def _known_events(game: Game, log: Sequence[Entry]) -> None:
     known = set(named(game.events).values())
     strange = sorted({type(entry.event).__name__ for entry in log if type(entry.event) not in known})
     require(not strange, "its log has events that are not among its events", strange)
+    begun = next(number for number, entry in enumerate(log) if isinstance(entry.event, game.opening))
+    traded = {type(entry.event) for entry in log[begun:]} & {*GETS, *PAYS, Signal, Worth}
+    untold = sorted(kind.__name__ for kind in traded - set(game.events))
+    require(not untold, "what measures it hangs on these, which are not among its `events`; add them", untold)
 
 
 def _won_by_bidders(log: Sequence[Entry], bidders: Sequence[str]) -> None:
     for closed in of_type(log, LotClosed):
         strange = [name for name in winners_of(closed) if isinstance(name, str) and name not in ("", *bidders)]
         require(not strange, f"who wins {closed.item!r} is no bidder", strange)
+
+
+def _conserved(game: Game, log: Sequence[Entry], auction: Auction) -> None:
+    resolved = with_items(auction)
+    wrong = broken_law(game, game.build(resolved.rules, resolved), log)
+    require(not wrong, wrong)
 
 
 def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:

@@ -40,7 +40,7 @@ async def _check(game: Game, configs: Sequence[AuctionConfig]) -> None:
     for config in configs:
         resolved = resolve(config, RunInputs())
         base = await _held(game, config)
-        for change in _changes(game, config, resolved):
+        for change in _changes(game, config, resolved, base):
             now = await _held(game, config, change, base)
             pair = Pair(game, base, now, change.kind, change.owner)
             require(not (leak := pair.leak()), leak)
@@ -62,7 +62,7 @@ async def _binds(game: Game, config: AuctionConfig, resolved: ResolvedAuction, b
     return Pair(game, base, now, change.kind, change.owner).is_used()
 
 
-def _changes(game: Game, config: AuctionConfig, resolved: ResolvedAuction) -> Iterator[Change]:
+def _changes(game: Game, config: AuctionConfig, resolved: ResolvedAuction, base: Tape) -> Iterator[Change]:
     """Give a change for each draw, for what rules keep for a bidder that no draw is of alone, and for each setting.
 
     A deck that is shuffled deals to all: no draw of it is of one bidder.
@@ -70,7 +70,7 @@ def _changes(game: Game, config: AuctionConfig, resolved: ResolvedAuction) -> It
     drawn = list(draw_changes(config))
     yield from drawn
     owners = {change.owner for change in drawn}
-    for change in changes(resolved, game):
+    for change in changes(resolved, game, base):
         if change.kind in OF_A_SEAT or (change.kind == "value" and change.owner not in owners):
             yield change
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from harbor._audit.differing import Difference, differences
 from harbor._audit.holding import Change
 from harbor._audit.tape import Channel, Happened, Tape
-from harbor._core.events import Event, PrivateEvent, PublicEvent
+from harbor._audit.varying import told_by_rules
+from harbor._core.events import AnalystEvent, Event
 from harbor._core.log_lines import Entry
 from harbor._games.game import Game
 
@@ -110,14 +111,12 @@ class Pair(NamedTuple):
     def _alone(self, tape: Tape, seat: str) -> list[Happened]:
         ends = [end for end in (self.now.differs, self.now.parted and self.now.parted - 1) if end is not None]
         until = min(map(self.now.settled_at, ends), default=len(self.now.settled))
-        return [one for one in tape.log if one.settled <= until and self._tells(seat, one.event)]
-
-    def _tells(self, seat: str, event: Event) -> bool:
-        return isinstance(event, PrivateEvent) and event.bidder == seat and type(event) in self.game.events
+        of_rules = (one for one in tape.log if 0 < one.settled <= until)
+        return [one for one in of_rules if seat in told_by_rules(self.game, one.event)]
 
 
 def _discloses(event: Event) -> bool:
-    return isinstance(event, PublicEvent | PrivateEvent) and event.discloses
+    return not isinstance(event, AnalystEvent) and event.discloses
 
 
 def _since(told: Happened | None, noticed: Difference | None) -> float:

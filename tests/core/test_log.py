@@ -7,8 +7,9 @@ import re
 import tempfile
 import types
 import typing
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 from random import Random
 
@@ -16,15 +17,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core import events, thoughts
+from harbor._core import acts, events, outcomes, thoughts
+from harbor._core.acts import Acted, Tried
+from harbor._core.asks import Bid
 from harbor._core.errors import LogError
 from harbor._core.events import (
     ANALYST,
     EVERYONE,
     SCHEMA_VERSION,
     AnalystEvent,
-    BidFailed,
-    BidPlaced,
     ItemSold,
     ItemUnsold,
     LogOpened,
@@ -35,16 +36,24 @@ from harbor._core.events import (
     SaleClosed,
     SaleOpened,
     SeatFailed,
+    SharedEvent,
+    Spent,
 )
+from harbor._core.extensions import HARBOR, Part
 from harbor._core.log import Log, of_type, read_log, read_whole_lines
+from harbor._core.log_lines import is_seen_by
+from harbor._core.outcomes import PaidSealed
 from harbor._core.thoughts import Decided
 from harbor._games.english.rules import English, ValuedLot
+from harbor._games.first_price.rules import FirstPriceOpened
+from harbor._games.sessions.priors import Normal, Uniform
 from harbor._house.sale import Sale
+from support import forging
 
-BASES = (PublicEvent, PrivateEvent, AnalystEvent)
+BASES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 KINDS = [
     kind
-    for kind in {**vars(events), **vars(thoughts)}.values()
+    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(outcomes)}.values()
     if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
 ]
 QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -69,6 +78,7 @@ def values(hint):
         float: st.floats(allow_nan=False, allow_infinity=False),
         Decimal: st.decimals(-(10**12), 10**12, places=2),
         type(None): st.none(),
+        typing.Any: st.none() | st.booleans() | st.integers(-(2**70), 2**70) | TEXT | st.lists(TEXT, max_size=2),
     }
     return plain[hint] if hint in plain else built(hint)
 
@@ -110,18 +120,56 @@ def test_each_event_can_be_read_before_the_log_is_closed(tmp_path):
     log.close()
 
 
-def test_every_line_holds_its_number_its_time_its_audience_and_its_type(tmp_path):
-    lines = write(tmp_path / "log", sold(), BidFailed("Ann", "Item 1", 1, 1, "too low"), SaleClosed())
+def test_every_line_holds_its_number_its_time_its_type_and_its_audience_unless_that_is_everyone(tmp_path):
+    trade = PaidSealed(("Ann", "Ben"), "Ann", "Ben", "Item 1", Decimal(5))
+    lines = write(tmp_path / "log", sold(), Tried("Ann", "Item 1", 1, 1, "too low"), trade, SaleClosed())
     parsed = [json.loads(line) for line in lines]
-    assert [line["seq"] for line in parsed] == [0, 1, 2, 3]
-    assert [line["audience"] for line in parsed] == ["analyst", "everyone", "bidder:Ann", "everyone"]
-    assert [line["type"] for line in parsed] == ["log_opened", "item_sold", "bid_failed", "sale_closed"]
+    assert [line["seq"] for line in parsed] == [0, 1, 2, 3, 4]
+    audiences = ["analyst", None, "bidder:Ann", 'seats:["Ann", "Ben"]', None]
+    assert [line.get("audience") for line in parsed] == audiences
+    assert [line["type"] for line in parsed] == ["log_opened", "item_sold", "tried", "paid_sealed", "sale_closed"]
     assert all(isinstance(line["at"], int | float) for line in parsed)
 
 
 def test_the_first_line_holds_the_schema_version(tmp_path):
     first, *_ = write(tmp_path / "log", sold())
     assert json.loads(first)["schema"] == SCHEMA_VERSION
+
+
+def test_a_field_at_its_default_is_not_written_and_what_stands_within_another_is_whole(tmp_path):
+    tried = Tried("Ann", "Item 1", 1, 1, "too low")
+    fields = ("Ann", "bid", "simulated", "bid-1", 1, "ok", 10, 5, None, False, 0.0, 0.1)
+    call, plain = ModelCalled(*fields, probes=Spent(1)), ModelCalled(*fields)
+    _, *lines = map(json.loads, write(tmp_path / "log", tried, call, plain))
+    assert "act" not in lines[0]
+    assert lines[1].keys() - lines[2].keys() == {"probes"}
+    assert lines[1]["probes"] == {"requests": 1, "input_tokens": 0, "output_tokens": 0, "cost_dollars": 0}
+    assert [entry.event for entry in read_log(tmp_path / "log").entries[1:]] == [tried, call, plain]
+
+
+def test_a_distribution_within_an_event_keeps_its_kind(tmp_path):
+    opened = {"bidders": ("Ann",), "runs": 1, "show": "nothing", "history": 0, "rational_rivals": False}
+    kinds = (Normal(mean=50, deviation=10), Uniform(low=0, high=9), None)
+    told = [FirstPriceOpened(**opened, assets=Decimal(100), fee=Decimal(0), prior=prior) for prior in kinds]
+    log = Log(tmp_path / "log")
+    log.append(replace(opening(), parts=(Part("game", "first-price", HARBOR, version(HARBOR)),)))
+    for event in told:
+        log.append(event)
+    log.close()
+    assert [entry.event for entry in read_log(tmp_path / "log").entries[1:]] == told
+
+
+@pytest.mark.parametrize("claimed", ["everyone", "analyst", "bidder:Ben", 'seats:["Ann"]', None, 5])
+def test_a_line_that_claims_another_audience_than_its_event_has_is_refused(tmp_path, claimed):
+    write(tmp_path / "log", Tried("Ann", "Item 1", 1, 1, "too low"), SaleClosed())
+    lines = forging.lines_of(tmp_path / "log")
+    assert lines[1]["audience"] == "bidder:Ann"
+    forging.write(tmp_path / "log", lines)
+    assert len(read_log(tmp_path / "log").entries) == 3
+    lines[1]["audience"] = claimed
+    forging.write(tmp_path / "log", lines)
+    with pytest.raises(LogError, match="line 2 is not an event"):
+        read_log(tmp_path / "log")
 
 
 def test_a_line_is_one_line_whatever_the_text_holds(tmp_path):
@@ -203,6 +251,9 @@ def test_every_event_has_one_audience(kind):
     def has_one(event):
         if isinstance(event, PrivateEvent):
             assert event.audience == f"bidder:{event.bidder}"
+        elif isinstance(event, SharedEvent):
+            assert event.audience.startswith("seats:")
+            assert json.loads(event.audience.removeprefix("seats:")) == list(event.seats)
         else:
             assert event.audience == (EVERYONE if isinstance(event, PublicEvent) else ANALYST)
 
@@ -395,9 +446,9 @@ def test_a_bidder_sees_public_events_and_its_own_private_ones_in_order():
     sale = a_sale("Bidder 1", "Bidder 10")
     happened = [
         opening(),
-        BidFailed("Bidder 1", "Item 1", 1, 1, "mine"),
-        BidPlaced("Item 1", 1, "Bidder 10", Decimal(10)),
-        BidFailed("Bidder 10", "Item 1", 1, 1, "theirs"),
+        Tried("Bidder 1", "Item 1", 1, 1, "mine"),
+        Acted("Bidder 10", "Item 1", Bid(Decimal(10))),
+        Tried("Bidder 10", "Item 1", 1, 1, "theirs"),
         SeatFailed("Bidder 1", "timeout", "analyst's"),
         ItemUnsold("Item 1"),
     ]
@@ -407,11 +458,22 @@ def test_a_bidder_sees_public_events_and_its_own_private_ones_in_order():
     assert tuple(sale.seen_by("Bidder 10")) == (happened[2], happened[3], happened[5])
 
 
+@QUICK
+@given(st.lists(TEXT, unique=True, min_size=1, max_size=6), st.data())
+def test_an_event_of_some_seats_is_seen_by_these_and_by_no_name_that_is_like_theirs(names, data):
+    seats = tuple(data.draw(st.lists(st.sampled_from(names), unique=True)))
+    event, sale = PaidSealed(seats, "", "", "Item 1", Decimal(5)), a_sale(*names)
+    sale.record(event)
+    assert [name for name in names if tuple(sale.seen_by(name)) == (event,)] == [one for one in names if one in seats]
+    for name in {*names, "everyone", "analyst", event.audience, *(f"{one}, {one}" for one in seats)}:
+        assert is_seen_by(name, event) is (name in seats)
+
+
 @pytest.mark.parametrize("name", ["everyone", "analyst", "bidder:Ben", ""])
 def test_no_name_opens_what_is_not_for_it(name):
     sale = a_sale(name, "Ben")
     sale.record(SeatFailed("Ben", "error", "analyst's"))
-    sale.record(BidFailed("Ben", "Item 1", 1, 1, "Ben's"))
+    sale.record(Tried("Ben", "Item 1", 1, 1, "Ben's"))
     assert tuple(sale.seen_by(name)) == ()
 
 
@@ -420,13 +482,14 @@ def test_no_name_opens_what_is_not_for_it(name):
 def test_what_is_seen_is_public_or_ones_own(happened):
     names = ("Ann", "Ben")
     sale = a_sale(*names)
-    happened = [event for event in happened if not isinstance(event, PrivateEvent)]
+    happened = [event for event in happened if not isinstance(event, PrivateEvent | SharedEvent)]
     mine = [Decided(name, "Item 1", 1, 1, "thought", None) for name in names]
-    for event in [*happened, *mine]:
+    ours = PaidSealed(names, *names, "Item 1", Decimal(5))
+    for event in [*happened, *mine, ours]:
         sale.record(event)
     public = [event for event in happened if isinstance(event, PublicEvent)]
-    assert tuple(sale.seen_by("Ann")) == (*public, mine[0])
-    assert tuple(sale.seen_by("Ben")) == (*public, mine[1])
+    assert tuple(sale.seen_by("Ann")) == (*public, mine[0], ours)
+    assert tuple(sale.seen_by("Ben")) == (*public, mine[1], ours)
 
 
 def test_a_model_call_is_the_analysts():

@@ -31,12 +31,13 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.log import Log, of_type
+from harbor._core.log_lines import event_json, event_of
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
-from harbor._games.mechanism import fold
-from harbor._house.auctioneer import announce, auction_loop, call
+from harbor._games.mechanism import fold, violation
+from harbor._house.auctioneer import announce, answer_to, auction_loop, call, judged
 from harbor._house.sale import Sale
 
 OUT = SeatReply("I withdraw.")
@@ -191,6 +192,29 @@ def test_a_failed_attempt_is_told_with_the_act_where_it_could_be_read():
     said = iter(["I bid $5,000", "I withdraw or bid $100"])
     hold(sale, lambda ask: SeatReply(next(said)) if ask.bidder == "Ben" else OUT, reasks=1)
     assert [event.act for event in picked(sale, Tried)] == [Bid(Decimal(5_000)), None]
+
+
+@pytest.mark.parametrize("words", ["I bid $99.1230", "I bid $0.10", "I bid $1e3", "I bid $5,000.00", "I bid $100.001"])
+def test_why_an_attempt_failed_is_said_of_its_act_as_the_log_tells_it(words):
+    """Else whoever checks the log finds another reason."""
+    sale = sale_of(100)
+    turns = hold(sale, only("Ben", words), reasks=1)
+    [ask] = [ask for ask in turns[0] if ask.bidder == "Ben"]
+    for tried in picked(sale, Tried):
+        read = event_of(event_json(tried), ())
+        assert read == tried
+        assert tried.reason == (violation(ask, read.act) if read.act else judged(ask, answer_to(ask, words)))
+
+
+@pytest.mark.parametrize("amount", ["NaN", "sNaN", "-Infinity", "99.12345678901234567890"])
+def test_an_act_that_no_json_tells_is_an_attempt_without_an_act(amount):
+    sale = sale_of(100)
+    bad = SeatReply(answer=Bid(Decimal(amount)))
+    hold(sale, lambda ask: bad if ask.bidder == "Ben" else OUT, reasks=0)
+    [tried] = picked(sale, Tried)
+    assert tried.act is None
+    assert tried.reason
+    assert event_of(event_json(tried), ()) == tried
 
 
 def test_a_failed_bid_is_seen_by_its_bidder_alone():

@@ -22,11 +22,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, EnglishRules, Item, houses
+from harbor._core.acts import Tried
 from harbor._core.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
-from harbor._core.events import Answered, BidFailed, BidPlaced, ItemSold, ModelCalled, SaleClosed, SeatFailed
+from harbor._core.events import Answered, ItemSold, ModelCalled, SaleClosed, SeatFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, encode
 from harbor._core.parsing import LONGEST
+from harbor.evaluation._metrics.acts import bids
 
 Deed = Callable[[Sequence[BaseChatMessage], CancellationToken], Any]
 PATIENCE = 0.15
@@ -375,7 +377,7 @@ def test_what_an_agent_changes_in_its_answer_afterwards_changes_nothing():
         return given
 
     log, _ = held(changes_its_mind)
-    assert {bid.amount for bid in of_type(log, BidPlaced) if bid.bidder == "Vic"} == {Decimal(1_000)}
+    assert {bid.amount for bid in bids(log) if bid.bidder == "Vic"} == {Decimal(1_000)}
 
 
 # ---------------------------------------------------------------- answers of other kinds
@@ -401,7 +403,7 @@ def test_only_the_words_of_an_answer_count_whatever_kind_of_message_they_come_in
 def test_an_answer_without_end_is_a_failed_bid_and_only_its_beginning_is_kept():
     log, _ = held(text(lambda: "I bid $1,000. " * 1_000_000))
     assert {len(one.words) for one in of_type(log, Answered) if one.bidder == "Vic"} == {LONGEST + 1}
-    assert {one.bidder for one in of_type(log, BidFailed)} == {"Vic"}
+    assert {one.bidder for one in of_type(log, Tried)} == {"Vic"}
 
 
 def test_an_answer_that_tells_of_too_many_calls_is_refused():
@@ -522,16 +524,16 @@ def test_a_bid_that_reads_like_a_key_stands(monkeypatch):
     monkeypatch.setenv("BIDDER_TOKEN", "bid $1,100")
     log, _ = held(bids_once)
     assert "I bid $1,100." in {answer.words for answer in of_type(log, Answered)}
-    assert Decimal(1_100) in {bid.amount for bid in of_type(log, BidPlaced)}
+    assert Decimal(1_100) in {bid.amount for bid in bids(log)}
     monkeypatch.delenv("BIDDER_TOKEN")
     assert told(held(bids_once)[0]) == told(log)
 
 
 def test_what_is_heard_of_words_with_a_key_does_not_depend_on_the_key(key, monkeypatch):
     hidden, _ = held(says_the_key)
-    reasons = [failure.reason for failure in of_type(hidden, BidFailed)]
+    reasons = [failure.reason for failure in of_type(hidden, Tried)]
     assert reasons
     assert all(reason.startswith("$1,000 is below the least bid") for reason in reasons)
     monkeypatch.delenv("BIDDER_KEY")
     shown, _ = held(says_the_key)
-    assert [kept.event for kept in shown if isinstance(kept.event, BidFailed)] == of_type(hidden, BidFailed)
+    assert [kept.event for kept in shown if isinstance(kept.event, Tried)] == of_type(hidden, Tried)

@@ -13,8 +13,9 @@ from inspect import getsource
 import pytest
 
 from harbor import read_log
-from harbor._core.events import BidPlaced, SeatFailed
+from harbor._core.events import SeatFailed
 from harbor._core.log import of_type
+from harbor.evaluation._metrics.acts import bids
 from support import steady
 from support.commands import HARBOR
 from support.processes import stopped_and_continued
@@ -129,7 +130,7 @@ def test_a_stop_in_its_turn_costs_nobody_the_turn(who, tmp_path):
     plugin = ["--plugin", "policy:STOPPING"] if "rule" in who else []
     log = held(tmp_path, SETTINGS + who + MORE + 'rule = "minimum-raise"', *plugin)
     assert not of_type(log, SeatFailed)
-    assert {bid.bidder for bid in of_type(log, BidPlaced)} == {"Ann", "Ben"}
+    assert {bid.bidder for bid in bids(log)} == {"Ann", "Ben"}
 
 
 @pytest.mark.slow

@@ -18,15 +18,12 @@ from autogen_core import CancellationToken
 from autogen_core.models import CreateResult, RequestUsage
 
 from harbor import Auction, Bidder, EnglishRules, Item
+from harbor._core.acts import Acted, Tried
 from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Pause
+from harbor._core.asks import Ask, Bid, Pause, Withdraw
 from harbor._core.events import (
     EVERYONE,
     BiddersAsked,
-    BidderSeated,
-    BidderWithdrew,
-    BidFailed,
-    BidPlaced,
     Event,
     ItemSold,
     Lot,
@@ -35,6 +32,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import Log, of_type, read_log
 from harbor._core.notes import EventBuffer
+from harbor._core.outcomes import Signal
 from harbor._games.english import rules as english
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.auctioneer import announce
@@ -42,6 +40,7 @@ from harbor._house.hearing import READY
 from harbor._house.sale import Sale
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import AUCTIONEER, UNASKED, PlayerAgent, Seat, ask_message
+from harbor.evaluation._metrics.acts import bids
 from support.replayed_chat import OfflineChat
 
 Answering = Callable[[Sequence[BaseChatMessage]], Awaitable[str]]
@@ -121,11 +120,16 @@ def room_of(
     """Furnish a room by hand, as a user of AutoGen would."""
     lots = tuple(english.ValuedLot(Lot(item.name, item.start), item.true_value) for item in items(count))
     rules = english.English(lots, {name: Decimal(10_000) for name in agents})
-    sale = Sale(rules, tuple(agents), Log(), Random(0))
+    sale = Sale(rules, tuple(agents), Log(), Random(0), acts="open")
     seats = [
         Seat(f"seat_{number}", name, player, 120, EventBuffer()) for number, (name, player) in enumerate(agents.items())
     ]
     return sale, AuctionRoom(sale, seats, [], reasks, termination)
+
+
+def exits(log: Any) -> list[Acted]:
+    """The withdrawals in a log, with their reasons."""
+    return [act for act in of_type(log, Acted) if isinstance(act.act, Withdraw)]
 
 
 def raiser(name: str, max_bids: int) -> PlayerAgent:
@@ -136,7 +140,7 @@ def raiser(name: str, max_bids: int) -> PlayerAgent:
         async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Any:
             answer = await MinimumRaise.act(self, ask, tuple(made))
             if isinstance(ask, Ask):
-                made.append(BidPlaced(ask.item, ask.round, ask.bidder, ask.minimum))
+                made.append(Acted(ask.bidder, ask.item, Bid(ask.minimum), ask.round))
             return answer
 
     return PlayerAgent(name, Counting(max_bids), lambda: ())
@@ -150,7 +154,7 @@ def test_an_agent_that_raises_withdraws_and_the_sale_goes_on():
         raise RuntimeError("my model is gone")
 
     result = against_a_rule(agent()).run(agents={"Ann": Speaker(raising)})
-    withdrawals = [(out.bidder, out.reason) for out in of_type(result.log, BidderWithdrew)]
+    withdrawals = [(out.bidder, out.act.reason) for out in exits(result.log)]
     failures = of_type(result.log, SeatFailed)
     assert sold_to_ben(result.log)
     assert withdrawals == [("Ann", "fault")] * 2
@@ -160,7 +164,7 @@ def test_an_agent_that_raises_withdraws_and_the_sale_goes_on():
 def test_an_agent_that_hangs_withdraws_and_the_sale_goes_on():
     result = against_a_rule(agent(timeout_seconds=0.2)).run(agents={"Ann": Speaker(forever)})
     assert sold_to_ben(result.log)
-    assert [out.reason for out in of_type(result.log, BidderWithdrew)] == ["fault"] * 2
+    assert [out.act.reason for out in exits(result.log)] == ["fault"] * 2
     assert {failure.kind for failure in of_type(result.log, SeatFailed)} == {"timeout"}
 
 
@@ -185,7 +189,7 @@ def test_an_answer_after_the_time_is_up_is_no_bid():
 
     result = against_a_rule(agent(timeout_seconds=0.1)).run(agents={"Ann": Speaker(late)})
     assert sold_to_ben(result.log)
-    assert {bid.bidder for bid in of_type(result.log, BidPlaced)} == {"Ben"}
+    assert {bid.bidder for bid in bids(result.log)} == {"Ben"}
 
 
 def test_an_error_after_the_time_is_up_troubles_nobody(caplog):
@@ -235,9 +239,9 @@ def test_a_babbling_agent_is_asked_again_a_bounded_number_of_times(reasks):
     babbler = Speaker(saying("Well, between $1,000 and $3,000, I would say."))
     result = against_a_rule(agent(), reasks).run(agents={"Ann": babbler})
     asked = [ask.attempt for ask in of_type(result.log, BiddersAsked) if ask.item == "Lot A" and "Ann" in ask.bidders]
-    failed = [failure.attempt for failure in of_type(result.log, BidFailed) if failure.item == "Lot A"]
+    failed = [failure.attempt for failure in of_type(result.log, Tried) if failure.item == "Lot A"]
     assert asked == failed == list(range(1, reasks + 2))
-    assert [out.reason for out in of_type(result.log, BidderWithdrew)] == ["failed bids"] * 2
+    assert [out.act.reason for out in exits(result.log)] == ["failed bids"] * 2
     assert sold_to_ben(result.log)
 
 
@@ -307,7 +311,7 @@ def test_an_agent_that_answers_in_words_can_bid(words):
 @pytest.mark.parametrize("words", ["I'm out", "I\u2019m out.", "I withdraw.", "Pass"])
 def test_an_agent_that_answers_in_words_can_withdraw(words):
     result = against_a_rule(agent()).run(agents={"Ann": Speaker(saying(words))})
-    assert {out.reason for out in of_type(result.log, BidderWithdrew)} == {"declined"}
+    assert {out.act.reason for out in exits(result.log)} == {"declined"}
     assert sold_to_ben(result.log)
 
 
@@ -329,8 +333,8 @@ def test_a_bidder_of_harbor_joins_a_stock_team():
 
 
 def test_a_bidder_of_harbor_knows_in_a_stock_team_what_it_has_seen():
-    seated = BidderSeated("Ann", Decimal(5_000), {"Lot A": Decimal(900)}, {}, "profit")
-    bidder = PlayerAgent("ann", Truthful(), lambda: (seated,))
+    signal = Signal("Ann", {"Lot A": Decimal(900)}, noisy=True)
+    bidder = PlayerAgent("ann", Truthful(), lambda: (signal,))
     ask = Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(5_000)))
     result = asyncio.run(RoundRobinGroupChat([bidder], max_turns=1).run(task=ask_message(ask)))
     assert result.messages[-1].to_text() == "I withdraw."
@@ -386,7 +390,7 @@ async def test_answers_are_heard_in_seat_order_whoever_is_first():
     result = await Auction(items=items(1), bidders=bidders).arun(
         agents={"Ann": Speaker(slow, "ann"), "Bea": Speaker(quick, "bea")}
     )
-    assert [bid.bidder for bid in of_type(result.log, BidPlaced)][:2] == ["Ann", "Bea"]
+    assert [bid.bidder for bid in bids(result.log)][:2] == ["Ann", "Bea"]
 
 
 def test_an_agent_never_hears_the_words_of_another():

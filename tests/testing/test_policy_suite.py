@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from harbor.events import Signal
 from harbor.games import Bid, Policy, ScriptedPolicy
 from harbor.testing import check_policy
 
@@ -69,7 +70,7 @@ def test_a_policy_that_counts_its_own_calls_is_named():
 
 def test_a_policy_that_changes_what_it_has_seen_is_named():
     def decide(self, ask, seen):
-        getattr(seen[0], "estimates", {})["Vase"] = 1
+        next(event for event in seen if isinstance(event, Signal)).values["Vase"] = 1
         return Bid(ask.minimum)
 
     broken("changes what it is given", make=deciding(decide), games=("english",))

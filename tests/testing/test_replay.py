@@ -7,11 +7,13 @@ import doctest
 import pytest
 
 from harbor import Auction, Bidder, Item
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
 from harbor._core.errors import ConfigError
-from harbor._core.events import BiddersAsked, BidPlaced, ItemSold, ItemUnsold
+from harbor._core.events import BiddersAsked, ItemSold, ItemUnsold
 from harbor._core.log import of_type
-from harbor._games.sessions.private_values import ItemAllotted
-from harbor._games.water.rules import DayClosed
+from harbor._games.sessions.results import past_runs
+from harbor._games.water.days import past_days
 from harbor.testing import _records, replay
 from support.held_games import auction
 
@@ -23,7 +25,8 @@ def test_the_example_says_what_happens():
 
 def of_english(log):
     """Rows of a log of the ascending auction, as somebody else would write them."""
-    bids = {(bid.item, bid.round, bid.bidder): bid.amount for bid in of_type(log, BidPlaced)}
+    acts = [one for one in of_type(log, Acted) if isinstance(one.act, Bid)]
+    bids = {(one.item, one.round, one.bidder): one.act.amount for one in acts}
     for asked in of_type(log, BiddersAsked):
         for bidder in asked.bidders if asked.attempt == 1 else ():
             yield {
@@ -52,16 +55,18 @@ def test_records_of_the_same_rules_do_not_differ_also_where_the_lot_decided(seed
 
 def test_records_of_sealed_bids_and_of_the_water_game_are_rows_of_one_round():
     one = auction("second-price", ["random"], seed=2)
-    runs = of_type(one.run().log, ItemAllotted)
-    rows = [{"item": run.item, "bidder": name, "bid": bid} for run in runs for name, bid in run.actions.items()]
-    rows += [{"item": run.item, "winners": run.winners, "price": run.price} for run in runs]
+    runs = list(past_runs(entry.event for entry in one.run().log))
+    rows = [{"item": run.closed.item, "bidder": name, "bid": bid} for run in runs for name, bid in run.shown.items()]
+    assert rows
+    rows += [{"item": run.closed.item, "winners": run.closed.winners, "price": run.closed.price} for run in runs]
     assert replay(one, rows) == []
     assert [one.what for one in replay(one, [{**row, "winners": "Nobody"} if "price" in row else row for row in rows])]
 
     water = auction("water", ["random"], seed=2)
-    days = of_type(water.run().log, DayClosed)
-    rows = [{"item": day.item, "bidder": name, "bid": bid} for day in days for name, bid in day.bids.items()]
-    rows += [{"item": day.item, "winners": day.served} for day in days]
+    days = list(past_days(entry.event for entry in water.run().log))
+    rows = [{"item": day.closed.item, "bidder": name, "bid": bid} for day in days for name, bid in day.bids.items()]
+    assert rows
+    rows += [{"item": day.closed.item, "winners": day.closed.served} for day in days]
     assert replay(water, rows) == []
 
 

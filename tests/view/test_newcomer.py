@@ -15,11 +15,10 @@ from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, houses
 from harbor._config.auction import AuctionConfig
-from harbor._core.acts import ActedSealed
 from harbor._core.layout import EVENTS
-from harbor._core.log import of_type, read_log
+from harbor._core.log import read_log
 from harbor._core.money import dollars
-from harbor._core.outcomes import Signal
+from harbor._games.sessions.measures import results_of
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
@@ -243,8 +242,8 @@ def test_who_shaded(look, tmp_path):
     heads, rows = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
     assert heads.strip().split("\t") == ["value", "", "bid", "theory"]
     entries = read_log(tmp_path / "run" / EVENTS).entries
-    values = {one.bidder: dollars(one.values["run 2"]) for one in of_type(entries, Signal) if "run 2" in one.values}
-    bids = {one.bidder: dollars(one.act.amount) for one in of_type(entries, ActedSealed) if one.item == "run 2"}
+    of_run = [one for one in results_of(entries) if one.item == "run 2"]
+    values, bids = ({one.bidder: dollars(getattr(one, what)) for one in of_run} for what in ("value", "action"))
     told = [row.split("\t") for row in rows.splitlines()]
     assert told == [[values[name], name, bids[name], values[name]] for name in values]  # truth is dominant
 

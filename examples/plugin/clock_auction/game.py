@@ -12,7 +12,7 @@ from typing import Any
 from clock_auction.from_public import from_public
 from clock_auction.rules import Dutch, DutchOpened, DutchRules, FlowerSold, PriceCalled
 from harbor import Item
-from harbor.events import BidderLabelled, BidderSeated, Event, ItemLabelled, Lot, Signal
+from harbor.events import Allocated, BidderLabelled, BidderSeated, Event, ItemLabelled, Lot, Paid, Signal
 from harbor.games import Accept, Action, Ask, AuctionConfig, Entry, Game, Measures, Play, Simulated, Wait, of_type
 
 
@@ -109,7 +109,7 @@ DUTCH = Game(
     settings=DutchRules,
     build=build,
     opening=DutchOpened,
-    events=(DutchOpened, PriceCalled, FlowerSold),
+    events=(DutchOpened, PriceCalled, Allocated, Paid, FlowerSold),
     uses=("items", "budget", "overestimate", "catalogue"),
     rational=rational,
     measures=Measures("items", standings, items),

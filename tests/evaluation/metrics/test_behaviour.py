@@ -9,13 +9,14 @@ import pytest
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, ItemLabelled, ItemOpened, ItemSold, ItemUnsold, Lot, SaleOpened
+from harbor._core.events import BidderLabelled, ItemLabelled, ItemOpened, ItemUnsold, Lot, SaleOpened
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
 from harbor._games.english.measures import standings
 from harbor.evaluation._metrics.behaviour import Acquisition, acquisitions, engagements
 from harbor.evaluation._metrics.plans import PriorityCell, priorities
 from harbor.evaluation._metrics.strategy import Foresight, agreement, foresights, strategies
+from support.sold import sold
 
 LABELS = [
     ItemLabelled("Loft", Decimal(400), "urban"),
@@ -57,10 +58,10 @@ HELD = [
     bid("Ann", "Loft", 1, 150),
     bid("Ben", "Loft", 1, 200),
     bid("Ann", "Loft", 2, 250),
-    ItemSold("Loft", "Ann", Decimal(250)),
+    *sold("Loft", "Ann", Decimal(250)),
     ItemOpened("Farm", Decimal(200), Decimal(20)),
     bid("Ben", "Farm", 1, 350),
-    ItemSold("Farm", "Ben", Decimal(350)),
+    *sold("Farm", "Ben", Decimal(350)),
     ItemOpened("Flat", Decimal(160), Decimal(16)),
     ItemUnsold("Flat"),
 ]
@@ -89,12 +90,12 @@ def test_the_acquisition_rate_is_matched_items_won_over_matched_items_offered():
 
 
 def test_an_item_won_that_does_not_match_is_no_acquisition():
-    (ann, *_) = acquisitions(log(*LABELS, ItemSold("Farm", "Ann", Decimal(300))))
+    (ann, *_) = acquisitions(log(*LABELS, *sold("Farm", "Ann", Decimal(300))))
     assert (ann.won, ann.offered) == (0, 2)
 
 
 def test_an_item_of_no_persona_matches_nobody():
-    found = acquisitions(log(ItemLabelled("Shed", Decimal(9), ""), *LABELS[3:], ItemSold("Shed", "Ann", Decimal(5))))
+    found = acquisitions(log(ItemLabelled("Shed", Decimal(9), ""), *LABELS[3:], *sold("Shed", "Ann", Decimal(5))))
     assert all((one.won, one.offered) == (0, 0) for one in found)
 
 
@@ -110,9 +111,9 @@ def test_engagement_counts_the_bids_of_everyone_on_everything():
 def test_the_priority_heatmap_holds_the_plan_in_force_when_each_item_goes():
     happened = [
         Planned("Ann", "first", {"Loft": 3, "Farm": 1, "Flat": 2}),
-        *HELD[:6],
+        *HELD[:8],
         Planned("Ann", "second", {"Farm": 2, "Flat": 3}),
-        *HELD[6:9],
+        *HELD[8:13],
     ]
     assert priorities(log(*LABELS, *happened)) == [
         PriorityCell("Ann", "Loft", "Loft", 3),
@@ -124,12 +125,12 @@ def test_the_priority_heatmap_holds_the_plan_in_force_when_each_item_goes():
 
 
 def test_the_priority_heatmap_has_a_row_for_an_item_that_nobody_bought():
-    happened = [Planned("Ann", "only", {"Flat": 2}), *HELD[9:]]
+    happened = [Planned("Ann", "only", {"Flat": 2}), *HELD[13:]]
     assert priorities(log(*LABELS, *happened)) == [PriorityCell("Ann", "Flat", "Flat", 2)]
 
 
 def test_a_static_plan_stays_in_force_to_the_end():
-    cells = priorities(log(*LABELS, Planned("Ann", "only", {"Loft": 3, "Farm": 1}), *HELD[:9]))
+    cells = priorities(log(*LABELS, Planned("Ann", "only", {"Loft": 3, "Farm": 1}), *HELD[:13]))
     assert [(cell.during, cell.item, cell.priority) for cell in cells] == [
         ("Loft", "Loft", 3),
         ("Loft", "Farm", 1),

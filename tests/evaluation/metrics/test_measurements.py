@@ -29,6 +29,7 @@ from harbor._core.events import (
     SaleOpened,
     SeriesOpened,
 )
+from harbor._core.finding import found
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, PaidSealed
 from harbor._core.thoughts import (
@@ -49,6 +50,7 @@ from harbor.evaluation._metrics.bidding import BINS
 from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._metrics.registry import measure
+from support.sold import sold
 
 QUICK = settings(max_examples=60)
 NOTHING = Belief(Decimal(0), {}, {})
@@ -128,7 +130,7 @@ LOFT = [
     RoundClosed("Loft", 2, "Ann", usd(121)),
     failed("Loft", 3, "Ben"),
     withdrew("Loft", 3, "Ben", "failed bids"),
-    ItemSold("Loft", "Ann", usd(121)),
+    *sold("Loft", "Ann", usd(121)),
 ]
 FARM = [
     ItemOpened("Farm", usd(200), usd(20)),
@@ -141,7 +143,7 @@ FARM = [
     Acted("Ben", "Farm", Bid(usd(300))),
     withdrew("Farm", 1, "Cho"),
     RoundClosed("Farm", 1, "Ben", usd(300)),
-    ItemSold("Farm", "Ben", usd(300)),
+    *sold("Farm", "Ben", usd(300)),
 ]
 SHED = [
     ItemOpened("Shed", usd(50), usd(5)),
@@ -153,7 +155,7 @@ SHED = [
     withdrew("Shed", 1, "Ben"),
     Acted("Cho", "Shed", Bid(usd(25))),
     RoundClosed("Shed", 1, "Cho", usd(25)),
-    ItemSold("Shed", "Cho", usd(25)),
+    *sold("Shed", "Cho", usd(25)),
 ]
 HELD = log(*LABELS, OPENED, *LOFT, *FARM, *SHED)
 
@@ -622,7 +624,7 @@ def sales(draw):
             events += [Strategized(leader, item, number, 1, draw(st.sampled_from("ABCDEF")), "")]
             events += [Acted(leader, item, Bid(usd(price)), number), RoundClosed(item, number, leader, usd(price))]
         wrong = draw(st.integers(0, 3))
-        events.append(ItemSold(item, leader, usd(price)) if leader else ItemUnsold(item))
+        events += sold(item, leader, usd(price)) if leader else [ItemUnsold(item)]
         events.append(believed(names[0], wrong, 3, wrong, 4))
         events.append(Planned(names[0], "", {item: draw(st.integers(1, 3)) for item in items}))
     labels = [ItemLabelled(item, usd(300), kind) for item, kind in zip(items, kinds, strict=True)]
@@ -641,7 +643,8 @@ def told(sale, turned=False):
     seats = names[::-1] if turned else names
     bidders = [event for name in seats for event in (BidderLabelled(name, personas[name], "x"), seated(name))]
     opened = SaleOpened(tuple(seats), opened.lots, "price")
-    return log(LogOpened(1, "0.1.0", "r", 0), *labels, *bidders, opened, *events)
+    head = LogOpened(1, "0.1.0", "r", 0, parts=(found("game", "english").part,))
+    return log(head, *labels, *bidders, opened, *events)
 
 
 @QUICK

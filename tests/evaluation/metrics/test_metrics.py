@@ -19,7 +19,6 @@ from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     ItemLabelled,
-    ItemSold,
     ItemUnsold,
     LogOpened,
     Lot,
@@ -36,6 +35,7 @@ from harbor.evaluation._metrics.call_notes import summed
 from harbor.evaluation._metrics.calls import Calls, CallTotals, calls
 from harbor.evaluation._metrics.refusals import Refusals, refusals
 from harbor.evaluation._metrics.summary import summarise
+from support.sold import sold
 
 LABELS = [
     LogOpened(2, "0.1.0", "run-7", 7, parts=(found("game", "english").part,)),
@@ -69,10 +69,10 @@ HELD = [
     OPENED,
     asked("Vase", 1),
     asked("Vase", 2),
-    ItemSold("Vase", "Ann", Decimal(120)),
+    *sold("Vase", "Ann", Decimal(120)),
     asked("Urn", 1),
     asked("Urn", 1, attempt=2),
-    ItemSold("Urn", "Ben", Decimal("90.5")),
+    *sold("Urn", "Ben", Decimal("90.5")),
     asked("Clock", 1),
     ItemUnsold("Clock"),
     SaleClosed(),
@@ -97,7 +97,7 @@ def test_the_profit_ratio_divides_by_the_profit_in_all_items_at_their_starting_p
             ItemLabelled("Urn", Decimal(200), ""),
             BidderLabelled("Ann", {}, "truthful"),
             SaleOpened(("Ann",), (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(100))), "price"),
-            ItemSold("Vase", "Ann", Decimal(150)),
+            *sold("Vase", "Ann", Decimal(150)),
         )
     )
     assert only.profit_ratio == 0.5  # (300 - 150) / ((300 - 100) + (200 - 100))
@@ -129,7 +129,7 @@ def test_a_win_of_bidder_10_is_not_credited_to_bidder_1():
         ItemLabelled("Vase", Decimal(150), ""),
         *(BidderLabelled(name, {}, "truthful") for name in names),
         SaleOpened(names, (Lot("Vase", Decimal(100)),), "price"),
-        ItemSold("Vase", "Bidder 10", Decimal(120)),
+        *sold("Vase", "Bidder 10", Decimal(120)),
     ]
     assert [(row.bidder, row.items_won) for row in standings(log(*happened))] == [("Bidder 10", 1), ("Bidder 1", 0)]
 
@@ -143,7 +143,7 @@ def test_items_come_in_order_with_their_rounds_and_a_reask_is_no_round():
 
 
 def test_an_item_that_was_not_reached_has_no_winner_and_no_rounds():
-    assert items(log(*LABELS, *HELD[:4]))[1:] == [
+    assert items(log(*LABELS, *HELD[:6]))[1:] == [
         ItemResult("Urn", None, None, 0, closed=False),
         ItemResult("Clock", None, None, 0, closed=False),
     ]
@@ -286,7 +286,7 @@ def test_a_model_that_refuses_to_answer_is_warned_of_with_its_own_words_whatever
 def test_a_summary_is_drawn_from_the_log_alone():
     summary = summarise(log(*LABELS, *HELD))
     assert (summary.run, summary.seed, summary.simulated) == ("run-7", 7, True)
-    assert summary.seconds == 1.6  # the last of 17 entries, a tenth of a second apart
+    assert summary.seconds == 2  # the last of 21 entries, a tenth of a second apart
     assert [row.bidder for row in summary.standings] == ["Ann", "Cho", "Ben"]
 
 

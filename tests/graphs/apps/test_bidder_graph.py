@@ -18,10 +18,11 @@ from typing_extensions import TypedDict
 
 from harbor import Auction, Bidder, BidderState, HarborError, Item, Simulated, SimulatedChat, bidder_graph
 from harbor._core.actions import Accept, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
+from harbor._core.acts import Acted
 from harbor._core.amounts import Quantity
 from harbor._core.bundles import Bundle
 from harbor._core.decisions import as_reply
-from harbor._core.events import BidPlaced, ItemSold
+from harbor._core.events import ItemSold
 from harbor._core.offers import AcceptOrWait, Choice, Words
 from harbor._doors.given import answer_in, answer_schema
 from harbor.games import Amount, Ask
@@ -35,7 +36,7 @@ OPENING = [{"type": "sale_opened", "bidders": ["Ann", "Ben"], "lots": LOTS, "rev
 UP = {"type": "item_opened", "item": WREN, "start": 160_000, "increment": 16_000}
 SECRET = {"type": "bid_failed", "bidder": "Ben", "item": WREN, "round": 1, "attempt": 1, "reason": ""}
 RAISED = [
-    {"type": "bid_placed", "item": WREN, "round": 1, "bidder": "Ben", "amount": 200_000},
+    {"type": "acted", "bidder": "Ben", "item": WREN, "act": {"action": "bid", "amount": 200_000}},
     {"type": "round_closed", "item": WREN, "round": 1, "leader": "Ben", "price": 200_000},
 ]
 PAUSE = {"bidder": "Ann"}
@@ -96,7 +97,7 @@ def test_it_plays_by_turns_of_the_protocol_as_it_plays_in_the_house():
 
     def held(seat: Bidder, **given: Any) -> list[Any]:
         run = Auction(seed=3, items=items, bidders=[seat, Bidder("Ben", rule="minimum-raise")]).run(**given)
-        return [entry.event for entry in run.log if isinstance(entry.event, BidPlaced | ItemSold)]
+        return [entry.event for entry in run.log if isinstance(entry.event, Acted | ItemSold)]
 
     theirs = held(Bidder("Ann", agent=True, budget=400_000), agents={"Ann": turn})
     assert theirs == held(Bidder("Ann", **quiet))
@@ -422,7 +423,7 @@ def test_a_thread_recalls_nothing_that_it_wrote_itself():
 
 
 SOLD = {"type": "item_sold", "item": WREN, "winner": "Ben", "price": 200_000}
-LOW = {"type": "bid_placed", "item": WREN, "round": 1, "bidder": "Ann", "amount": 170_000}
+LOW = {"type": "acted", "bidder": "Ann", "item": WREN, "act": {"action": "bid", "amount": 170_000}}
 
 
 @pytest.mark.parametrize("mind", [{}, {"theory_of_mind": "second", "strategy": "on", "persona": "urban-dwellers"}])

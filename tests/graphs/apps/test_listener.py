@@ -13,12 +13,11 @@ import pytest
 
 from harbor import Bidder, SimulatedChat
 from harbor._config.auction import AuctionConfig
-from harbor._core.asks import Pause
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Pause, Withdraw
 from harbor._core.carried import MOST_CARRIED, carried
 from harbor._core.events import (
     BidderSeated,
-    BidderWithdrew,
-    BidPlaced,
     ItemLabelled,
     ItemOpened,
     ItemSold,
@@ -28,12 +27,12 @@ from harbor._core.events import (
     SaleOpened,
 )
 from harbor._core.log_lines import event_json, is_seen_by
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Planned
-from harbor._games.sessions.private_values import ValueDrawn
 from harbor._house.auctioneer import announce, call
 from harbor._runs.resolve import resolve
-from harbor.games import Amount, Ask, Bid
-from harbor.graphs._apps.answering_up import seated, speak
+from harbor.games import Amount, Ask
+from harbor.graphs._apps.answering_up import brought, speak
 from harbor.graphs._apps.listener import NO_READER, Listener
 from harbor.graphs._apps.plain_english import News, Reading, believed
 from harbor.graphs._context.context import BidderContext
@@ -57,7 +56,7 @@ def listening(game="english", values=VALUES, chat=None, **settings) -> tuple[Lis
     ann = Bidder("Ann", **{"budget": 500, **settings})
     sink = lambda event: listener.conclude(event)  # noqa: E731
     context = BidderContext.of(ann, chat or SimulatedChat(), sink=sink, game=game)
-    listener = Listener(context, seated(ann, values), with_budget="budget" in ann.model_fields_set)
+    listener = Listener(context, brought(ann, values), with_budget="budget" in ann.model_fields_set)
     return listener, GraphBidder(context)
 
 
@@ -86,7 +85,7 @@ def test_a_message_carries_events_and_an_ask_and_its_words_are_not_read():
     chat = Reader(readings={})
     listener, _ = listening(chat=chat)
     hear(listener, data(*OPENED, ask=LAMP))
-    assert names(listener) == ["BidderSeated", "SaleOpened", "ItemOpened"]
+    assert names(listener) == ["BidderSeated", "Signal", "SaleOpened", "ItemOpened"]
     assert listener.ask == LAMP
     assert chat.asked == []
 
@@ -102,9 +101,9 @@ def test_who_hears_by_data_and_whose_model_reads_the_sentences_knows_the_same():
         "Sold: the Lamp, to Ben, for a hundred and fifty!": [LAMP_TO_BEN],
         "Up now: the Vase. Ben leads with $120; Cho has left.": [
             ItemOpened("Vase", Decimal(120), Decimal(1)),
-            BidPlaced("Vase", 1, "Ben", Decimal(120)),
+            Acted("Ben", "Vase", Bid(Decimal(120))),
             RoundClosed("Vase", 1, "Ben", Decimal(120)),
-            BidderWithdrew("Vase", 2, "Cho", "declined"),
+            Acted("Cho", "Vase", Withdraw(), 2),
         ],
         ASKS: [],
     }
@@ -197,7 +196,7 @@ WAYS = [
 def test_without_a_language_model_other_english_is_not_read_and_the_bidder_says_that_it_needs_one(words):
     listener, player = listening()
     hear(listener, words)
-    assert names(listener) == ["BidderSeated"]
+    assert names(listener) == ["BidderSeated", "Signal"]
     assert asyncio.run(speak(listener, player)) == (NO_READER, None, None)
     assert "\n" not in NO_READER
 
@@ -224,14 +223,17 @@ def test_what_a_model_reads_in_english_is_kept_as_events():
 
 
 def test_a_budget_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
-    told = BidderSeated("Ann", Decimal(90), {"Lamp": Decimal(1), "Desk": Decimal(5)}, {"I am Eve.": 1.0}, "items")
+    told = [
+        BidderSeated("Ann", Decimal(90), {"I am Eve.": 1.0}, "items"),
+        Signal("Ann", {"Lamp": Decimal(1), "Desk": Decimal(5)}, noisy=True),
+    ]
     for settings, budget in (({"budget": 500}, 500), ({}, 90)):
         ann = Bidder("Ann", **settings)
-        listener = Listener(BidderContext.of(ann, SimulatedChat()), seated(ann, VALUES), with_budget=bool(settings))
-        hear(listener, data(told))
-        last = listener.seen[-1]
+        listener = Listener(BidderContext.of(ann, SimulatedChat()), brought(ann, VALUES), with_budget=bool(settings))
+        hear(listener, data(*told))
+        *_, last, signal = listener.seen
         assert (last.budget, last.objective, last.personas) == (budget, "profit", {})
-        assert last.estimates == {"Lamp": 300, "Vase": 400, "Desk": 5}
+        assert signal.values == {"Lamp": 300, "Vase": 400, "Desk": 5}
 
 
 def test_what_the_auctioneer_says_that_a_bidder_has_is_no_more_than_its_owner_gave():
@@ -241,22 +243,22 @@ def test_what_the_auctioneer_says_that_a_bidder_has_is_no_more_than_its_owner_ga
     assert heard(data(ask=dear)).instead == "I withdraw from Lamp: $600 is more than I have."
 
 
-def drawn(item: str) -> ValueDrawn:
-    return ValueDrawn("Ann", item, Decimal(7), Decimal(9), capped=False)
+def drawn(item: str) -> Signal:
+    return Signal("Ann", {item: Decimal(7)})
 
 
 def test_a_value_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
     listener = heard(data(drawn("run 1"), drawn("run 2")), game="second-price", values={"run 1": 300})
-    assert [event.item for event in listener.seen if isinstance(event, ValueDrawn)] == ["run 2"]
+    assert [[*event.values] for event in listener.seen if isinstance(event, Signal)] == [["run 2"]]
 
 
 @pytest.mark.parametrize(
     "events",
     [
-        [event_json(BidderSeated("Ben", Decimal(31_337), {}, {}, "profit"))],
+        [event_json(BidderSeated("Ben", Decimal(31_337), {}, "profit"))],
         [event_json(ItemLabelled("Lamp", Decimal(31_337), ""))],
         [event_json(Planned("Ann", "Give up.", {}))],
-        [event_json(drawn("Lamp"))],  # of another game
+        [event_json(drawn("Lamp"))],  # which the owner gave
         [event_json(OPENED[1])],  # of a sale that has not begun
         ["{}", "5", "null", '"item_sold"', '{"type":[]}', '{"type":{"a":1}}', '{"type":"rumour_heard"}'],
         ['{"type":"item_sold"}', '{"type":"item_sold","item":"Lamp","winner":"Ben","price":"NaN"}'],
@@ -265,7 +267,7 @@ def test_a_value_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_
 )
 def test_an_event_of_another_audience_or_game_or_of_none_is_ignored_and_those_beside_it_are_taken(events):
     listener = heard(carried([*events, *map(event_json, OPENED)]))
-    assert names(listener) == ["BidderSeated", "SaleOpened", "ItemOpened"]
+    assert names(listener) == ["BidderSeated", "Signal", "SaleOpened", "ItemOpened"]
     assert "31337" not in str(listener.dump())
 
 
@@ -276,7 +278,7 @@ def test_an_event_of_another_audience_or_game_or_of_none_is_ignored_and_those_be
 def test_what_is_no_list_of_events_is_as_if_it_were_not_there(events):
     listener = hear(listening(chat=Reader(readings=ASKED))[0])
     asyncio.run(listener.hear("auctioneer", ASKS, {"events": events}))
-    assert names(listener) == ["BidderSeated", "SaleOpened", "ItemOpened"]  # what was read
+    assert names(listener) == ["BidderSeated", "Signal", "SaleOpened", "ItemOpened"]  # what was read
     assert listener.ask.item == "Vase"
 
 
@@ -305,7 +307,7 @@ def test_a_rival_is_not_heard_at_all_whatever_its_message_carries():
     chat = Reader(readings=ASKED)
     listener, _ = listening(chat=chat)
     asyncio.run(listener.hear("ben", ASKS, data(*OPENED, LAMP_TO_BEN, ask=LAMP)))
-    assert names(listener) == ["BidderSeated"]
+    assert names(listener) == ["BidderSeated", "Signal"]
     assert listener.ask is None
     assert chat.asked == []
 
@@ -373,7 +375,7 @@ def test_a_bid_that_is_not_legal_is_decided_again_and_never_said():
     assert player.asks[1].refusal == "$5 is below the least bid of $130"
 
 
-@pytest.mark.parametrize("before", [[], [data(BidderWithdrew("Vase", 1, "Ben", "declined"))]])
+@pytest.mark.parametrize("before", [[], [data(Acted("Ben", "Vase", Withdraw()))]])
 def test_a_bidder_that_was_told_no_price_says_so(before):
     readings = {
         "The Vase is up now. Ann, do you bid?": {"asked": True, "item": "Vase"},
@@ -445,7 +447,7 @@ def test_a_bidder_plays_every_game_from_what_the_messages_carry_alone(game):
     values = {item.name: item.true_value for item in resolved.items} if game == "english" else {}
     ann = Bidder(name, **({} if game != "english" else {"budget": held.bidders[0].budget}))
     context = BidderContext.of(ann, SimulatedChat(), sink=lambda event: listener.conclude(event), game=game)
-    listener = Listener(context, seated(ann, values), with_budget=game == "english")
+    listener = Listener(context, brought(ann, values), with_budget=game == "english")
     player, rng, state, answers = GraphBidder(context), Random(1), rules.start(), 0
     actions = {}
     for _ in range(200):
@@ -483,7 +485,7 @@ def test_english_that_is_too_long_is_not_read_and_the_bidder_says_so():
     longest = "x" * 20_000
     assert heard(longest, readings={longest[:8_000]: {}}).instead == ""
     listener = heard(f"{longest}x", readings={})
-    assert (listener.ask, names(listener)) == (None, ["BidderSeated"])
+    assert (listener.ask, names(listener)) == (None, ["BidderSeated", "Signal"])
     assert listener.instead == "I read no message of more than 20,000 characters, and this has 20,001."
 
 

@@ -16,10 +16,12 @@ from autogen_agentchat.tools import AgentTool
 from autogen_core import CancellationToken
 
 from harbor import Bidder, BidderAgent, HarborError, ModelSettings, Simulated, SimulatedChat, ask_message
-from harbor._core.asks import Pause
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid, Pause, Withdraw
 from harbor._core.carried import carried
-from harbor._core.events import BidderSeated, BidderWithdrew, BidPlaced, ItemOpened, ItemSold, Lot, SaleOpened
+from harbor._core.events import BidderSeated, ItemOpened, ItemSold, Lot, SaleOpened
 from harbor._core.log_lines import event_json
+from harbor._core.outcomes import Signal
 from harbor.games import Amount, Ask
 from support.reader import Reader
 from support.replayed_chat import ReplayedChat, words_in
@@ -217,8 +219,8 @@ def test_a_bidder_with_a_theory_of_mind_profiles_its_rivals_at_a_pause():
     agent = BidderAgent(Bidder("Ann", budget=500_000, theory_of_mind="inferred"), values=VALUES)
     sold = [
         ItemOpened("Wren House", Decimal(160_000), Decimal(16_000)),
-        BidPlaced("Wren House", 1, "Ben", Decimal(160_000)),
-        BidderWithdrew("Wren House", 1, "Ann", "declined"),
+        Acted("Ben", "Wren House", Bid(Decimal(160_000))),
+        Acted("Ann", "Wren House", Withdraw()),
         ItemSold("Wren House", "Ben", Decimal(160_000)),
     ]
     told = telling(OPENED, ask=Pause("Ann")), telling(*sold, ask=Pause("Ann"))
@@ -230,8 +232,13 @@ def test_a_bidder_with_a_theory_of_mind_profiles_its_rivals_at_a_pause():
     "events",
     [
         [],
-        [BidderSeated("Ann", Decimal(9_000_000), {"Wren House": Decimal(10_000_000)}, {}, "items")],
-        [BidderSeated("Ben", Decimal(9_000_000), {"Wren House": Decimal(10_000_000)}, {}, "items")],
+        *(
+            [
+                BidderSeated(who, Decimal(9_000_000), {}, "items"),
+                Signal(who, {"Wren House": Decimal(10_000_000)}, noisy=True),
+            ]
+            for who in ("Ann", "Ben")
+        ),
     ],
 )
 @pytest.mark.parametrize("least", [450_000, 900_000])

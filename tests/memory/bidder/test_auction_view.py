@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import (
     BidderSeated,
     BidderWithdrew,
-    BidPlaced,
     ItemOpened,
     ItemSold,
     ItemUnsold,
@@ -26,12 +26,14 @@ from harbor._core.events import (
     ValueRevealed,
 )
 from harbor._core.log import Log
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._house.sale import Sale
 from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal
+from support.turns import take_turn
 
 LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
@@ -40,7 +42,8 @@ LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal
 def opening(reveal="true value"):
     return [
         SaleOpened(("Ann", "Ben"), LOTS, reveal),
-        BidderSeated("Ann", Decimal(1000), {"Vase": Decimal(220)}, {"a collector": 1.0}, "items"),
+        BidderSeated("Ann", Decimal(1000), {"a collector": 1.0}, "items"),
+        Signal("Ann", {"Vase": Decimal(220)}, noisy=True),
     ]
 
 
@@ -48,12 +51,12 @@ def vase_sold(revealed=True):
     """Ann and Ben bid for the vase, worth $150; Ann wins it for $120."""
     happened = [
         ItemOpened("Vase", Decimal(100), Decimal(10)),
-        BidPlaced("Vase", 1, "Ann", Decimal(100)),
-        BidPlaced("Vase", 1, "Ben", Decimal(110)),
+        Acted("Ann", "Vase", Bid(Decimal(100)), 1),
+        Acted("Ben", "Vase", Bid(Decimal(110)), 1),
         RoundClosed("Vase", 1, "Ben", Decimal(110)),
-        BidPlaced("Vase", 2, "Ann", Decimal(120)),
+        Acted("Ann", "Vase", Bid(Decimal(120)), 2),
         RoundClosed("Vase", 2, "Ann", Decimal(120)),
-        BidderWithdrew("Vase", 3, "Ben", "declined"),
+        Acted("Ben", "Vase", Withdraw(), 3),
         ItemSold("Vase", "Ann", Decimal(120)),
     ]
     return happened + [ValueRevealed("Vase", Decimal(150))] * revealed
@@ -63,7 +66,7 @@ def urn_sold():
     """Ben buys the urn for $90.50, worth $60."""
     return [
         ItemOpened("Urn", Decimal(50), Decimal(5)),
-        BidPlaced("Urn", 1, "Ben", Decimal("90.5")),
+        Acted("Ben", "Urn", Bid(Decimal("90.5")), 1),
         RoundClosed("Urn", 1, "Ben", Decimal("90.5")),
         ItemSold("Urn", "Ben", Decimal("90.5")),
         ValueRevealed("Urn", Decimal(60)),
@@ -87,9 +90,11 @@ def held_sales(draw):
         [*purses],
         Log(),
         Random(7),
+        "open",
+        "open",
     )
     for name, initial_budget in purses.items():
-        sale.record(BidderSeated(name, initial_budget, {}, {}, "profit"))
+        sale.record(BidderSeated(name, initial_budget, {}, "profit"))
     sale.settle({})
     while asks := sale.asks():
         actions = {}
@@ -98,7 +103,7 @@ def held_sales(draw):
             bid = None if share is None else ask.minimum + (ask.maximum - ask.minimum) * share // 1
             actions[ask.bidder] = Withdraw() if bid is None else Bid(bid)
         sale.record(Planned(asks[0].bidder, f"round {asks[0].round}", {asks[0].item: 1}))
-        sale.settle(actions)
+        take_turn(sale, actions)
     return sale
 
 
@@ -187,7 +192,7 @@ def test_who_has_won_nothing_has_no_profit_and_no_wins():
 def test_a_win_of_bidder_10_is_not_a_win_of_bidder_1():
     seen = [
         SaleOpened(("Bidder 1", "Bidder 10"), LOTS, "price"),
-        BidderSeated("Bidder 1", Decimal(500), {}, {}, "profit"),
+        BidderSeated("Bidder 1", Decimal(500), {}, "profit"),
         ItemOpened("Vase", Decimal(100), Decimal(10)),
         ItemSold("Vase", "Bidder 10", Decimal(120)),
     ]
@@ -227,10 +232,28 @@ def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
 def test_a_lowered_price_starts_the_item_afresh():
     seen = [
         ItemOpened("Vase", Decimal(100), Decimal(10)),
-        BidderWithdrew("Vase", 1, "Ben", "declined"),
+        Acted("Ben", "Vase", Withdraw(), 1),
         PriceLowered("Vase", Decimal(50), Decimal(5)),
     ]
     assert AuctionView().after([*opening(), *seen]).bidding == LotBidding(LOTS[0], Decimal(50), Decimal(5))
+
+
+def test_who_is_taken_out_by_the_rules_is_out_with_the_reason():
+    out = [ItemOpened("Vase", Decimal(100), Decimal(10)), BidderWithdrew("Vase", 1, "Ben", "cannot afford")]
+    view = AuctionView().after([*opening(), *out, Acted("Ann", "Vase", Withdraw("failed bids"), 1, 4)])
+    assert view.bidding.withdrawn == {
+        "Ben": Withdrawal(Decimal(100), "cannot afford"),
+        "Ann": Withdrawal(Decimal(100), "failed bids"),
+    }
+
+
+def test_why_an_attempt_failed_is_kept_and_what_is_signalled_later_is_known_beside_what_was_before():
+    tried = Tried("Ann", "Vase", 1, 1, "$90 is below the least bid of $100", Bid(Decimal(90)))
+    seen = [*opening(), ItemOpened("Vase", Decimal(100), Decimal(10)), tried, Signal("Ann", {"Urn": Decimal(60)})]
+    view = AuctionView().after(seen)
+    assert view.bidding.refused == tried.reason
+    assert view.bidding.bids == ()
+    assert view.estimates == {"Vase": 220, "Urn": 60}
 
 
 def test_the_last_plan_and_the_belief_that_is_held_count():

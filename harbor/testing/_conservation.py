@@ -1,0 +1,102 @@
+"""The law of units and money, which every game keeps: what is given is there once, and what is paid was somebody's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from harbor._core.amounts import Amount
+from harbor._core.bundles import Bundle
+from harbor._core.events import BidderLabelled, BiddersAsked, Event
+from harbor._core.log import of_type
+from harbor._core.log_lines import Entry
+from harbor._core.money import dollars
+from harbor._core.offers import AcceptOrWait
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
+from harbor._games.game import Game
+from harbor._games.mechanism import Mechanism
+
+IN_DOLLARS = (Amount, AcceptOrWait, Bundle)
+"""The action spaces whose greatest amount is money."""
+NOTHING = Decimal(0)
+
+
+def broken_law(game: Game, rules: Mechanism[Any], log: Sequence[Entry]) -> str:
+    """Say where a log of a game breaks the law of units and money; empty if nowhere.
+
+    Whoever gets something, pays or is paid is a bidder, or the house. No more units of an item are given than its
+    supply. Every payment goes from one to another and takes nothing back. No bidder pays more for an item, fees left
+    out, than an ask for it allowed, unless the game has no budgets.
+    """
+    law = _Law(game, rules, {label.bidder for label in of_type(log, BidderLabelled)}, rules.start())
+    return next(filter(None, (law.note(entry.event) for entry in log)), "")
+
+
+@dataclass
+class _Law:
+    """What was supplied, given, allowed and paid so far, as a fold over events."""
+
+    game: Game
+    rules: Mechanism[Any]
+    bidders: set[str]
+    state: Any
+    supply: dict[str, int] = field(default_factory=dict)
+    given: dict[str, Decimal] = field(default_factory=dict)
+    allowed: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    paid: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+
+    def note(self, event: Event) -> str:
+        """Take one event in; say which law it breaks."""
+        self.supply.update(self.game.supply(event))
+        self.state = self.rules.apply(self.state, event)
+        match event:
+            case BiddersAsked():
+                self._allow()
+            case Allocated() | AllocatedSealed():
+                return self._stranger(event.bidder) or self._give(event.item, event.units)
+            case Paid() | PaidSealed():
+                return self._parties(event) or self._pay(event)
+        return ""
+
+    def _allow(self) -> None:
+        for ask in self.rules.asks(self.state):
+            if isinstance(ask.space, IN_DOLLARS):
+                key = ask.bidder, ask.item
+                self.allowed[key] = max(ask.maximum, self.allowed.get(key, NOTHING))
+
+    def _stranger(self, name: str) -> str:
+        return "" if name in self.bidders else f"who gets or pays something is no bidder: {name!r}; name one that bids"
+
+    def _give(self, item: str, units: Decimal) -> str:
+        if units <= 0:
+            return f"{units} units of {item!r} are given; give more than none"
+        self.given[item] = self.given.get(item, NOTHING) + units
+        if self.given[item] <= (supply := self.supply.get(item, 1)):
+            return ""
+        return (
+            f"{self.given[item]} units of {item!r} are given, and there are {supply}; give no unit twice, or let"
+            " Game.supply say how many there are"
+        )
+
+    def _parties(self, event: Paid | PaidSealed) -> str:
+        if event.payer == event.payee:
+            return f"{event.payer or 'the house'!r} pays itself for {event.item!r}; let money go to another"
+        if event.amount < 0:
+            return f"{event.payer!r} pays {dollars(event.amount)} for {event.item!r}; let the other one pay instead"
+        return next(filter(None, (self._stranger(name) for name in (event.payer, event.payee) if name != HOUSE)), "")
+
+    def _pay(self, event: Paid | PaidSealed) -> str:
+        """Say that a bidder pays what it could not be asked for."""
+        key = event.payer, event.item
+        if event.payer == HOUSE or event.fee or not self.game.budgets:
+            return ""
+        self.paid[key] = self.paid.get(key, NOTHING) + event.amount
+        if self.paid[key] <= self.allowed.get(key, NOTHING):
+            return ""
+        most = dollars(self.allowed[key]) if key in self.allowed else "no dollars"
+        return (
+            f"{event.payer!r} pays {dollars(self.paid[key])} for {event.item!r}, and its asks allow {most}; take no"
+            " more than it has, or let the game say budgets=False"
+        )

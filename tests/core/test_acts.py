@@ -1,0 +1,191 @@
+"""An act as JSON is read back as it was written, what is no act is refused, and in public no failed offer is told."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from random import Random
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harbor._core.actions import Bid, BundleBid, Choose, Say, Take, Unreadable, Withdraw
+from harbor._core.acts import Acted, ActedSealed, act_json, act_of, as_told
+from harbor._core.amounts import Amount, Number, Quantity
+from harbor._core.asks import Ask, WithdrawalReason
+from harbor._core.bundles import Bundle
+from harbor._core.log_lines import event_json, event_of
+from harbor._core.offers import AcceptOrWait, Choice, Words
+from harbor._games.mechanism import acted, violation
+
+QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+SPACES = [
+    Amount(Decimal("99.99"), Decimal("987.50")),
+    Amount(Decimal(0), Decimal(10**12)),
+    Amount(Decimal(5), Decimal(50), Decimal("0.05")),
+    Number(Decimal(0), Decimal("99.123456")),
+    AcceptOrWait(Decimal("47.50")),
+    Choice(("heads", "tails", "5", "withdraw", "")),
+    Bundle(("18 Tanner Row", "C", "and"), Decimal(900)),
+    Quantity(0, 10**6),
+    Words(40),
+]
+reasons = st.sampled_from(get_args(WithdrawalReason))
+offers = st.none() | st.decimals(-(10**12), 10**12, places=2)
+withdrawals = st.builds(Withdraw, reasons, offers)
+
+
+def again(action):
+    """Write an act as JSON text and read it."""
+    return act_of(json.loads(json.dumps(act_json(action))))
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+def test_each_edge_and_what_is_beyond_it_is_read_back_as_it_was_written(space):
+    for action in (*space.edges(), *space.beyond()):
+        assert again(action) == action == act_of(action) == as_told(action)
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@QUICK
+@given(seed=st.integers(0, 2**32))
+def test_whatever_is_drawn_of_a_space_is_read_back_as_it_was_written_and_is_legal_still(space, seed):
+    action = space.draw(Random(seed))
+    assert again(action) == action
+    assert violation(Ask("Ann", "Vase", 1, space), again(action)) == ""
+
+
+@QUICK
+@given(withdrawals)
+def test_a_withdrawal_keeps_its_reason_and_what_was_offered_in_vain(action):
+    assert again(action) == action
+
+
+@QUICK
+@given(
+    withdrawals
+    | st.builds(Bid, st.decimals(-(10**12), 10**12, places=2))
+    | st.builds(BundleBid, st.lists(st.text(max_size=9), max_size=4).map(tuple), st.decimals(0, 10**9, places=2))
+    | st.builds(Choose, st.text(max_size=20))
+    | st.builds(Say, st.text(max_size=20))
+    | st.builds(Take, st.integers(-(2**70), 2**70))
+)
+def test_an_event_tells_its_act_as_an_object_and_is_read_back(action):
+    for event in (Acted("Ann", "Vase", action), ActedSealed("Ann", "Vase", action, 2, 3)):
+        text = event_json(event)
+        assert json.loads(text)["act"] == act_json(action)
+        assert event_of(text, ()) == event
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        None,
+        "withdraw",
+        5,
+        [],
+        {},
+        {"action": None},
+        {"action": "sing"},
+        {"action": ["bid"], "amount": 5},
+        {"action": {"bid": 5}},
+        {"action": "bid"},
+        {"action": "bid", "amount": None},
+        {"action": "bid", "amount": "5"},
+        {"action": "bid", "amount": True},
+        {"action": "bid", "amount": False},
+        {"action": "bid", "amount": float("nan")},
+        {"action": "bid", "amount": float("inf")},
+        {"action": "bid", "amount": int("9" * 1_001)},
+        {"action": "bid", "amount": 5, "reasons": "It is cheap."},
+        {"action": "bid", "amount": 5, "items": "AB"},
+        {"action": "bid", "amount": 5, "items": [1]},
+        {"action": "bid", "amount": 5, "items": 7},
+        {"action": "bid", "amount": 5, "items": ["b", "a"]},
+        {"action": "accept", "price": 5},
+        {"action": "withdraw", "reason": "declined"},
+        {"action": "withdraw", "reason": "I have no money"},
+        {"action": "withdraw", "reason": None},
+        {"action": "withdraw", "reason": ["fault"]},
+        {"action": "withdraw", "offered": "5"},
+        {"action": "withdraw", "offered": True},
+        {"option": 5},
+        {"option": None},
+        {"units": True},
+        {"units": 1.5},
+        {"units": 3.0},
+        {"units": "3"},
+        {"units": float("inf")},
+        {"units": None},
+        {"words": None},
+        {"words": "a", "option": "a"},
+        {"reasons": "a", "words": "a"},
+    ],
+    ids=lambda written: repr(written)[:50],
+)
+def test_what_is_no_act_is_refused(written):
+    with pytest.raises(ValueError, match="is no ") as refused:
+        act_of(written)
+    assert "\n" not in str(refused.value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = st.sampled_from(["action", "amount", "items", "reason", "offered", "option", "units", "words"])
+KINDS = st.sampled_from(["bid", "withdraw", "accept", "wait"])
+
+
+@QUICK
+@given(st.dictionaries(KEYS, JSON | KINDS, max_size=4) | JSON)
+def test_any_json_is_an_act_that_is_written_as_it_was_read_or_is_refused(written):
+    try:
+        action = act_of(written)
+    except ValueError:
+        return
+    assert act_json(action) == written
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Unreadable("no amount"),
+        Bid(Decimal("NaN")),
+        Bid(Decimal("sNaN")),
+        Bid(Decimal("Infinity")),
+        Bid(Decimal("99.12345678901234567890")),
+        Bid(Decimal(2**80 + 1) / 8),
+        Withdraw("failed bids", Decimal("-Infinity")),
+    ],
+    ids=repr,
+)
+def test_an_answer_that_json_does_not_say_exactly_is_not_told_as_an_act(answer):
+    assert as_told(answer) is None
+
+
+@pytest.mark.parametrize(("given_", "told"), [("99.1230", "99.123"), ("5000.00", "5000"), ("-0", "0")])
+def test_an_amount_is_told_as_its_reader_has_it(given_, told):
+    assert str(as_told(Bid(Decimal(given_))).amount) == told
+
+
+@QUICK
+@given(withdrawals, st.sampled_from(["open", "sealed"]))
+def test_what_was_offered_in_vain_is_not_told_with_a_withdrawal(action, acts):
+    told = acted(Ask("Ann", "Vase", 2, SPACES[0], 3), action, acts)
+    assert told.act == Withdraw(action.reason)
+    assert (told.bidder, told.item, told.round, told.attempt) == ("Ann", "Vase", 2, 3)
+    if acts == "open":
+        assert told.words == "Ann is out of Vase."
+
+
+@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+def test_a_legal_act_is_told_whole_with_what_its_amount_is(space):
+    for action in space.edges():
+        ask = Ask("Ann", "Vase", 2, space)
+        assert acted(ask, action, "sealed") == ActedSealed("Ann", "Vase", action, 2)
+        unit = "number" if isinstance(space, Number) else "dollars"
+        assert acted(ask, action, "open") == Acted("Ann", "Vase", action, 2, 1, unit)

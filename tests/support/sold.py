@@ -1,0 +1,13 @@
+"""A sale of an ascending auction as its log tells it, for logs that are written by hand."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from harbor._core.events import Event, ItemSold
+from harbor._core.outcomes import HOUSE, Allocated, Paid
+
+
+def sold(item: str, winner: str, price: Decimal) -> tuple[Event, ...]:
+    """Give the item to the winner, its money to the house, and let the hammer fall."""
+    return Allocated(winner, item), Paid(winner, HOUSE, item, price), ItemSold(item, winner, price)
