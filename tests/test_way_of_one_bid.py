@@ -79,7 +79,7 @@ def test_the_way_of_one_bid(run):
     asked = following(log, 0, "bidders_asked", **round_of_the_bid)
     called = following(log, asked["seq"], "model_called", bidder=winner)
     decided = following(log, called["seq"], "decided", bidder=winner)
-    placed = following(log, decided["seq"], "bid_placed", bidder=winner)
+    placed = following(log, decided["seq"], "acted", bidder=winner)
     closed = following(log, placed["seq"], "round_closed", **round_of_the_bid)
     hammer = following(log, closed["seq"], "item_sold")
     worth = following(log, hammer["seq"], "value_revealed")
@@ -89,7 +89,11 @@ def test_the_way_of_one_bid(run):
     assert (called["purpose"], called["outcome"], called["audience"]) == ("bid", "ok", "analyst")
     assert (decided["item"], decided["round"], decided["amount"]) == (item, won["round"], price)
     assert decided["audience"] == f"bidder:{winner}"
-    assert (placed["item"], placed["round"], placed["amount"]) == (item, won["round"], price)
+    assert (placed["item"], placed.get("round", 1), placed["act"]) == (
+        item,
+        won["round"],
+        {"action": "bid", "amount": price},
+    )
     assert (closed["leader"], closed["price"]) == (winner, price)
     assert (hammer["item"], hammer["winner"], hammer["price"]) == (item, winner, price)
     assert worth["item"] == item
@@ -114,7 +118,8 @@ def test_the_raw_call_of_one_bid_holds_what_was_decided(run):
 
 def test_every_bid_of_a_mind_was_decided_first(run):
     log = lines(run[1])
-    placed = [(x["bidder"], x["item"], x["round"], x["amount"]) for x in log if x["type"] == "bid_placed"]
+    acted = [x for x in log if x["type"] == "acted" and x["act"]["action"] == "bid"]
+    placed = [(x["bidder"], x["item"], x.get("round", 1), x["act"]["amount"]) for x in acted]
     decided = [(x["bidder"], x["item"], x["round"], x["amount"]) for x in log if x["type"] == "decided" and x["amount"]]
     assert sorted(bid for bid in placed if bid[0] != "Cho") == sorted(decided)
 
@@ -145,7 +150,7 @@ def test_equal_seeds_give_equal_logs_with_a_slow_model(tmp_path):
 def test_equal_seeds_give_equal_logs_with_a_model_that_errs(tmp_path):
     faults = {"unreadable_rate": 0.1, "low_bid_rate": 0.1, "over_budget_rate": 0.1, "wrong_sum_rate": 0.5}
     one, other = (held(tmp_path / name, sale(latency_seconds=0.005, **faults)) for name in ("one", "other"))
-    assert "bid_failed" in {line["type"] for line in one}
+    assert "tried" in {line["type"] for line in one}
     assert timeless(one) == timeless(other)
 
 

@@ -50,9 +50,10 @@ def test_a_prediction_stands_beside_the_highest_bid_of_its_log(sale):
         over = []
         for at, (one, row) in enumerate(zip(line["predictions"], table["rows"], strict=True)):
             bids = [
-                Decimal(bid["amount"])
+                Decimal(str(bid["act"]["amount"]))
                 for bid in lines
-                if (bid["type"], bid.get("item"), bid.get("bidder")) == ("bid_placed", line["item"], one["rival"])
+                if (bid["type"], bid.get("item"), bid.get("bidder")) == ("acted", line["item"], one["rival"])
+                and bid["act"]["action"] == "bid"
             ]
             assert row[0] == one["rival"]
             assert row[-1] == (f"${max(bids):,.0f}" if bids else "no bid")
@@ -65,7 +66,7 @@ def test_a_forecast_stands_beside_what_the_next_run_brought(session):
     expected = [line for line in lines if line["type"] == "expected"]
     shown = tables(session, "Expected, beside what came")
     assert len(shown) == len(expected) > 0
-    done = {(line["bidder"], line["item"]): line["action"] for line in lines if line["type"] == "run_settled"}
+    done = {(line["bidder"], line["item"]): line["act"]["amount"] for line in lines if line["type"] == "acted_sealed"}
     for line, table in zip(expected, shown, strict=True):
         after = f"run {int(line['closed'].removeprefix('run ')) + 1}"
         assert table["rows"] == [[rival, str(bid), str(done[rival, after])] for rival, bid in line["bids"].items()]

@@ -152,12 +152,12 @@ class Played:
     def _against(self, measure: Measured[T]) -> dict[str, list[T]]:
         """Measure each bidder's runs against its assets in equilibrium, where one is known."""
         found: dict[str, list[T]] = {}
-        if (opened := self.opened) is None:
+        if self.opened is None:
             return found
         for event in self.results:
             if event.item in self.ideals:
                 ideal = self.ideals[event.item][event.bidder]
-                found.setdefault(event.bidder, []).append(measure(opened, event, ideal))
+                found.setdefault(event.bidder, []).append(measure(self.opened, event, ideal))
         return found
 
 
