@@ -178,7 +178,7 @@ def sale(seed: int) -> tuple[Entry, ...]:
 
 def test_it_reads_nothing_that_the_profiling_bidder_may_not_see():
     log = sale(100)
-    own = (BidderSeated, CatalogShown)
+    own = (BidderSeated, Signal, CatalogShown)
     redacted = [
         entry
         for entry in log
@@ -229,7 +229,7 @@ def test_it_stands_beside_the_profiles_of_the_model_for_the_same_rivals_after_th
 
 
 def test_where_nobody_is_shown_a_catalog_the_reference_is_missing_with_the_reason():
-    (found,) = measure(["final_profiling_error_inverse"], entries(*opening()[:1], opening()[2]))
+    (found,) = measure(["final_profiling_error_inverse"], entries(*opening()[:2], opening()[3]))
     assert found.missing == "nobody has profiled a rival whose persona is known"
 
 

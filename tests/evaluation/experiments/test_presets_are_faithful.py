@@ -306,7 +306,7 @@ def test_econarena_and_alympics_ask_once_a_run_or_a_day(name, arm, condition):
     trial = next(one for one in trials(experiment(name), 1) if (one.arm, one.condition) == (arm, condition))
     (log,) = logs_of(asyncio.run(start(prepare(offline(trial.config), RunInputs()))))
     called = Counter(call.bidder for call in of_type(log, ModelCalled))
-    lived = Counter(bidder for day in of_type(log, DayClosed) for bidder in day.bids)
+    lived = Counter(bidder for day in of_type(log, DayClosed) for bidder in day.statuses)
     assert called == (lived or dict.fromkeys(called, 6))
     assert max(called.values()) == (20 if lived else 6)
 

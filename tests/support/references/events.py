@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import Field, fields
+from typing import Any
 
-from harbor._core import events, thoughts
-from harbor._core.events import AnalystEvent, Event, PrivateEvent, PublicEvent
+from harbor._core import acts, events, outcomes, thoughts
+from harbor._core.events import AnalystEvent, Event, PrivateEvent, PublicEvent, SharedEvent
 from harbor._core.finding import everything
 from harbor._core.log_lines import _events_in, _name
 from support.references.markdown import MADE, code, prose, table
@@ -15,19 +16,22 @@ from support.references.markdown import MADE, code, prose, table
 HEAD = f"""# Events
 
 Each line of a log (`events.jsonl`) is one event: `seq`, `at` (seconds since the beginning), its type, the audience that
-may see it, and its own fields. Amounts are dollars. In Python they are the dataclasses of `harbor.events`.
+may see it, and its own fields. The audience is left out where it is everyone, and so is a field that has its default.
+Amounts are dollars. An `Act` is an action as JSON, such as `{{"action": "bid", "amount": 120}}`. In Python events are
+the dataclasses of `harbor.events`.
 
 {MADE}"""
 AUDIENCES: dict[str, type[Event]] = {
     "Everyone may see": PublicEvent,
     "Only its bidder and the analyst may see": PrivateEvent,
+    "Some seats, which it names, and the analyst may see": SharedEvent,
     "Only the analyst may see": AnalystEvent,
 }
 
 
 def page() -> str:
     """Give the page as it should be."""
-    own = list(_events_in(events, thoughts))
+    own = list(_events_in(events, thoughts, acts, outcomes))
     lines = [HEAD]
     for title, audience in AUDIENCES.items():
         lines += [f"## {title}\n", *_listed(kind for kind in own if issubclass(kind, audience))]
@@ -40,15 +44,17 @@ def page() -> str:
 def _listed(kinds: Iterable[type[Event]]) -> Iterator[str]:
     for kind in kinds:
         yield f"**`{_name(kind)}`** (`{kind.__name__}`, {_seen_by(kind)}). {prose(kind)}\n"
-        if rows := [(code(one.name), _type(str(one.type))) for one in fields(kind)]:
+        if rows := [(code(one.name), _type(one)) for one in fields(kind)]:
             yield from table(("field", "type"), rows)
 
 
 def _seen_by(kind: type[Event]) -> str:
     if issubclass(kind, PublicEvent):
         return "public"
+    if issubclass(kind, SharedEvent):
+        return "of some seats"
     return "of one bidder" if issubclass(kind, PrivateEvent) else "the analyst's"
 
 
-def _type(written: str) -> str:
-    return code(re.sub(r"\b(Money|Claim)\b", "dollars", written))
+def _type(one: Field[Any]) -> str:
+    return code("number" if one.name == "units" else re.sub(r"\b(Money|Claim)\b", "dollars", str(one.type)))
