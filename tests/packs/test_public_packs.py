@@ -246,9 +246,9 @@ def test_every_field_of_a_public_pack_is_on_the_list_of_this_test(runs, game, tm
 def test_a_public_log_has_public_events_alone_numbered_anew_and_without_times(runs, game, tmp_path):
     unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
     opening, *events = map(json.loads, (unpacked / "events.jsonl").read_text("utf-8").splitlines())
-    assert set(opening) - LINE == {"schema", "harbor", "run", "seed", "token", "parts"}
-    assert (opening["run"], opening["seed"], opening["token"]) == (game, None, "")
-    assert {event["audience"] for event in events} == {"everyone"}
+    assert set(opening) - LINE == {"schema", "harbor", "run", "seed", "parts", "rules"}
+    assert (opening["run"], opening["seed"], "token" in opening) == (game, None, False)
+    assert not any("audience" in event for event in events)
     assert [event["seq"] for event in (opening, *events)] == list(range(len(events) + 1))
     assert {event["at"] for event in (opening, *events)} == {0.0}
 
@@ -337,7 +337,7 @@ def test_an_event_with_a_new_field_or_another_audience_is_not_published():
     assert type(first.event) is LogOpened
     assert [one.name for one in first.event.parts] == ["english"]
     assert rest == [Entry(1, 0.0, bid), Entry(2, 0.0, SaleClosed())]
-    assert {one.name for one in fields(LogOpened)} == {"schema", "harbor", "run", "seed", "token", "parts"}
+    assert {one.name for one in fields(LogOpened)} == {"schema", "harbor", "run", "seed", "token", "parts", "rules"}
 
 
 @pytest.mark.parametrize(

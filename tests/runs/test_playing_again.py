@@ -521,7 +521,7 @@ def mind(settings):
     [
         (seed, "log_opened"),
         (budget, "bidder_seated"),
-        (estimate, "bidder_seated"),
+        (estimate, "signal"),
         (reasks, "log_opened"),
         (mind, "model_called"),
     ],
