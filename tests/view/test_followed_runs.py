@@ -135,7 +135,7 @@ def test_whoever_lacks_the_address_or_comes_by_another_name_is_refused(run):
 
 def test_a_log_that_is_wrong_ends_what_is_followed_with_a_note(run, tmp_path):
     lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
-    lines[60] = lines[60].replace(b'"at": ', b'"at": 1', 1)
+    lines[60] = lines[60].replace(b'"at":', b'"at":1', 1)
     (tmp_path / "events.jsonl").write_bytes(b"".join(lines))
     live = LiveRun(tmp_path)
     assert [row[0] for row in live.read_on()["entries"]] == list(range(60))
@@ -198,7 +198,7 @@ def test_a_run_that_is_over_is_shown_until_the_server_is_ended_and_the_terminal_
 
 def test_a_log_that_was_damaged_is_told_of_and_served_all_the_same(run, tmp_path):
     lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
-    lines[60] = lines[60].replace(b'"at": ', b'"at": 1', 1)
+    lines[60] = lines[60].replace(b'"at":', b'"at":1', 1)
     (tmp_path / "events.jsonl").write_bytes(b"".join(lines))
     told = Queue()
     with followed(tmp_path, stands=lambda *one: told.put(one)) as address:

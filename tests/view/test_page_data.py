@@ -289,7 +289,7 @@ def test_a_log_of_an_earlier_version_is_shown_as_it_is_written(copy):
 
 
 def test_a_log_of_a_later_version_is_read_as_evidence(copy):
-    length = rewrite(copy, b'"type": "item_opened"', b'"type": "fanfare_heard"')
+    length = rewrite(copy, b'"type":"item_opened"', b'"type":"fanfare_heard"')
     rewrite(copy, b'"schema":%d' % SCHEMA_VERSION, b'"schema":9')
     head, data = whole(copy)
     assert any("schema 9" in note for note in head["notes"])

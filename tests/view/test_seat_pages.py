@@ -98,10 +98,10 @@ def rewritten(change):
 
 
 def _later(lines):
-    lines[0]["schema"] = 3
+    lines[0]["schema"] = SCHEMA_VERSION + 1
     lines[0]["canary"] = CANARY
     for line in lines[1::2]:
-        line["of_later"] = CANARY if "bidder:" in line["audience"] else ""
+        line["of_later"] = CANARY if "bidder:" in line.get("audience", "") else ""
     for line in forging.of_type(lines, "planned", "profiled", "strategy_chosen"):
         line["type"] += "_anew"
 

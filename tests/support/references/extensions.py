@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from harbor._core.extensions import KINDS, Kind, class_of
@@ -51,4 +51,6 @@ def _part(one: Field[Any]) -> tuple[str, str, str]:
 
 
 def _default(value: Any) -> str:
-    return "no" if value in (None, "", ()) else f"no: `{value.__name__ if isinstance(value, type) else value!r}`"
+    if value in (None, "", ()) or is_dataclass(value):  # whose functions have no name that stays
+        return "no"
+    return f"no: `{value.__name__ if isinstance(value, type) else value!r}`"
