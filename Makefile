@@ -7,7 +7,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests format lint types bench studies results load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests format lint types bench studies results golden load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
@@ -42,6 +42,9 @@ studies: .venv/installed-dev  ## how often intervals cover and tests err, what p
 
 results: .venv/installed-dev  ## run the studies of RESULTS.md anew and write its numbers; about half an hour on two cores
 	rm -rf build/results && $(BIN)/python bench/results.py
+
+golden: .venv/installed-dev  ## hold 1,226 games again and compare decisions, prompts, standings, metrics and pages with tests/golden; five minutes
+	$(BIN)/python tests/golden/make.py make build/golden && $(BIN)/python tests/golden/make.py compare tests/golden build/golden
 
 load: .venv/installed-dev  ## a million settlements of each game, a thousand auctions, large games, many at once; half an hour
 	$(BIN)/pytest bench/test_load.py -q -p no:cacheprovider
