@@ -50,7 +50,7 @@ def bare_auction(seed: int) -> Log:
     rule = MinimumRaise(4)
     sale.settle({})
     while asks := sale.asks():
-        take_turn(sale, {ask.bidder: rule.decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+        take_turn(sale, {ask.bidder: rule.decide(ask, sale.seen_by(ask.bidder)) for ask in asks}, asks)
     return sale.log
 
 

@@ -102,7 +102,7 @@ class Log:
     def is_decided(self) -> bool:
         """Whether the file tells already what followed from the turn under way: all its answers stand before that."""
         past, later = self._past.entries, range(len(self.entries), self._replayed)
-        return any(past[seq].event.audience == EVERYONE for seq in later)
+        return bool(later) and any(past[seq].event.audience == EVERYONE for seq in later)
 
     def now(self) -> float:
         """Give the seconds since the log was opened."""

@@ -85,7 +85,8 @@ def _round(
     What everyone did is written down, in seat order, once the whole turn is legal: nobody who is asked again reads
     another's answer of the same moment.
     """
-    answered = {ask.bidder: ask for ask in asks}
+    answered = asks
+    latest: dict[str, Ask] = {}  # of those that were asked again
     actions: dict[str, Action] = {}
     while asks:
         first = asks[0]
@@ -101,14 +102,16 @@ def _round(
             if isinstance(action, str):
                 tried = _record_attempt(sale, ask, reply, action)
                 if ask.attempt <= reasks:
-                    again.append(ask._replace(attempt=ask.attempt + 1, refusal=tried.reason))
+                    latest[ask.bidder] = ask._replace(attempt=ask.attempt + 1, refusal=tried.reason)
+                    again.append(latest[ask.bidder])
                     continue
                 action = Withdraw("failed bids", tried.act.amount if isinstance(tried.act, Bid) else None)
-            answered[ask.bidder] = ask
             actions[ask.bidder] = action
         asks = again
-    actions = {name: actions[name] for name in answered}
-    sale.act(tuple(answered.values()), actions)
+    if latest:
+        answered = [latest.get(ask.bidder, ask) for ask in answered]
+        actions = {ask.bidder: actions[ask.bidder] for ask in answered}
+    sale.act(answered, actions)
     return actions
 
 

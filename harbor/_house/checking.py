@@ -122,15 +122,16 @@ class _ToldSale(Sale[Any]):
         self.replies = ToldReplies(log, game.acts)
         self.unchecked: tuple[str, ...] = ()
 
-    def record(self, event: Event) -> None:
-        """Compare an event with the next one of the log, and fold it.
+    def record(self, *events: Event) -> None:
+        """Compare events with the next ones of the log, and fold them.
 
         Raises:
             Ended: the log has no more.
             Differs: it has another.
         """
-        self.log.append(event)
-        self.state = self.rules.apply(self.state, event)
+        for event in events:
+            self.log.append(event)
+            self.state = self.rules.apply(self.state, event)
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Compare what follows from the actions; where a public log does not tell these, or a draw, take what it tells.
@@ -158,8 +159,7 @@ class _ToldSale(Sale[Any]):
             for event in events:
                 self.state = self.rules.apply(self.state, event)
             return events
-        for event in events:
-            self.record(event)
+        self.record(*events)
         return events
 
     def _block(self) -> Sequence[Entry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import count
 from math import inf
 from typing import Any
@@ -25,6 +26,7 @@ Recorded = Callable[[int, str], SeatReply | None]
 """Gives the reply of a bidder in the turn that the event of this number opened, if it failed in an interrupted run."""
 
 _PLAIN_AMOUNT = re.compile(r"(?:0|[1-9]\d{0,11})(?:\.(?!00)\d\d)?", re.ASCII)
+_is_plain = lru_cache(_PLAIN_AMOUNT.fullmatch)  # bidders of one sale name the same amounts
 _SPACES = (Amount, Number)
 _WITHDRAWAL = SeatReply(answer=Withdraw())
 
@@ -101,6 +103,6 @@ def _unspoken(answer: Answer | str, ask: Ask) -> SeatReply | None:
         return None
     if type(answer) is Withdraw:
         return _WITHDRAWAL
-    if type(answer) is Bid and type(answer.amount) is Decimal and _PLAIN_AMOUNT.fullmatch(str(answer.amount)):
+    if type(answer) is Bid and type(answer.amount) is Decimal and _is_plain(str(answer.amount)):
         return SeatReply("", (), None, answer)
     return None

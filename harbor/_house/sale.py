@@ -9,11 +9,11 @@ from typing import Generic, TypeVar, overload
 from harbor._core.acts import Drawn, DrawnOpenly
 from harbor._core.asks import Action, Ask
 from harbor._core.errors import of_strangers
-from harbor._core.events import EVERYONE, Event
+from harbor._core.events import EVERYONE, Event, PublicEvent
 from harbor._core.log import Log
 from harbor._core.log_lines import seats_of
 from harbor._games.chance import Chance, Draw, Told
-from harbor._games.mechanism import Mechanism, Shown, acted
+from harbor._games.mechanism import Mechanism, Shown, acts_of
 
 S = TypeVar("S")
 
@@ -89,15 +89,17 @@ class Sale(Generic[S]):
         self._public: list[Event] = []
         self._seen = {name: Seen() for name in bidders}
 
-    def record(self, event: Event) -> None:
-        """Write an event to the log and fold it. Nothing else changes a sale."""
-        self.log.append(event)
-        self.state = self.rules.apply(self.state, event)
-        if event.audience == EVERYONE:
-            self._public.append(event)  # bidders catch up when they are asked, so it costs the same for any number
-        else:
-            for name in seats_of(event):
-                self._seen[name]._hear_alone(self._public, event)
+    def record(self, *events: Event) -> None:
+        """Write events to the log and fold them. Nothing else changes a sale."""
+        append, apply, public = self.log.append, self.rules.apply, self._public
+        for event in events:
+            append(event)
+            self.state = apply(self.state, event)
+            if isinstance(event, PublicEvent) and event.audience == EVERYONE:
+                public.append(event)  # bidders catch up when they are asked, so it costs the same for any number
+            else:
+                for name in seats_of(event):
+                    self._seen[name]._hear_alone(public, event)
 
     def asks(self) -> Sequence[Ask]:
         """Give the asks of this moment; none before the sale opens and after its end."""
@@ -105,14 +107,12 @@ class Sale(Generic[S]):
 
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
         """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
-        for ask in asks:
-            self.record(acted(ask, actions[ask.bidder], self._acts))
+        self.record(*acts_of(asks, actions, self._acts))
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""
         events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._chance))
-        for event in (*self._drawn, *events):
-            self.record(event)
+        self.record(*self._drawn, *events)
         self._drawn.clear()
         return events
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._core.errors import ConfigError
@@ -48,8 +50,12 @@ def _idle(settings: Settings, used: Collection[str]) -> str:
 
     It is compared by value and not by what was set, as a copied config has every setting written out.
     """
-    fields = type(settings).model_fields
-    for name, field in fields.items():
-        if name not in used and getattr(settings, name) != field.get_default(call_default_factory=True):
+    for name, default in _defaults(type(settings)).items():
+        if name not in used and getattr(settings, name) != default:
             return name
     return ""
+
+
+@cache
+def _defaults(kind: type[Settings]) -> dict[str, Any]:
+    return {name: field.get_default(call_default_factory=True) for name, field in kind.model_fields.items()}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harbor._core.actions import Action
+from harbor._core.asks import Action, Ask
 from harbor._core.events import Event
 from harbor._house.sale import Sale
 
 
-def take_turn(sale: Sale[Any], actions: Mapping[str, Action]) -> list[Event]:
-    """Record what everyone who is asked did, and what follows from it."""
-    sale.act(sale.asks(), actions)
+def take_turn(sale: Sale[Any], actions: Mapping[str, Action], asks: Sequence[Ask] | None = None) -> list[Event]:
+    """Record what everyone who is asked did, and what follows from it; `asks` where they are known."""
+    sale.act(sale.asks() if asks is None else asks, actions)
     return sale.settle(actions)

@@ -98,7 +98,7 @@ class English:
             lots = tuple(item.lot for item in self.items)
             opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
             return [opened, *self._open_next(state)]
-        return list(self._close_round(state, actions, chance))
+        return self._close_round(state, actions, chance)
 
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
@@ -125,22 +125,19 @@ class English:
             case _:
                 return state
 
-    def _close_round(self, state: EnglishState, actions: Mapping[str, Action], chance: Chance) -> Iterator[Event]:
+    def _close_round(self, state: EnglishState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         bids = {name: action.amount for name in state.active if isinstance(action := actions.get(name), Bid)}
         if not bids:
-            yield from self._hammer(state, state.leader, state.price)
-            return
+            return [*self._hammer(state, state.leader, state.price)]
         price = max(bids.values())
         leader = chance.pick("the leader", [bidder for bidder, amount in bids.items() if amount == price])
-        yield RoundClosed(state.item, state.round, leader, price)
         rivals = [bidder for bidder in state.active if bidder != leader]
-        least = price + state.increment
+        least, after = price + state.increment, state.round + 1
         broke = [bidder for bidder in rivals if state.budgets[bidder] < least]
-        for bidder in broke:
-            yield BidderWithdrew(state.item, state.round + 1, bidder, "cannot afford")
+        events: list[Event] = [RoundClosed(state.item, state.round, leader, price)]
+        events += [BidderWithdrew(state.item, after, bidder, "cannot afford") for bidder in broke]
         # Nobody is left to outbid the leader: also where the first round brings one bid and the others withdraw.
-        if len(broke) == len(rivals):
-            yield from self._hammer(state, leader, price)
+        return events if len(broke) < len(rivals) else [*events, *self._hammer(state, leader, price)]
 
     def _hammer(self, state: EnglishState, winner: str | None, price: Decimal) -> Iterator[Event]:
         """Sell to the leader. Without one, offer the item again at a lower price, or leave it unsold. Open the next."""
