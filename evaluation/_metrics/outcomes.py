@@ -19,7 +19,7 @@ TRADES = (*GETS, *PAYS)
 BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the others"
 COMMON = "the items are worth the same to everybody, so that it does not matter who gets them"
 BUDGETS = "bidders have budgets, under which an item can't always go to whom it is worth most"
-UNITS = "there are several units of an item"
+UNITS = "there are several units of an item, or it was divided"
 UNTOLD = "nothing tells what the item is worth to each bidder"
 WORTHLESS = "it is worth nothing to anybody"
 NO_ITEM = "no item is over yet"
@@ -140,10 +140,10 @@ def _share(told: Outcomes, item: str, holders: Sequence[str], worths: Sequence[D
         BUNDLES: told.bundles,
         COMMON: told.worths.is_common(item),
         BUDGETS: told.budgets,
-        UNITS: units not in (0, 1),
+        UNITS: len(holders) > 1 or units not in (0, 1),
         UNTOLD: len(worths) < len(told.accounts),
     }
     if missing := next((why for why, holds in reasons.items() if holds), ""):
         return _Share(missing=missing)
     got = [told.worths.of(bidder, item) or Decimal(0) for bidder in holders]
-    return _Share(sum(got, Decimal(0)), max(worths))
+    return _Share(sum(got, Decimal(0)), max(Decimal(0), *worths))

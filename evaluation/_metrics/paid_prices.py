@@ -5,38 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from harbor._core.acts import Acted, ActedSealed
-from harbor._core.asks import Bid
 from harbor._core.events import LotClosed
+from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._core.outcomes import Paid, PaidSealed
+from harbor._games.outcomes import outcomes
+from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
 @metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data="nothing was sold for money")
 def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that the winner paid for the item, or in the run, at place `at`, and the highest bid.
+    """Dollars that whoever got the item paid for a unit of it, or in the run, at place `at`, and the highest bid.
 
     `about` says which: "price" or "highest bid"; the latter only in sales whose winners do not pay their bids. What was
-    not sold, or for nothing, has neither. Source: Chen et al. 2023, sec. 4.3; EconArena, A.2.
+    not sold, or for nothing, or to several who paid different prices, has neither. Source: Chen et al. 2023, sec. 4.3;
+    EconArena, A.2.
     """
-    bids: dict[str, list[Decimal]] = {}
+    told, closed = outcomes(entries), dict.fromkeys(event.item for event in of_type(entries, LotClosed))
     paid: dict[str, Decimal] = {}
-    for _, _, event in entries:
-        match event:
-            case Acted(item=item, act=Bid(amount=bid)) | ActedSealed(item=item, act=Bid(amount=bid)):
-                bids.setdefault(item, []).append(bid)
-            case (
-                Paid(payee="", item=item, amount=price, fee=False)
-                | PaidSealed(payee="", item=item, amount=price, fee=False)
-            ) if price:
-                paid[item] = price
-                bids.setdefault(item, []).append(price)
-    found = {"price": paid} | {"highest bid": {item: max(bids[item]) for item in paid}}
-    closed = dict.fromkeys(entry.event.item for entry in entries if isinstance(entry.event, LotClosed))
+    for item, holders in told.holders().items():
+        each = {mine.paid.get(item, Decimal(0)) / mine.units[item] for mine in map(told.account, holders)}
+        if len(each) == 1 and any(each):
+            paid[item] = each.pop()
+    highest = dict(paid)
+    for bid in bids(entries):
+        if bid.item in highest:
+            highest[bid.item] = max(highest[bid.item], bid.amount)
     return [
         Measurement(name, float(amounts[item]), "", about, at)
-        for about, amounts in found.items()
+        for about, amounts in {"price": paid, "highest bid": highest}.items()
         for at, item in enumerate(closed, start=1)
         if item in amounts and (about == "price" or amounts != paid)
     ]

@@ -78,8 +78,9 @@ class SaleHeard:
         given = self._given
         if isinstance(event, BidderSeated):
             yield replace(given.seat, budget=given.seat.budget if self._with_budget else event.budget)
-        elif isinstance(event, Signal) and self._lots:
-            yield replace(event, values={**event.values, **given.values})
+        elif isinstance(event, Signal):
+            mine = {item: value for item, value in given.values.items() if self._lots or item in event.values}
+            yield replace(event, values={**event.values, **mine})
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
         elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):

@@ -18,7 +18,7 @@ from harbor._config.auction import AuctionConfig, Bidder
 from harbor._core.events import Event, SharedEvent
 from harbor._core.log_lines import seats_of
 from harbor._core.money import to_cents
-from harbor._core.outcomes import Signal
+from harbor._core.outcomes import Signal, Worth
 from harbor._games.game import Game
 from harbor._runs.resolve import ResolvedAuction
 
@@ -139,7 +139,13 @@ def _values(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Ch
 
 
 def house_values(auction: ResolvedAuction) -> Iterator[Change]:
-    """Change what the rules keep for nobody: each number, or table or row of numbers, in their own fields."""
+    """Change the truth that the analyst alone is told, and what the rules keep for nobody in their own fields.
+
+    Of these, each number, table or row of numbers is changed in turn.
+    """
+    yield Change(
+        "value", event=lambda event: replace(event, values=changed(event.values)) if isinstance(event, Worth) else event
+    )
     rules: Any = auction.rules
     names = {one.name for one in auction.config.bidders}
     kept = [one.name for one in fields(rules) if one.init] if is_dataclass(rules) else []

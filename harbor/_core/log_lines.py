@@ -60,6 +60,21 @@ def seats_of(event: Event) -> tuple[str, ...]:
     return (event.bidder,) if isinstance(event, PrivateEvent) else ()
 
 
+def told_alone(audience: str) -> tuple[str, ...]:
+    """Name the seats that an audience, as it is written, is made of; none: everyone, or the analyst.
+
+    >>> told_alone("bidder:Ann"), told_alone('seats:["Ann", "Ben"]'), told_alone("everyone")
+    (('Ann',), ('Ann', 'Ben'), ())
+    """
+    kind, _, names = audience.partition(":")
+    if kind == "bidder":
+        return (names,)
+    try:
+        return tuple(json.loads(names)) if kind == "seats" else ()
+    except (ValueError, TypeError):
+        return ()
+
+
 def is_seen_by(bidder: str, event: Event) -> bool:
     """Say whether a bidder may see an event."""
     return event.audience == EVERYONE or bidder in seats_of(event)

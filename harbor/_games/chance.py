@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from harbor._core.acts import Drawn, DrawnOpenly
 from harbor._core.errors import HarborError
@@ -14,6 +14,11 @@ N = TypeVar("N", int, float)
 Draw = Drawn | DrawnOpenly
 Told = Callable[[], Draw | None]
 """Gives the next draw that a log tells; None: it tells of none."""
+
+
+def kind_of(draws: str) -> type[Draw]:
+    """Give the type of the events of draws: whether everyone learns of them."""
+    return DrawnOpenly if draws == "open" else Drawn
 
 
 class Undrawn(HarborError):
@@ -83,9 +88,19 @@ class Chance(Random):
         """Give the state of the source."""
         return () if self._source is None else self._source.getstate()
 
+    def seed(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to begin anew: rules draw from the source that the house gives them, or nobody could check them.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("rules can't seed chance or set its state; draw what is needed, and keep that in the state")
+
+    setstate = seed
+
     def _number(self, what: str, most: int, draw: Callable[[Random], N], read: Callable[[str], N]) -> N:
         source = self._source
-        number = draw(source) if source is not None else _within(self._told(), most, read)
+        number = draw(source) if source is not None else _within(self._told(), most, read) if most else read("0")
         if most:
             self._note(self._kind(what, (f"0 to {most}",), repr(number)))
         return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -56,6 +57,7 @@ class Worths:
     own: dict[str, Dollars] = field(default_factory=dict)
     common: Dollars = field(default_factory=dict)
     told: dict[str, Dollars] = field(default_factory=dict)
+    items: Dollars = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
         """Take one event in."""
@@ -67,27 +69,29 @@ class Worths:
             case Signal(bidder=bidder, values=values, noisy=False):
                 self.told.setdefault(bidder, {}).update(values)
             case ItemLabelled(item=item, true_value=value) | ValueRevealed(item=item, true_value=value):
-                self.common.setdefault(item, value)
+                self.items[item] = value
 
     def of(self, bidder: str, item: str) -> Decimal | None:
         """Give what a unit of an item is worth to a bidder; None: nothing tells it."""
-        for known in (self.own.get(bidder, {}), self.common, self.told.get(bidder, {})):
-            if item in known:
-                return known[item]
-        return None
+        return self._known(bidder).get(item)
 
     def of_all(self, bidders: Iterable[str]) -> dict[str, list[Decimal]]:
         """Give, by item, what it is worth to each bidder of whom that is told; each worth is looked at once."""
-        found: dict[str, list[Decimal]] = {item: [] for item in self.common}
+        found: dict[str, list[Decimal]] = {item: [] for item in (*self.items, *self.common)}
         for bidder in bidders:
-            known = {**self.told.get(bidder, {}), **self.common, **self.own.get(bidder, {})}
-            for item, worth in known.items():
+            for item, worth in self._known(bidder).items():
                 found.setdefault(item, []).append(worth)
         return found
 
     def is_common(self, item: str) -> bool:
         """Say whether an item is worth the same to whoever gets it."""
-        return item in self.common and not any(item in values for values in self.own.values())
+        private = (self.own, {} if item in self.common else self.told)
+        return any(item in one for one in (self.common, self.items)) and not any(
+            item in values for one in private for values in one.values()
+        )
+
+    def _known(self, bidder: str) -> Mapping[str, Decimal]:
+        return ChainMap(self.own.get(bidder, {}), self.common, self.told.get(bidder, {}), self.items)
 
 
 @dataclass(slots=True)
@@ -153,9 +157,9 @@ class Outcomes:
         return None if worth is None else worth + mine.received - mine.spent
 
     def profits(self) -> dict[str, Decimal | None]:
-        """Give everyone's profit, the highest first; equals, and those that are not known, are in seat order."""
+        """Give everyone's profit, the highest first, and those that are not known last; equals are in seat order."""
         found = {bidder: self.profit(bidder) for bidder in self.accounts}
-        return dict(sorted(found.items(), key=lambda one: -(one[1] or 0)))
+        return dict(sorted(found.items(), key=lambda one: (one[1] is None, -(one[1] or 0))))
 
     def holders(self) -> dict[str, list[str]]:
         """Give, by item, who got some of it."""
@@ -216,7 +220,7 @@ class ItemOutcome:
 
 
 def standings(entries: Sequence[Entry]) -> list[TraderStanding]:
-    """Rank the bidders by profit; equals, and those whose profit is not known, are in seat order."""
+    """Rank the bidders by profit, those whose profit is not known last; equals are in seat order."""
     told = outcomes(entries)
     return [
         TraderStanding(bidder, len(mine.units), mine.spent, mine.received, profit)

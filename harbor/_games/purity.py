@@ -8,12 +8,12 @@ from typing import Any
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event
-from harbor._games.chance import Chance
+from harbor._games.chance import Chance, kind_of
 from harbor._games.mechanism import Mechanism, Shown, acts_of
 
 
 def settled(
-    rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random, acts: Shown
+    rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random, acts: Shown, draws: Shown
 ) -> tuple[list[Event], list[Event], Any]:
     """Settle three times: once, again, and with the answers in reverse order.
 
@@ -23,9 +23,10 @@ def settled(
         actions: of everybody who is asked.
         rng: of what is drawn.
         acts: as of the game.
+        draws: as of the game.
 
     Returns:
-        the acts as events, those that follow, and the state after.
+        the acts as events, what was drawn and what follows, and the state after.
 
     Raises:
         AssertionError: they differ, or something was changed.
@@ -35,12 +36,14 @@ def settled(
     told: list[Event] = [*acts_of(asks, actions, acts)]
     state = _applied(rules, state, told)
     before, ties = _shown(rules, state, actions), rng.getrandbits(64)
-    events = rules.settle(state, actions, Chance(Random(ties)))
+    noted: list[Event] = []
+    events = rules.settle(state, actions, Chance(Random(ties), noted.append, kind=kind_of(draws)))
     _unchanged("settling", before, _shown(rules, state, actions))
     again = rules.settle(state, actions, Chance(Random(ties)))
     require(events == again, "equal states, actions and ties give different events", [events, again])
     late = rules.settle(state, dict(reversed(actions.items())), Chance(Random(ties)))
     require(events == late, "the order in which answers arrive makes a difference", [events, late])
+    events = [*noted, *events]
     return told, events, _applied(rules, state, events)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Generic, TypeVar, overload
 
-from harbor._core.acts import Drawn, DrawnOpenly
 from harbor._core.asks import Action, Ask
-from harbor._core.errors import of_strangers
+from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.events import EVERYONE, Event, PublicEvent
 from harbor._core.log import Log
 from harbor._core.log_lines import seats_of
-from harbor._games.chance import Chance, Draw, Told
+from harbor._games.chance import Chance, Draw, Told, kind_of
 from harbor._games.mechanism import Mechanism, Shown, acts_of
 
 S = TypeVar("S")
@@ -85,7 +84,7 @@ class Sale(Generic[S]):
         self.state = rules.start()
         self._acts, self._draws = acts, draws
         self._drawn: list[Draw] = []
-        self._chance = Chance(ties, self._drawn.append, told, DrawnOpenly if draws == "open" else Drawn)
+        self._chance = Chance(ties, self._drawn.append, told, kind_of(draws))
         self._public: list[Event] = []
         self._seen = {name: Seen() for name in bidders}
 
@@ -93,13 +92,26 @@ class Sale(Generic[S]):
         """Write events to the log and fold them. Nothing else changes a sale."""
         append, apply, public = self.log.append, self.rules.apply, self._public
         for event in events:
+            is_public = isinstance(event, PublicEvent) and event.audience == EVERYONE
+            alone = () if is_public else self._alone(event)
             append(event)
             self.state = apply(self.state, event)
-            if isinstance(event, PublicEvent) and event.audience == EVERYONE:
+            if is_public:
                 public.append(event)  # bidders catch up when they are asked, so it costs the same for any number
-            else:
-                for name in seats_of(event):
-                    self._seen[name]._hear_alone(public, event)
+            for seen in alone:
+                seen._hear_alone(public, event)
+
+    def _alone(self, event: Event) -> Sequence[Seen]:
+        """Give what those have seen who alone learn of an event.
+
+        Raises:
+            ConfigError: one of them does not bid.
+        """
+        try:
+            return [self._seen[name] for name in seats_of(event)]
+        except KeyError as error:
+            what = f"the rules tell {type(event).__name__} to {error.args[0]!r}, who does not bid"
+            raise ConfigError(f"{what}; name bidders: {', '.join(self.bidders)}") from None
 
     def asks(self) -> Sequence[Ask]:
         """Give the asks of this moment; none before the sale opens and after its end."""

@@ -90,7 +90,7 @@ class ToldReplies:
             return _seat_failed(ask)
         if isinstance(act, Withdraw) and act.reason == "failed bids":
             return FAILED if act.offered is None else SeatReply(answer=Bid(act.offered))
-        return SeatReply(answer=act)
+        return SeatReply(answer=Withdraw() if isinstance(act, Withdraw) else act)  # nobody else chooses a reason
 
     def _none(self, ask: Ask) -> SeatReply:
         """Reply for a bidder of which nothing is told, in a public log: any space takes a fault for a withdrawal."""

@@ -50,7 +50,7 @@ def _play(one: Found, auction: ResolvedAuction) -> None:
     rng = stream(auction.config.seed, "rehearsal")
     rules = build(auction.config)  # of their own: those of the auction stay as they are
     seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
-    _, news, state = settled(rules, rules.start(), {}, rng, one.value.acts)
+    _, news, state = settled(rules, rules.start(), {}, rng, one.value.acts, one.value.draws)
     _hear(seen, opening_events(auction))
     for _ in range(MOST_TURNS):
         _check_events(one, news)
@@ -61,7 +61,7 @@ def _play(one: Found, auction: ResolvedAuction) -> None:
         for ask in asks:
             _answer(one, ask, seen[ask.bidder], rng)
         actions = {ask.bidder: drawn(ask, rng) for ask in asks}
-        acts, news, state = settled(rules, state, actions, rng, one.value.acts)
+        acts, news, state = settled(rules, state, actions, rng, one.value.acts, one.value.draws)
         _hear(seen, acts)
 
 

@@ -16,7 +16,7 @@ from harbor._core.events import EVERYONE, ModelCalled
 from harbor._core.evidence import Wrong, read_evidence
 from harbor._core.layout import log_of
 from harbor._core.log import is_public, of_type, read_whole_lines
-from harbor._core.log_lines import Entry, is_over, is_seen_by
+from harbor._core.log_lines import Entry, is_over, is_seen_by, told_alone
 from harbor._core.marks import read_as_data
 from harbor._core.sent_files import MOST_RECORDS, read_sent
 from harbor._games.game import Game, game_of
@@ -48,15 +48,14 @@ class RunRecord:
     @property
     def raw_seats(self) -> list[str]:
         """Name those to whom alone entries as they are written are told."""
-        private = (row[2].removeprefix("bidder:") for row in self.raw if row[2].startswith("bidder:"))
-        return list(dict.fromkeys(private))
+        return list(dict.fromkeys(seat for row in self.raw for seat in told_alone(row[2])))
 
     def seen_by(self, seat: str) -> RunRecord:
         """Give what a bidder may see, and nothing else: no calls either."""
         return replace(
             self,
             entries=[entry for entry in self.entries if is_seen_by(seat, entry.event)],
-            raw=[row for row in self.raw if row[2] in ("everyone", f"bidder:{seat}")],
+            raw=[row for row in self.raw if row[2] == EVERYONE or seat in told_alone(row[2])],
             calls=CallFile(self.folder),
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
+from harbor._core.log_lines import told_alone
 from harbor._core.parsing import printable
 from harbor._view.shapes import Chunk, EntryRow, Head, MarkRow
 
@@ -59,7 +60,7 @@ class Still:
         note = Markup("<p>{}</p>").format(between) if left > 0 else ""
         rows = Markup("").join(
             Markup("<tr><td>{}</td><td>{:.1f}</td><td>{}</td><td>{}</td></tr>").format(
-                seq, at, to.removeprefix("bidder:"), printable(words)[:MOST_WORDS]
+                seq, at, " and ".join(told_alone(to)) or to, printable(words)[:MOST_WORDS]
             )
             for seq, at, to, _, words, *_ in (*self._first, *self._last)
         )

@@ -9,9 +9,9 @@ from typing import Any
 
 from harbor._core.amounts import Amount
 from harbor._core.bundles import Bundle
-from harbor._core.events import BidderLabelled, BiddersAsked, Event
+from harbor._core.events import BidderLabelled, BiddersAsked, BidderSeated, Event
 from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.log_lines import Entry, is_seen_by
 from harbor._core.money import dollars
 from harbor._core.offers import AcceptOrWait
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
@@ -27,8 +27,9 @@ def broken_law(game: Game, rules: Mechanism[Any], log: Sequence[Entry]) -> str:
     """Say where a log of a game breaks the law of units and money; empty if nowhere.
 
     Whoever gets something, pays or is paid is a bidder, or the house. No more units of an item are given than its
-    supply. Every payment goes from one to another and takes nothing back. No bidder pays more for an item, fees left
-    out, than an ask for it allowed, unless the game has no budgets.
+    supply. Every payment goes from one to another and takes nothing back. Unless the game has no budgets, no bidder
+    pays more for an item, fees left out, than an ask for it allowed, nor more in all than its budget and what it
+    received. Who gets, pays or is paid learns of it.
     """
     law = _Law(game, rules, {label.bidder for label in of_type(log, BidderLabelled)}, rules.start())
     return next(filter(None, (law.note(entry.event) for entry in log)), "")
@@ -46,18 +47,21 @@ class _Law:
     given: dict[str, Decimal] = field(default_factory=dict)
     allowed: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     paid: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    left: dict[str, Decimal] = field(default_factory=dict)
 
     def note(self, event: Event) -> str:
         """Take one event in; say which law it breaks."""
         self.supply.update(self.game.supply(event))
         self.state = self.rules.apply(self.state, event)
         match event:
+            case BidderSeated(bidder=bidder, budget=budget) if budget:
+                self.left[bidder] = budget
             case BiddersAsked():
                 self._allow()
             case Allocated() | AllocatedSealed():
-                return self._stranger(event.bidder) or self._give(event.item, event.units)
+                return self._strangers(event, event.bidder) or self._give(event.item, event.units)
             case Paid() | PaidSealed():
-                return self._parties(event) or self._pay(event)
+                return self._parties(event) or self._move(event) or self._pay(event)
         return ""
 
     def _allow(self) -> None:
@@ -66,8 +70,11 @@ class _Law:
                 key = ask.bidder, ask.item
                 self.allowed[key] = max(ask.maximum, self.allowed.get(key, NOTHING))
 
-    def _stranger(self, name: str) -> str:
-        return "" if name in self.bidders else f"who gets or pays something is no bidder: {name!r}; name one that bids"
+    def _strangers(self, event: Event, *names: str) -> str:
+        if strange := [name for name in names if name not in self.bidders]:
+            return f"who gets or pays something is no bidder: {strange[0]!r}; name one that bids"
+        unaware = [name for name in names if not is_seen_by(name, event)]
+        return f"{unaware[0]!r} gets or pays something and is not told; let its seats name it" if unaware else ""
 
     def _give(self, item: str, units: Decimal) -> str:
         if units <= 0:
@@ -85,7 +92,20 @@ class _Law:
             return f"{event.payer or 'the house'!r} pays itself for {event.item!r}; let money go to another"
         if event.amount < 0:
             return f"{event.payer!r} pays {dollars(event.amount)} for {event.item!r}; let the other one pay instead"
-        return next(filter(None, (self._stranger(name) for name in (event.payer, event.payee) if name != HOUSE)), "")
+        return self._strangers(event, *(name for name in (event.payer, event.payee) if name != HOUSE))
+
+    def _move(self, event: Paid | PaidSealed) -> str:
+        """Say that a bidder pays more than it has left of its budget."""
+        for name, amount in ((event.payee, event.amount), (event.payer, -event.amount)):
+            if name in self.left:
+                self.left[name] += amount
+        if not self.game.budgets or self.left.get(event.payer, NOTHING) >= 0:
+            return ""
+        more = dollars(-self.left[event.payer])
+        return (
+            f"{event.payer!r} pays {dollars(event.amount)} for {event.item!r}, which is {more} more than its budget and"
+            " what it received leave; take no more than it has, or let the game say budgets=False"
+        )
 
     def _pay(self, event: Paid | PaidSealed) -> str:
         """Say that a bidder pays what it could not be asked for."""

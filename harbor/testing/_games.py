@@ -88,7 +88,7 @@ def check_game(
             for player in (thinking(game), {"rule": "rational"}, {"rule": "random"}, {"rule": "adversary"})
         )
         _settings_come_back(models)
-        check_rules(game.build(models.rules, models), games=GAMES_OF_RULES, acts=game.acts)
+        check_rules(game.build(models.rules, models), games=GAMES_OF_RULES, acts=game.acts, draws=game.draws)
         check_leaks(game, table(game, _alternating(game, bidders), settings or {}), rational)
         for auction, who in ((rational, "the rational policy"), (random, "random play"), (adversary, "")):
             log = auction.run().log

@@ -15,7 +15,12 @@ from harbor._house.auctioneer import announce
 
 
 def check_rules(
-    rules: Mechanism[Any], games: int = 20, most_turns: int = 10_000, seed: int = 0, acts: Shown = "sealed"
+    rules: Mechanism[Any],
+    games: int = 20,
+    most_turns: int = 10_000,
+    seed: int = 0,
+    acts: Shown = "sealed",
+    draws: Shown = "sealed",
 ) -> None:
     """Check that rules keep the promises of `Mechanism`, in games of random legal play.
 
@@ -30,25 +35,26 @@ def check_rules(
         most_turns: the number of turns within which a game must end.
         seed: of the random play.
         acts: as of the `Game`: whether everyone learns at once what a bidder did.
+        draws: as of the `Game`: whether everyone learns what nature drew.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
     """
     for number in range(games):
-        events = _play(rules, Random(f"{seed} {number}"), most_turns, acts)
+        events = _play(rules, Random(f"{seed} {number}"), most_turns, acts, draws)
         require(fold(rules, _read_back(events)) == fold(rules, events), "a log read back gives another state", events)
 
 
-def _play(rules: Mechanism[Any], rng: Random, most_turns: int, acts: Shown) -> list[Event]:
+def _play(rules: Mechanism[Any], rng: Random, most_turns: int, acts: Shown, draws: Shown) -> list[Event]:
     state = rules.start()
     require(not rules.asks(state), "somebody is asked before the doors open", rules.asks(state))
-    _, events, state = settled(rules, state, {}, rng, acts)
+    _, events, state = settled(rules, state, {}, rng, acts, draws)
     turns = 0
     while asks := rules.asks(state):
         turns += 1
         require(turns <= most_turns, f"the game has not ended after {most_turns} turns", asks)
         _check_asks(asks)
-        told, happened, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng, acts)
+        told, happened, state = settled(rules, state, {ask.bidder: drawn(ask, rng) for ask in asks}, rng, acts, draws)
         require(bool(happened), "nothing follows from the actions", asks)
         events += [*told, *happened]
     require(not rules.asks(rules.apply(state, SaleClosed())), "somebody is asked after the end", state)

@@ -30,12 +30,13 @@ KNOWN: dict[type[Event], dict[str, Event]] = {}
 def _everything_is_known(monkeypatch):
     record, sales = Sale.record, []
 
-    def overheard(sale, event):
+    def overheard(sale, *events):
         if sales[-1:] != [sale]:  # what is known of one game says nothing of the next
             sales.append(sale)
             KNOWN.clear()
-        KNOWN.setdefault(type(event), {})[getattr(event, "bidder", getattr(event, "item", ""))] = event
-        record(sale, event)
+        for event in events:
+            KNOWN.setdefault(type(event), {})[getattr(event, "bidder", getattr(event, "item", ""))] = event
+            record(sale, event)
 
     monkeypatch.setattr(Sale, "record", overheard)
 

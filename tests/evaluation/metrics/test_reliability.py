@@ -11,7 +11,7 @@ from harbor._core.acts import Acted, ActedSealed
 from harbor._core.asks import Bid
 from harbor._core.events import BidderLabelled, CatalogShown, ItemSold, ItemUnsold, LogOpened, Lot, SaleOpened
 from harbor._core.log_lines import Entry
-from harbor._core.outcomes import HOUSE, Paid
+from harbor._core.outcomes import HOUSE, Allocated, Paid
 from harbor._core.thoughts import Predicted, Prediction, Profiled
 from harbor._games.sessions.private_values import ItemAllotted
 from harbor.evaluation._metrics.registry import measure
@@ -30,8 +30,8 @@ def bid(item, bidder, amount):
     return ActedSealed(bidder, item, Bid(Decimal(amount)))
 
 
-def paid(item, bidder, amount):
-    return Paid(bidder, HOUSE, item, Decimal(amount))
+def bought(item, bidder, amount):
+    return [Allocated(bidder, item), Paid(bidder, HOUSE, item, Decimal(amount))]
 
 
 def closed(run):
@@ -40,19 +40,28 @@ def closed(run):
 
 def test_of_a_sale_there_are_prices_of_what_was_sold_at_its_place_and_no_second_time_as_bids():
     sale = [Acted("Ann", "Loft", Bid(Decimal(12))), Acted("Ben", "Loft", Bid(Decimal(15)), 2)]
-    sale += [paid("Loft", "Ben", 15), ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm")]
-    sale += [paid("Shed", "Ann", 11), ItemSold("Shed", "Ann", Decimal(11))]
+    sale += [*bought("Loft", "Ben", 15), ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm")]
+    sale += [*bought("Shed", "Ann", 11), ItemSold("Shed", "Ann", Decimal(11))]
     assert values("prices", OPENED, *sale) == {("", "price", 1): 15, ("", "price", 3): 11}
 
 
 def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices():
-    runs = [bid("run 1", "Ann", 40), bid("run 1", "Ben", 60), paid("run 1", "Ben", 40), closed("run 1")]
-    runs += [bid("run 2", "Ann", 70), bid("run 2", "Ben", 50), paid("run 2", "Ann", 50), closed("run 2")]
+    runs = [bid("run 1", "Ann", 40), bid("run 1", "Ben", 60), *bought("run 1", "Ben", 40), closed("run 1")]
+    runs += [bid("run 2", "Ann", 70), bid("run 2", "Ben", 50), *bought("run 2", "Ann", 50), closed("run 2")]
     found = values("prices", *runs)
     assert found == {("", "price", 1): 40, ("", "price", 2): 50} | {
         ("", "highest bid", 1): 60,
         ("", "highest bid", 2): 70,
     }
+
+
+def test_what_losers_pay_and_what_is_sold_at_different_prices_is_no_price_of_an_item():
+    paid = [Paid(bidder, HOUSE, "run 1", Decimal(amount)) for bidder, amount in (("Ann", 40), ("Ben", 60))]
+    among_others = [Allocated("Ann", "run 1"), *paid, closed("run 1")]
+    assert values("prices", *among_others) == {("", "price", 1): 40}
+    equal = [Allocated("Ben", "run 1", Decimal("1.5")), *among_others]
+    assert values("prices", *equal) == {("", "price", 1): 40}
+    assert values("prices", Allocated("Ben", "run 1"), *among_others) == {("", "", None): None}
 
 
 def test_numbers_that_nobody_pays_are_no_prices():
