@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 
 from harbor._core.events import LotClosed
 from harbor._core.log import of_type
@@ -15,18 +14,20 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 
 @metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data="nothing was sold for money")
 def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that whoever got the item paid for a unit of it, or in the run, at place `at`, and the highest bid.
+    """Dollars that whoever got the item paid for it, or in the run, at place `at`, and the highest bid.
 
     `about` says which: "price" or "highest bid"; the latter only in sales whose winners do not pay their bids. What was
-    not sold, or for nothing, or to several who paid different prices, has neither. Source: Chen et al. 2023, sec. 4.3;
+    not sold, or for nothing, or in several units, has neither. Source: Chen et al. 2023, sec. 4.3;
     EconArena, A.2.
     """
-    told, closed = outcomes(entries), dict.fromkeys(event.item for event in of_type(entries, LotClosed))
-    paid: dict[str, Decimal] = {}
-    for item, holders in told.holders().items():
-        each = {mine.paid.get(item, Decimal(0)) / mine.units[item] for mine in map(told.account, holders)}
-        if len(each) == 1 and any(each):
-            paid[item] = each.pop()
+    told = outcomes(entries)
+    holders, closed = told.holders(), dict.fromkeys(event.item for event in of_type(entries, LotClosed))
+    paid = {
+        item: price
+        for mine in told.accounts.values()
+        for item, price in mine.paid.items()
+        if price and mine.units.get(item) == 1 and len(holders[item]) == 1
+    }
     highest = dict(paid)
     for bid in bids(entries):
         if bid.item in highest:

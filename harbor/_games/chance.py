@@ -22,7 +22,14 @@ def kind_of(draws: str) -> type[Draw]:
 
 
 class Undrawn(HarborError):
-    """A log does not tell the draw that its rules make here, or tells one that can't be."""
+    """A log does not tell the draw that its rules make here, or tells one that can't be.
+
+    `among`: what may have been drawn; empty where that is a number.
+    """
+
+    def __init__(self, why: str, among: tuple[str, ...] = ()) -> None:
+        super().__init__(why)
+        self.among = among
 
 
 class Chance(Random):
@@ -67,7 +74,7 @@ class Chance(Random):
         """
         drawn, texts = self._told(), tuple(map(str, among))
         if drawn is None or drawn.chosen not in texts:
-            raise Undrawn(f"one of {', '.join(texts)} is drawn for {what!r}, and the log tells {drawn!r}")
+            raise Undrawn(f"one of {', '.join(texts)} is drawn for {what!r}, and the log tells {drawn!r}", texts)
         self._note(self._kind(what, texts, drawn.chosen))
         return among[texts.index(drawn.chosen)]
 

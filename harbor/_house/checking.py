@@ -21,7 +21,7 @@ from harbor._core.log import TURN_OPENS, of_type
 from harbor._core.log_lines import Entry, is_over
 from harbor._core.outcomes import AllocatedSealed, PaidSealed, Signal, Worth
 from harbor._core.seeding import stream
-from harbor._games.chance import Undrawn
+from harbor._games.chance import Draw, Undrawn
 from harbor._games.game import Game, game_of
 from harbor._games.mechanism import Mechanism
 from harbor._house.auctioneer import auction_loop
@@ -36,6 +36,9 @@ OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signa
 THOUGHTS_UNCHECKED = "thoughts, model calls and the words of answers are as the log tells them: no rule gives them"
 PRIVATE_UNCHECKED = "the log has public events alone: whatever is private is not there to be checked"
 AS_TOLD = "there are no settings to build the rules from: values, budgets and items are taken as the log tells them"
+MOST_DRAWS = 500
+"""How many draws of a turn are tried where a public log tells none."""
+DRAWN = "numbers that are drawn in secret: what followed from them is taken as the log tells it"
 SEALED = "acts that are sealed and never disclosed: what followed from them is taken as the log tells it"
 
 
@@ -121,6 +124,8 @@ class _ToldSale(Sale[Any]):
         self.compared = log
         self.replies = ToldReplies(log, game.acts)
         self.unchecked: tuple[str, ...] = ()
+        self._is_hidden = log.level == "public" and game.draws == "sealed"
+        self._guessed: Iterator[Draw] = iter(())
 
     def record(self, *events: Event) -> None:
         """Compare events with the next ones of the log, and fold them.
@@ -136,30 +141,57 @@ class _ToldSale(Sale[Any]):
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
         """Compare what follows from the actions; where a public log does not tell these, or a draw, take what it tells.
 
-        What is public and follows whatever was done is compared all the same.
+        What is public and follows whatever was done is compared all the same, and so is what follows from a draw that
+        is not told: it is that of one of those that there may have been.
         """
-        try:
-            if not self.replies.untold:
+        if not (self._is_hidden or self.replies.untold):
+            try:
                 return super().settle(actions)
-            events = self.rules.settle(self.state, actions, self._chance)
-        except Undrawn:
-            if len(self.compared.rest) <= len(self._drawn) and not self.compared.complete:
-                raise Ended from None
-            if self._draws == "open" or self.compared.level != "public":
+            except Undrawn:
+                if len(self.compared.rest) <= len(self._drawn) and not self.compared.complete:
+                    raise Ended from None
                 raise
-            events = []
-        self._drawn.clear()
-        public = [event for event in events if event.audience == EVERYONE]
-        block = self._block()
-        if _shown(entry.event for entry in block) < (shown := _shown(public)):
+        if not self.compared.rest and not self.compared.complete:
+            raise Ended
+        block = [entry.event for entry in self._block()]
+        is_cut = not self.compared.complete and len(block) == len(self.compared.rest)
+        told = len(block) if is_cut else None
+        found, is_all = self._possible(actions)
+        fitting = next((events for events in found if _public(events)[:told] == block), None)
+        if fitting is None and found and is_all and not self.replies.untold:
+            fitting = found[0]  # it differs, and says where
+        if fitting is not None:
+            self.record(*fitting)
+            return fitting
+        self.unchecked = tuple(dict.fromkeys((*self.unchecked, SEALED if self.replies.untold else DRAWN)))
+        return self._taken(block, _shown(_public(found[0])) if found else set())
+
+    def _possible(self, actions: Mapping[str, Action]) -> tuple[list[list[Event]], bool]:
+        """Settle by all that may have been drawn, and say whether that is all: a number that is not told is not."""
+        ways: list[tuple[Draw, ...]] = [()]
+        found, is_all = [], True
+        for _ in range(MOST_DRAWS):
+            if not ways:
+                return found, is_all
+            drawn = ways.pop()
+            self._guessed = iter(drawn)
+            try:
+                events = self.rules.settle(self.state, actions, self._chance)
+                found.append([*self._drawn, *events])
+            except Undrawn as error:
+                among = error.among if self._is_hidden else ()
+                ways += [(*drawn, Drawn("", (), one)) for one in reversed(among)]
+                is_all = is_all and bool(among)
+            self._drawn.clear()
+        return found, False
+
+    def _taken(self, block: Sequence[Event], shown: set[str]) -> list[Event]:
+        """Take what the log tells, in which these bidders must be shown to have acted."""
+        if _shown(block) < shown:
             raise found_at(self.compared.here, f"what {' and '.join(sorted(shown))} did", NOTHING, "public")
-        if public != [entry.event for entry in block]:
-            self.unchecked = (SEALED,)
-            events = [self.compared.take().event for _ in block]
-            for event in events:
-                self.state = self.rules.apply(self.state, event)
-            return events
-        self.record(*events)
+        events = [self.compared.take().event for _ in block]
+        for event in events:
+            self.state = self.rules.apply(self.state, event)
         return events
 
     def _block(self) -> Sequence[Entry]:
@@ -168,8 +200,10 @@ class _ToldSale(Sale[Any]):
         end = next((n for n, one in enumerate(rest) if isinstance(one.event, (*TURN_OPENS, SaleClosed))), len(rest))
         return rest[:end]
 
-    def _next_draw(self) -> Drawn | DrawnOpenly | None:
+    def _next_draw(self) -> Draw | None:
         """Give the next draw that the log tells; None: it breaks off here, or tells none."""
+        if self._is_hidden:
+            return next(self._guessed, None)
         place = len(self.compared.entries) + len(self._drawn)
         event = self.compared.told[place].event if place < len(self.compared.told) else None
         return event if isinstance(event, Drawn | DrawnOpenly) else None
@@ -212,6 +246,10 @@ def _carry(sale: _ToldSale, events: Sequence[Event], reasks: int) -> None:
             turn = loop.send(sale.replies.of(turn))
         except StopIteration:
             return
+
+
+def _public(events: Iterable[Event]) -> list[Event]:
+    return [event for event in events if event.audience == EVERYONE]
 
 
 def _is_private(event: Event) -> bool:

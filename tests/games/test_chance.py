@@ -107,6 +107,22 @@ def test_told_draws_of_every_method_are_taken_and_told_again(method, seed):
     assert again == noted
 
 
+@pytest.mark.parametrize(
+    "draw", [lambda rng: rng.sample("a", 1), lambda rng: rng.choice("a"), lambda rng: rng.randint(3, 3)]
+)
+def test_a_number_among_one_is_not_told_and_not_asked_for(draw):
+    noted = []
+    drawn = draw(Chance(Random(1), noted.append))
+    assert noted == []
+    assert draw(Chance(None, told=lambda: pytest.fail("it asked for a draw"))) == drawn
+
+
+@pytest.mark.parametrize("again", [lambda rng: rng.seed(1), lambda rng: rng.setstate(rng.getstate())])
+def test_rules_do_not_begin_chance_anew(again):
+    with pytest.raises(TypeError, match="rules can't seed chance or set its state; draw what is needed"):
+        again(Chance(Random(1)))
+
+
 def test_without_a_source_one_of_one_is_taken_without_a_draw_that_is_told():
     assert Chance(None, told=lambda: pytest.fail("it asked for a draw")).pick("who leads", ["Ann"]) == "Ann"
 

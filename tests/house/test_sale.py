@@ -11,6 +11,7 @@ import pytest
 
 from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly, Tried
 from harbor._core.asks import Bid, Withdraw
+from harbor._core.errors import ConfigError
 from harbor._core.events import ItemUnsold, Lot
 from harbor._core.log import Log
 from harbor._core.outcomes import HOUSE, PaidSealed
@@ -91,6 +92,19 @@ def test_what_some_seats_share_is_seen_by_these_in_its_place():
         "Ben": [before, after],
         "Cho": [before, trade, after],
     }
+
+
+@pytest.mark.parametrize("seats", [(), ("Ann", "Ann"), ("Ann", HOUSE)])
+def test_seats_are_bidders_each_once(seats):
+    with pytest.raises(ValueError, match="are no seats; name the bidders that learn of it"):
+        PaidSealed(seats, "Ann", HOUSE, "Vase", Decimal(5))
+
+
+def test_what_is_told_to_who_does_not_bid_is_refused_before_it_is_written():
+    sale = Sale(English((), dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7))
+    with pytest.raises(ConfigError, match="tell PaidSealed to 'Zed', who does not bid; name bidders: "):
+        sale.record(PaidSealed(("Ann", "Zed"), "Ann", HOUSE, "Vase", Decimal(5)))
+    assert sale.log.entries == []
 
 
 @pytest.mark.parametrize("acts", ["open", "sealed"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from decimal import Decimal
@@ -11,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import use
+from harbor._core.events import BidderLabelled, BidderSeated
 from harbor._core.finding import find, names
+from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
 from harbor._games.outcomes import GETS, PAYS, outcomes
 from harbor._runs.items import with_items
@@ -107,6 +110,31 @@ BREAKS = {
 def test_a_game_is_found_that(what):
     build, promise = BREAKS[what]
     broken(promise, build=build)
+
+
+@pytest.mark.parametrize(("received", "left"), [(0, r"\$20"), (15, r"\$5"), (20, "")])
+def test_nobody_pays_more_in_all_than_its_budget_and_what_it_received(received, left):
+    fine = Paid("Ann", HOUSE, "vase", Decimal(60), fee=True)
+    gift = Paid(HOUSE, "Ann", "vase", Decimal(received))
+    told = [BidderLabelled("Ann", {}, "rule"), BidderSeated("Ann", Decimal(100), {}, ""), gift, fine, fine]
+    log = [Entry(number, 0.0, event) for number, event in enumerate(told)]
+    found = broken_law(SEALED, Sealed({}), log)
+    assert re.search(f"pays \\$60 for 'vase', which is {left} more than its budget", found) if left else found == ""
+    assert broken_law(replace(SEALED, budgets=False), Sealed({}), log) == ""
+
+
+def test_a_game_is_found_that_tells_a_trade_to_others_than_its_own():
+    def hidden(_, event):
+        if not isinstance(event, Paid):
+            return [event]
+        other = "Ann" if event.payer != "Ann" else "Ben"
+        return [PaidSealed((other,), event.payer, HOUSE, event.item, event.amount)]
+
+    broken(
+        "gets or pays something and is not told; let its seats name it",
+        build=selling(hidden),
+        events=(*SEALED.events, PaidSealed),
+    )
 
 
 def test_a_game_that_does_not_list_what_it_gives_and_takes_is_told_to():

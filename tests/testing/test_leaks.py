@@ -376,6 +376,29 @@ class NotedWorth(Guessed):
         return Third.ask(self, name, run)._replace(note=f"it is worth ${self.worth}" if name == "Ben" else "")
 
 
+class DrawnWorth(Guessed):
+    """The worth is drawn as the game is played, and kept in the state, which bounds the next ask."""
+
+    def start(self):
+        return Third.start(self), Decimal(0)
+
+    def asks(self, state):
+        bounded = Amount(Decimal(0), MOST + state[1])
+        return [ask._replace(space=bounded) for ask in Third.asks(self, state[0])]
+
+    def settle(self, state, actions, chance):
+        events = Third.settle(self, state[0], actions, chance)
+        drawn_now = Decimal(chance.pick("the worth", range(1, 90)))
+        return [
+            replace(event, values=dict.fromkeys(event.values, drawn_now)) if isinstance(event, Worth) else event
+            for event in events
+        ]
+
+    def apply(self, state, event):
+        worth = next(iter(event.values.values())) if isinstance(event, Worth) else state[1]
+        return Third.apply(self, state[0], event), worth
+
+
 WORTH = "hangs on the worth of items, which only the analyst is told: .*; tell it with a Signal, or leave it out"
 
 
@@ -383,7 +406,7 @@ def test_a_game_with_common_worths_and_guesses_keeps_its_promises():
     check_game(guessed())
 
 
-@pytest.mark.parametrize("rules", [BoundByWorth, NotedWorth])
+@pytest.mark.parametrize("rules", [BoundByWorth, NotedWorth, DrawnWorth])
 @pytest.mark.parametrize("drawn_last", [True, False])
 def test_an_ask_that_hangs_on_the_worth_of_an_item_is_found(rules, drawn_last):
     """Also where the worth follows from the guesses, as the rules keep it in a field of its own."""

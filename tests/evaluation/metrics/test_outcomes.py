@@ -157,6 +157,12 @@ def test_the_truth_of_a_worth_comes_before_what_a_bidder_is_told_and_an_estimate
     assert values("profit", log_of(Worth({"vase": Decimal(45)}, "Ann"), *PRIVATE_WORTHS, *SOLD))["Ann"] == 5
 
 
+def test_what_a_bidder_is_told_comes_before_the_true_value_that_an_item_has_in_the_catalogue():
+    labelled = [ItemLabelled("vase", Decimal(3_000), ""), *PRIVATE_WORTHS]
+    assert values("profit", log_of(*labelled, *SOLD))["Ann"] == 20
+    assert only("efficiency", log_of(*labelled, *SOLD)) == only("efficiency", log_of(*PRIVATE_WORTHS, *SOLD))
+
+
 def test_the_standings_of_a_game_that_brings_none_rank_by_profit():
     log = log_of(*PRIVATE_WORTHS, *SOLD)
     assert TRADE.standings(log) == [
@@ -189,7 +195,7 @@ def test_efficiency_equals_the_best_of_all_allocations_on_ten_thousand_small_ins
     chance = Random(0)
     for _ in range(INSTANCES):
         names, goods = NAMES[: chance.randint(1, 3)], ("vase", "jar", "pot")[: chance.randint(1, 3)]
-        worths = {name: {item: chance.randint(0, 4) for item in goods} for name in names}
+        worths = {name: {item: chance.randint(-2, 4) for item in goods} for name in names}
         owners = [chance.choice((*names, "")) for _ in goods]
         [found] = efficiency.measure("efficiency", log_of(*allocated(worths, goods, owners), names=names))
         best = max(total(worths, goods, other) for other in product(("", *names), repeat=len(goods)))
@@ -214,6 +220,10 @@ REASONS: dict[str, tuple[list[Event], str]] = {
     "bundles": ([*PRIVATE_WORTHS, ActedSealed("Ann", "all", BundleBid(("vase", "jar"), Decimal(40))), *SOLD], BUNDLES),
     "budgets": ([BidderSeated("Ann", Decimal(50), {}, ""), *PRIVATE_WORTHS, *SOLD], BUDGETS),
     "units": ([*PRIVATE_WORTHS, Allocated("Ann", "vase", Decimal(2))], UNITS),
+    "halves of a unit": (
+        [*PRIVATE_WORTHS, *(Allocated(name, "vase", Decimal("0.5")) for name in ("Ann", "Ben"))],
+        UNITS,
+    ),
     "a worth that is not told": ([*worth(Ann=60, Ben=80), *SOLD], UNTOLD),
     "nothing of worth": ([*worth(Ann=0, Ben=0, Cho=0), *SOLD], WORTHLESS),
     "no item": ([*PRIVATE_WORTHS], "no item is over yet"),

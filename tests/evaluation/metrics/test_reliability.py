@@ -55,13 +55,12 @@ def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices
     }
 
 
-def test_what_losers_pay_and_what_is_sold_at_different_prices_is_no_price_of_an_item():
+def test_what_losers_pay_and_what_is_sold_in_several_units_is_no_price_of_an_item():
     paid = [Paid(bidder, HOUSE, "run 1", Decimal(amount)) for bidder, amount in (("Ann", 40), ("Ben", 60))]
     among_others = [Allocated("Ann", "run 1"), *paid, closed("run 1")]
     assert values("prices", *among_others) == {("", "price", 1): 40}
-    equal = [Allocated("Ben", "run 1", Decimal("1.5")), *among_others]
-    assert values("prices", *equal) == {("", "price", 1): 40}
     assert values("prices", Allocated("Ben", "run 1"), *among_others) == {("", "", None): None}
+    assert values("prices", Allocated("Ann", "run 1"), *among_others) == {("", "", None): None}
 
 
 def test_numbers_that_nobody_pays_are_no_prices():

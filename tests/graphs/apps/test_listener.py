@@ -253,6 +253,9 @@ def drawn(item: str) -> Signal:
 def test_a_value_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
     listener = heard(data(drawn("run 1"), drawn("run 2")), game="second-price", values={"run 1": 300})
     assert [[*event.values] for event in listener.seen if isinstance(event, Signal)] == [["run 2"]]
+    both = Signal("Ann", {"run 1": Decimal(999), "run 2": Decimal(7)})
+    listener = heard(data(both), game="second-price", values={"run 1": 300})
+    assert [event.values for event in listener.seen if isinstance(event, Signal)] == [{"run 1": 300, "run 2": 7}]
 
 
 @pytest.mark.parametrize(
