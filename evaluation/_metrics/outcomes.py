@@ -31,31 +31,6 @@ def units_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     return by_account(name, entries, lambda mine: sum(mine.units.values()))
 
 
-@metric("what a bidder received", "dollars", of=PAYS, least=0, public=True)
-def received(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder received, from the house or another, such as prizes. Source: Harbor's own."""
-    return by_account(name, entries, lambda mine: mine.received)
-
-
-@metric("price over worth of what a bidder got", "ratio", "skewed", of=GETS)
-def price_over_worth(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder paid for the items that it got, over what these are worth to it; fees left out.
-
-    Source: Harbor's own.
-    """
-    told = outcomes(entries)
-    return [_price_over_worth(name, bidder, told) for bidder in told.profits()]
-
-
-def _price_over_worth(name: str, bidder: str, told: Outcomes) -> Measurement:
-    mine, worth = told.accounts[bidder], told.worth(bidder)
-    if not mine.units:
-        return measured(name, None, bidder, missing="the bidder got nothing")
-    if not worth:
-        return measured(name, None, bidder, missing=UNTOLD if worth is None else WORTHLESS)
-    return measured(name, sum((mine.paid.get(item, Decimal(0)) for item in mine.units), Decimal(0)) / worth, bidder)
-
-
 # ---------------------------------------------------------------- what all of it was worth
 
 

@@ -1,7 +1,8 @@
 """The folder of one trial: that of a run or a series, with its measurements beside the log.
 
-The log is the source of truth. `record.json` is a cache: it is valid while the digests of the logs, the metrics and the
-version of Harbor are those that it was made from. `failure.json` says why a trial failed for a reason of its own.
+The log is the source of truth. `record.json` is a cache: it is valid while the digests of the logs, their schema, the
+metrics and the version of Harbor are those that it was made from. `failure.json` says why a trial failed for a reason
+of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pydantic.dataclasses import dataclass
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, LogError, RunFolderError
+from harbor._core.events import SCHEMA_VERSION
 from harbor._core.layout import CALLS, CONFIG, EVENTS, FAILURE, RECORD
 from harbor._core.log import read_whole_lines
 from harbor._core.log_lines import Entry, is_over
@@ -34,6 +36,8 @@ from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.differences import differences
 
 LONGEST_READ = 4096
+OF_NOW = (__version__, SCHEMA_VERSION)
+"""What a record is valid for: a log of another schema is refused, whatever was measured of it once."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class _CachedRecord:
     metrics: tuple[str, ...]
     logs: dict[str, str]
     record: TrialRecord
+    schema: int = 0
 
 
 _CACHED = TypeAdapter(_CachedRecord)
@@ -100,14 +105,14 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str], anew: bool = Fa
 def kept_record(path: Path) -> TrialRecord | None:
     """Give the record that is kept beside the log of a trial, whatever it was made from."""
     cached = _cached(path)
-    return cached.record if cached and cached.harbor == __version__ else None
+    return cached.record if cached and (cached.harbor, cached.schema) == OF_NOW else None
 
 
 def _is_of(cached: _CachedRecord, trial: Trial, metrics: Sequence[str], digests: Mapping[str, str]) -> bool:
     """Tell whether a record is what this Harbor measured of this very trial: the file may have been sent."""
     record = cached.record
     return (
-        (cached.harbor, cached.metrics, cached.logs) == (__version__, tuple(metrics), digests)
+        (cached.harbor, cached.schema, cached.metrics, cached.logs) == (*OF_NOW, tuple(metrics), digests)
         and (record.arm, record.condition, record.repeat) == (trial.arm, trial.condition, trial.repeat)
         and {one.metric for one in record.measurements} <= set(metrics)
     )
@@ -115,7 +120,7 @@ def _is_of(cached: _CachedRecord, trial: Trial, metrics: Sequence[str], digests:
 
 def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:
     """Write the record of a finished trial."""
-    cached = _CachedRecord(__version__, tuple(metrics), _digests(path), found)
+    cached = _CachedRecord(__version__, tuple(metrics), _digests(path), found, SCHEMA_VERSION)
     write_whole(path / RECORD, _CACHED.dump_json(cached, exclude_defaults=True))
 
 

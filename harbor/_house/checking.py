@@ -169,7 +169,8 @@ class _ToldSale(Sale[Any]):
     def _possible(self, actions: Mapping[str, Action]) -> tuple[list[list[Event]], bool]:
         """Settle by all that may have been drawn, and say whether that is all: a number that is not told is not."""
         ways: list[tuple[Draw, ...]] = [()]
-        found, is_all = [], True
+        found: list[list[Event]] = []
+        is_all = True
         for _ in range(MOST_DRAWS):
             if not ways:
                 return found, is_all

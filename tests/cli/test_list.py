@@ -125,7 +125,7 @@ def test_metrics_are_listed_by_game_and_the_others_with_the_reason():
 def test_a_table_of_what_measures_a_game_names_what_it_leaves_out_and_why():
     lines = harbor("list", "metrics", "--game", "beauty").stdout.splitlines()
     assert lines[0] == "Metrics that measure beauty"
-    assert any(line.startswith("received ") for line in lines)
+    assert any(line.startswith("revenue ") for line in lines)
     [goods] = [line for line in lines if line.endswith(": it has no Allocated or AllocatedSealed")]
     assert goods.startswith("left out: items_won, units_won, ")
 

@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction
+from harbor._core.acts import DrawnOpenly
 from harbor._core.errors import LogError
-from harbor._core.events import ItemSold, LotClosed, SaleClosed
+from harbor._core.events import ItemSold, LotClosed, RoundClosed, SaleClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games.english.game import ENGLISH
-from harbor._house.checking import check
+from harbor._house.checking import DRAWN, SEALED, check
 from harbor._runs.following import logs_checked
 from harbor._runs.items import with_items
 from harbor.testing._playing import public, table
@@ -107,6 +108,21 @@ def test_ties_are_drawn_again_from_the_seed_and_without_it_any_winner_of_a_tie_f
     assert check(public(log)).follows
     other = [replace_seed(entry) for entry in log]
     assert not check(other).follows
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_draw_that_a_public_log_does_not_tell_is_one_of_those_that_there_may_have_been(seed):
+    log = [one for one in public(equals(seed).run().log) if not isinstance(one.event, DrawnOpenly)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harbor._house.checking.game_of", lambda _: replace(ENGLISH, draws="sealed"))
+        verdict = check(log)
+        assert verdict.follows
+        assert not {SEALED, DRAWN} & {*verdict.unchecked}
+        assert check(log[:-3]).follows
+        for closed in (one for one in log if isinstance(one.event, RoundClosed)):
+            for change in ({"leader": "Zed"}, {"price": closed.event.price + 1}):
+                other = closed._replace(event=replace(closed.event, **change))
+                assert check([other if one is closed else one for one in log]).line == closed.seq + 1
 
 
 def replace_seed(entry: Entry) -> Entry:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 from contextlib import nullcontext, suppress
+from hashlib import sha256
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,7 @@ from filelock import FileLock
 from harbor._config.auction import read_settings
 from harbor._core.asks import Withdraw
 from harbor._core.errors import ConfigError, HarborError, LogError, RunFolderError
+from harbor._core.events import SCHEMA_VERSION
 from harbor._core.marks import mark
 from harbor._games.policies import MinimumRaise
 from harbor.evaluation._analysis.findings import analyse
@@ -27,8 +29,10 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support import forging
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import TINY, calls, paid
+from support.forging import lines_of
 from support.processes import full_disk, when
 
 GAMES, ITEMS = 4, 2
@@ -136,6 +140,16 @@ def test_what_was_measured_is_kept_only_as_long_as_it_is_of_the_log(begun):
         else:
             path.write_text(json.dumps(kept | {"logs": {"events.jsonl": "0" * 64}}))
     assert read_results(begun) == expected
+
+
+def test_what_was_measured_of_a_log_of_an_earlier_schema_is_not_kept_and_the_log_is_refused(begun):
+    path = next(begun.rglob("record.json"))
+    log, (opening, *lines) = path.parent / "events.jsonl", lines_of(path.parent / "events.jsonl")
+    forging.write(log, [opening | {"schema": SCHEMA_VERSION - 1}, *lines])
+    logs = {"events.jsonl": sha256(log.read_bytes()).hexdigest()}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": SCHEMA_VERSION - 1, "logs": logs}))
+    with pytest.raises(LogError, match=f"has schema {SCHEMA_VERSION - 1} of an earlier Harbor"):
+        resume(begun)
 
 
 def test_prices_are_those_of_the_day_on_which_it_was_begun(tmp_path):
