@@ -77,15 +77,6 @@ class SharedEvent:
 
     seats: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        """Refuse what nobody could be told: each seat is a bidder, and named once.
-
-        Raises:
-            ValueError: they are not.
-        """
-        if not self.seats or "" in self.seats or len(set(self.seats)) < len(self.seats):
-            raise ValueError(f"{self.seats!r} are no seats; name the bidders that learn of it, each once, and no house")
-
     @property
     def audience(self) -> Audience:
         """The seats whose event it is."""

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar, overload
 
 from harbor._core.asks import Action, Ask
 from harbor._core.errors import ConfigError, of_strangers
-from harbor._core.events import EVERYONE, Event, PublicEvent
+from harbor._core.events import EVERYONE, Event, PublicEvent, SharedEvent
 from harbor._core.log import Log
 from harbor._core.log_lines import seats_of
 from harbor._games.chance import Chance, Draw, Told, kind_of
@@ -105,13 +105,13 @@ class Sale(Generic[S]):
         """Give what those have seen who alone learn of an event.
 
         Raises:
-            ConfigError: one of them does not bid.
+            ConfigError: its seats are not of bidders, each named once.
         """
-        try:
-            return [self._seen[name] for name in seats_of(event)]
-        except KeyError as error:
-            what = f"the rules tell {type(event).__name__} to {error.args[0]!r}, who does not bid"
-            raise ConfigError(f"{what}; name bidders: {', '.join(self.bidders)}") from None
+        seats = seats_of(event)
+        if len(self._seen.keys() & seats) < (len(seats) or isinstance(event, SharedEvent)):
+            named = f"the rules tell {type(event).__name__} to {seats!r}"
+            raise ConfigError(f"{named}; name bidders, each once, and not the house: {', '.join(self.bidders)}")
+        return [self._seen[name] for name in seats]
 
     def asks(self) -> Sequence[Ask]:
         """Give the asks of this moment; none before the sale opens and after its end."""
