@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._report.side_by_side import Compared as Compared
     from harbor.evaluation._report.side_by_side import compare as compare
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from harbor.memory._bidder.auction_view import AuctionView as AuctionView
     from harbor.memory._bidder.session_view import SessionView as SessionView
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -60,7 +60,7 @@ class _Checkout(MetaPathFinder):
 if (_ROOT / "pyproject.toml").is_file():  # an installed copy holds them inside
     sys.meta_path.insert(0, _Checkout())  # before an installed finder, which may know another checkout
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from harbor.memory._bidder.bidder_memory import BidderMemory as BidderMemory
     from harbor.memory._store.chroma import ChromaStore as ChromaStore
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from harbor.personas._catalog.homes import houses as houses
     from harbor.personas._catalog.homes import personas as personas
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The public names: one list."""
+"""The public names."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from importlib import import_module
 
 import pytest
 
-from harbor._core.faces import PUBLIC
+from support.api import FACES
 
 
-@pytest.mark.parametrize("module", [*PUBLIC, "harbor.events"])
+@pytest.mark.parametrize("module", [*FACES, "harbor.events"])
 def test_every_public_name_can_be_imported_and_says_what_it_is(module):
     face = import_module(module)
     assert all(getattr(face, name) is not None for name in face.__all__)

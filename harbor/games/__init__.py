@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from harbor._games.scripted import ScriptedPolicy as ScriptedPolicy
     from harbor._games.scripted import Table as Table
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harbor.testing._seats import check_seat as check_seat
     from harbor.testing._stores import check_store as check_store
 
-__getattr__, __all__ = face(__name__)
+__getattr__, __all__ = face(__name__, __file__)
 
 
 def __dir__() -> list[str]:
