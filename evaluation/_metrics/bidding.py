@@ -12,13 +12,7 @@ from typing import NamedTuple
 
 from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import (
-    BidderLabelled,
-    BidderWithdrew,
-    ItemOpened,
-    PriceLowered,
-    RoundClosed,
-)
+from harbor._core.events import BidderLabelled, BidderWithdrew, ItemOpened, PriceLowered, RoundClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import LimitSet

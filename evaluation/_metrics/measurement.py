@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, SupportsFloat, get_args
+from typing import Any, Literal, SupportsFloat, get_args
 
 from harbor._core.events import Event, SaleOpened
 from harbor._core.extensions import API, part
@@ -110,38 +110,10 @@ class Metric:
 
 
 def metric(
-    description: str,
-    unit: Unit,
-    interval: Interval = "mean",
-    *,
-    of: Kinds = SaleOpened,
-    no_data: str = "the log has nothing to measure",
-    place: str = "item",
-    name: str = "",
-    api: int = API,
-    least: float = -inf,
-    shared: bool = False,
-    public: bool = False,
-    most: float = inf,
-    better: Better = "",
+    description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Any
 ) -> Callable[[Measure], Metric]:
-    """Make a metric of a function; it is called `name`, by default as the function."""
-    return lambda measure: Metric(
-        name=name or measure.__name__,
-        description=description,
-        unit=unit,
-        measure=measure,
-        interval=interval,
-        of=of,
-        no_data=no_data,
-        place=place,
-        api=api,
-        least=least,
-        shared=shared,
-        public=public,
-        most=most,
-        better=better,
-    )
+    """Make a metric of a function; it is called `name`, by default as the function, and `fields` are of `Metric`."""
+    return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, **fields)
 
 
 def measured(
@@ -167,8 +139,6 @@ def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: 
 def shares_by_bidder(metric: str, found: Mapping[str, int], of: Mapping[str, int], missing: str) -> list[Measurement]:
     """Give the share that was found of what was counted of each bidder; `missing` is the reason where nothing was."""
     return [
-        Measurement(metric, found.get(bidder, 0) / count, bidder, counted=count)
-        if count
-        else Measurement(metric, None, bidder, missing=missing)
+        measured(metric, found.get(bidder, 0) / count if count else None, bidder, missing=missing, counted=count)
         for bidder, count in of.items()
     ]

@@ -7,15 +7,7 @@ from contextlib import suppress
 from math import isfinite
 
 from harbor._core.errors import ConfigError, HarborError, told
-from harbor._core.events import (
-    BidderLabelled,
-    BiddersAsked,
-    BidderSeated,
-    Event,
-    LogOpened,
-    SaleClosed,
-    SharedEvent,
-)
+from harbor._core.events import BidderLabelled, BiddersAsked, BidderSeated, Event, LogOpened, SaleClosed, SharedEvent
 from harbor._core.finding import everything, find
 from harbor._core.log import is_public
 from harbor._core.log_lines import Entry

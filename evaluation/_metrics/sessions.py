@@ -11,7 +11,7 @@ from functools import partial
 from typing import SupportsFloat
 
 from harbor._core.log_lines import Entry
-from harbor._games.sessions.measures import Played, PlayerStanding, standings
+from harbor._games.sessions.measures import Played, standings
 from harbor._games.sessions.session import RunClosed, SessionOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
 
@@ -28,7 +28,7 @@ def earned(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     In an auction: value minus price of the items won, minus entrance fees. In a beauty contest: the prizes, or shares
     of them. Source: EconArena, A.2 (assets after a run, less those before it).
     """
-    return by_bidder(name, {row.bidder: row.earned for row in _players(entries)})
+    return _of_players(name, entries)
 
 
 @_metric("dollars earned in a run", "dollars", "skewed", better="higher")
@@ -40,7 +40,7 @@ def earned_by_run(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 @_metric("points: runs won, where tied winners share one", "count", "skewed", shared=True, better="higher")
 def points(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Points of each bidder: one for each run that it won; the winners of a tie share it. Source: Harbor's own."""
-    return by_bidder(name, {row.bidder: row.points for row in _players(entries)})
+    return _of_players(name, entries)
 
 
 @_metric("mean payoff over the runs", "number", "skewed")
@@ -49,15 +49,13 @@ def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     In a beauty contest it is the share of the prize won. Source: EconArena, sec. 3.2.
     """
-    return by_bidder(name, {row.bidder: row.payoff for row in _players(entries)}, _unsolved(entries) or NO_EQUILIBRIUM)
+    return _of_players(name, entries)
 
 
 @_metric("mean payoff over that in equilibrium", "ratio", "skewed")
 def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Ratio r of each bidder: its mean payoff over the mean payoff in equilibrium. Source: EconArena, A.3.1."""
-    return by_bidder(
-        name, {row.bidder: row.payoff_ratio for row in _players(entries)}, _unsolved(entries) or NO_EQUILIBRIUM
-    )
+    return _of_players(name, entries)
 
 
 @_metric("mean deviation from equilibrium", "number", "skewed", least=0)
@@ -66,9 +64,7 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: EconArena, A.3.1.
     """
-    return by_bidder(
-        name, {row.bidder: row.deviation for row in _players(entries)}, _unsolved(entries) or NO_EQUILIBRIUM
-    )
+    return _of_players(name, entries)
 
 
 @_metric(
@@ -115,7 +111,8 @@ def _unsolved(entries: Sequence[Entry]) -> str:
     return next((f"no equilibrium is known: {opened.unsolved}" for opened in openings if opened.unsolved), "")
 
 
-def _players(entries: Sequence[Entry]) -> list[PlayerStanding]:
-    """Give the standings, but none before the first run is over: nothing is known of the bidders then."""
-    is_over = any(isinstance(entry.event, RunClosed) for entry in entries)
-    return standings(entries) if is_over else []
+def _of_players(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Take a column of the standings; nothing before the first run is over, as nothing is known of the bidders then."""
+    rows = standings(entries) if any(isinstance(entry.event, RunClosed) for entry in entries) else []
+    values = {row.bidder: getattr(row, name) for row in rows}
+    return by_bidder(name, values, _unsolved(entries) or NO_EQUILIBRIUM)

@@ -5,14 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from harbor.evaluation._report.compared_forest import compared_forest
-from harbor.evaluation._report.compared_words import (
-    apart_table,
-    differences_table,
-    how,
-    sides_table,
-    verdict,
-    warnings,
-)
+from harbor.evaluation._report.compared_words import apart_table, differences_table, how, sides_table, verdict, warnings
 from harbor.evaluation._report.exports import FORMULA
 from harbor.evaluation._report.inline import CSS, inlined
 from harbor.evaluation._report.page import environment

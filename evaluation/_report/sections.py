@@ -14,14 +14,7 @@ from harbor.evaluation._report.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.inline import MOST_PANELS, Inlined, inlined
 from harbor.evaluation._report.loading import Loaded
 from harbor.evaluation._report.own_numbers import Finding, findings
-from harbor.evaluation._report.tables import (
-    Table,
-    asked,
-    beside_published,
-    meaning,
-    parted,
-    published_numbers,
-)
+from harbor.evaluation._report.tables import Table, asked, beside_published, meaning, parted, published_numbers
 
 MOST_ROWS = 200
 """The most rows of a table by item, day or rival; the exports have all."""

@@ -20,12 +20,7 @@ from harbor._runs.following import Checked, logs_checked
 from harbor.evaluation._experiments.design import measured
 from harbor.evaluation._experiments.trial_records import TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._running.experiment_folder import (
-    read_design,
-    read_manifest,
-    read_results,
-    trial_path,
-)
+from harbor.evaluation._running.experiment_folder import read_design, read_manifest, read_results, trial_path
 from harbor.evaluation._running.public_results import Unfounded
 from harbor.evaluation._running.trial_folder import kept_record, read_trial, without_tries
 

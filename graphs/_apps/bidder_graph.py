@@ -20,14 +20,7 @@ from harbor.graphs._apps.answering_up import Values
 from harbor.graphs._apps.app_bidder import UNDECIDED, AppBidder, Step
 from harbor.graphs._apps.app_model import AnyModel
 from harbor.graphs._apps.approving import approve as approve_answer
-from harbor.graphs._apps.asked_in_json import (
-    BidderInput,
-    BidderOutput,
-    Json,
-    ask_of,
-    checked,
-    events_of,
-)
+from harbor.graphs._apps.asked_in_json import BidderInput, BidderOutput, Json, ask_of, checked, events_of
 from harbor.graphs._apps.both_ways import both_ways
 from harbor.graphs._apps.listener import ENGLISH
 

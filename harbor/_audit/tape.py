@@ -10,15 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from harbor._core.acts import Acted, ActedSealed, Tried
 from harbor._core.asks import Action, Ask
-from harbor._core.events import (
-    EVERYONE,
-    BiddersAsked,
-    Event,
-    Paused,
-    SaleClosed,
-    SeatFailed,
-    ThoughtFailed,
-)
+from harbor._core.events import EVERYONE, BiddersAsked, Event, Paused, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.log_lines import Entry, seats_of
 from harbor._games.chance import Chance
 

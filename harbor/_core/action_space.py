@@ -112,3 +112,24 @@ class ActionSpace(ABC):
         """Say why an action of another space is refused: what is wrong with its words, if they can't be read here."""
         heard = self.read(self.say(action))
         return heard.reason if isinstance(heard, Unreadable) else f"{action.words!r} is no answer to this call"
+
+
+class BidSpace(ActionSpace):
+    """A space in which a bidder bids from `minimum` to `maximum`, or withdraws."""
+
+    __slots__ = ()
+
+    minimum: Decimal
+    maximum: Decimal
+    can_withdraw: ClassVar[bool] = True
+    answer_name: ClassVar[str] = "bid"
+
+    @property
+    def least(self) -> Decimal:
+        """The least bid."""
+        return self.minimum
+
+    @property
+    def most(self) -> Decimal:
+        """The greatest bid."""
+        return self.maximum

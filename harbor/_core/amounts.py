@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
-from typing import ClassVar, Literal
+from typing import Literal
 
-from harbor._core.action_space import ActionSpace, Facts
+from harbor._core.action_space import ActionSpace, BidSpace, Facts
 from harbor._core.actions import Action, Answer, Bid, Take, Unreadable, Withdraw
 from harbor._core.decisions import BidReply, Decision, UnitsReply
 from harbor._core.money import CENT, Claim, Money, dollars
@@ -19,7 +19,7 @@ NUMBER_STEP = Decimal("0.000001")
 
 
 @dataclass(frozen=True, slots=True)
-class Amount(ActionSpace):
+class Amount(BidSpace):
     """Bid dollars from `minimum` to `maximum`, both included, or withdraw.
 
     A bid is `minimum` and a whole number of steps, in whole cents.
@@ -29,19 +29,6 @@ class Amount(ActionSpace):
     maximum: Money
     step: Money = CENT
     kind: Literal["amount"] = field(default="amount", kw_only=True, repr=False, compare=False)
-
-    can_withdraw: ClassVar[bool] = True
-    answer_name: ClassVar[str] = "bid"
-
-    @property
-    def least(self) -> Decimal:
-        """The least bid."""
-        return self.minimum
-
-    @property
-    def most(self) -> Decimal:
-        """The greatest bid."""
-        return self.maximum
 
     @property
     def call(self) -> str:
@@ -117,25 +104,12 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
 
 
 @dataclass(frozen=True, slots=True)
-class Number(ActionSpace):
+class Number(BidSpace):
     """Choose a number that is not money, from `minimum` to `maximum`, with up to six places, or withdraw."""
 
     minimum: Claim
     maximum: Claim
     kind: Literal["number"] = field(default="number", kw_only=True, repr=False, compare=False)
-
-    can_withdraw: ClassVar[bool] = True
-    answer_name: ClassVar[str] = "bid"
-
-    @property
-    def least(self) -> Decimal:
-        """The least number."""
-        return self.minimum
-
-    @property
-    def most(self) -> Decimal:
-        """The greatest number."""
-        return self.maximum
 
     @property
     def call(self) -> str:

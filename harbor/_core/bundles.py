@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from random import Random
-from typing import ClassVar, Literal
+from typing import Literal
 
-from harbor._core.action_space import ActionSpace, Facts
+from harbor._core.action_space import BidSpace, Facts
 from harbor._core.actions import Action, Answer, Bid, BundleBid, Unreadable, Withdraw
 from harbor._core.amounts import money_flaw, within
 from harbor._core.decisions import Decision, bundle_of
@@ -35,26 +35,13 @@ _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle(ActionSpace):
+class Bundle(BidSpace):
     """Bid one amount, from `minimum` to `maximum` dollars, for at least one of the `items` on sale; or withdraw."""
 
     items: tuple[str, ...]
     maximum: Money
     minimum: Money = Decimal(0)
     kind: Literal["bundle"] = field(default="bundle", kw_only=True, repr=False, compare=False)
-
-    can_withdraw: ClassVar[bool] = True
-    answer_name: ClassVar[str] = "bid"
-
-    @property
-    def least(self) -> Decimal:
-        """The least bid."""
-        return self.minimum
-
-    @property
-    def most(self) -> Decimal:
-        """The greatest bid."""
-        return self.maximum
 
     @property
     def call(self) -> str:

@@ -29,8 +29,23 @@ Audience = str
 # ---------------------------------------------------------------- events, by audience
 
 
+class _Told:
+    """An event that bidders are told."""
+
+    __slots__ = ()
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """How it is told to the bidder of that name, sentence by sentence; none if nobody needs to be told."""
+        return ()
+
+    @property
+    def discloses(self) -> bool:
+        """Whether the rules tell with it, on purpose, what was private until now: that a bidder can't afford more."""
+        return False
+
+
 @dataclass(frozen=True, slots=True)
-class PublicEvent:
+class PublicEvent(_Told):
     """An event that everyone may see."""
 
     audience: ClassVar[Audience] = EVERYONE
@@ -41,17 +56,12 @@ class PublicEvent:
         return ""
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What `words` says, sentence by sentence, put as the bidder of that name is told it."""
+        """How it is told, sentence by sentence: by default as `words` says it."""
         return (self.words,) if self.words else ()
-
-    @property
-    def discloses(self) -> bool:
-        """Whether the rules tell with it, on purpose, what was private until now: that a bidder can't afford more."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)
-class PrivateEvent:
+class PrivateEvent(_Told):
     """An event that one bidder and the analyst may see."""
 
     bidder: str
@@ -61,18 +71,9 @@ class PrivateEvent:
         """The bidder whose event it is."""
         return f"bidder:{self.bidder}"
 
-    def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """How its bidder is told it, sentence by sentence; none if the next call speaks of it, or nobody needs to."""
-        return ()
-
-    @property
-    def discloses(self) -> bool:
-        """Whether the rules tell with it, on purpose, what is private to another."""
-        return False
-
 
 @dataclass(frozen=True, slots=True)
-class SharedEvent:
+class SharedEvent(_Told):
     """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone."""
 
     seats: tuple[str, ...]
@@ -81,15 +82,6 @@ class SharedEvent:
     def audience(self) -> Audience:
         """The seats whose event it is."""
         return f"seats:{json.dumps(self.seats, ensure_ascii=False)}"
-
-    def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """How each of the seats is told it, sentence by sentence."""
-        return ()
-
-    @property
-    def discloses(self) -> bool:
-        """Whether the rules tell with it, on purpose, what is private to another."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)

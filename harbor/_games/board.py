@@ -13,15 +13,7 @@ from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError, HarborError, of_strangers
 from harbor._core.event_texts import plain_sentence
-from harbor._core.events import (
-    BiddersAsked,
-    BidderSeated,
-    BidderWithdrew,
-    Event,
-    LotClosed,
-    Paused,
-    PublicEvent,
-)
+from harbor._core.events import BiddersAsked, BidderSeated, BidderWithdrew, Event, LotClosed, Paused, PublicEvent
 from harbor._core.money import Money
 from harbor._games.drawn import Mark, Picture, checked_marks, checked_pictures
 
@@ -40,8 +32,8 @@ class Shown(NamedTuple):
 class Board(Protocol):
     """What a game shows, as a fold over the events that a viewer may see, in order.
 
-    It is asked what it shows after each event; a row that stays the same tuple costs nothing more. One that has
-    pictures too is a `Draws`.
+    It is asked what it shows after each event; a row that stays the same tuple costs nothing more. One that draws has
+    `pictures` too, and `marks(event)`, which gives the marks that an event adds after it was noted.
     """
 
     def note(self, event: Event) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from harbor._core.errors import ConfigError
-from harbor._core.events import Event
 
 Kind = Literal["line", "step", "point", "bar", "band"]
 Scale = Literal["dollars", "number", "share"]
@@ -63,16 +62,6 @@ class Mark(NamedTuple):
     x: Number | str | None = None
     high: Number | None = None
     panel: str = ""
-
-
-class Draws(Protocol):
-    """A board that has pictures too: it gives the marks of an event after it has taken that event in."""
-
-    pictures: Sequence[Picture]
-
-    def marks(self, event: Event) -> Iterable[Mark]:
-        """Give the marks that an event adds, which was just noted."""
-        ...
 
 
 def checked_marks(marks: Iterable[Mark], pictures: Sequence[Picture]) -> list[Mark]:

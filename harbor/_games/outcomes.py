@@ -144,12 +144,8 @@ class Outcomes:
         units = self.account(bidder).units
         if self.bundles and len(units) > 1:
             return None
-        total = NOTHING
-        for item, count in units.items():
-            if (worth := self.worths.of(bidder, item)) is None:
-                return None
-            total += count * worth
-        return total
+        worths = [count * worth for item, count in units.items() if (worth := self.worths.of(bidder, item)) is not None]
+        return sum(worths, NOTHING) if len(worths) == len(units) else None
 
     def profit(self, bidder: str) -> Decimal | None:
         """Give what a bidder's things are worth to it and what it received, less what it paid; None: not known."""

@@ -27,17 +27,7 @@ from harbor._view.run_data import places_of, seats_of
 from harbor._view.run_record import RunRecord, read_run
 from harbor._view.seen_marks import Marks, pictures_drawn
 from harbor.evaluation._metrics.lineup import is_simulated
-from harbor.evaluation._report.canvas import (
-    HEIGHT,
-    INK,
-    WIDTH,
-    Drawing,
-    LegendEntry,
-    legend,
-    marker,
-    paint,
-    show_unit,
-)
+from harbor.evaluation._report.canvas import HEIGHT, INK, WIDTH, Drawing, LegendEntry, legend, marker, paint, show_unit
 from harbor.evaluation._report.formatting import legible
 from harbor.evaluation._report.panels import MOST
 from harbor.evaluation._report.paper_tables import SIMULATED

@@ -15,7 +15,7 @@ __all__ = sorted(
             name
             for module in (events, thoughts, acts, outcomes)
             for name, kind in vars(module).items()
-            if isinstance(kind, type) and kind.__module__ == module.__name__
+            if isinstance(kind, type) and kind.__module__ == module.__name__ and not name.startswith("_")
         ),
     ]
 )

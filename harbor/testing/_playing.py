@@ -13,15 +13,7 @@ from typing import Any, NamedTuple
 
 from harbor._core.acts import Tried
 from harbor._core.errors import HarborError, placed, told
-from harbor._core.events import (
-    EVERYONE,
-    BiddersAsked,
-    Event,
-    LogOpened,
-    SaleClosed,
-    SeatFailed,
-    ThoughtFailed,
-)
+from harbor._core.events import EVERYONE, BiddersAsked, Event, LogOpened, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.extensions import Found, Kind, fault
 from harbor._core.finding import GIVEN, everything, find, use
 from harbor._core.layout import CALLS, EVENTS

@@ -16,15 +16,7 @@ from harbor._core.acts import Acted, ActedSealed, Tried
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import (
-    ANALYST,
-    EVERYONE,
-    ItemSold,
-    LotClosed,
-    PublicEvent,
-    SaleClosed,
-    SeatFailed,
-)
+from harbor._core.events import ANALYST, EVERYONE, ItemSold, LotClosed, PublicEvent, SaleClosed, SeatFailed
 from harbor._core.finding import find, names
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_seen_by, named

@@ -21,7 +21,7 @@ from harbor._core.finding import find, names
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._games.beauty.game import BEAUTY
-from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded, best_response
+from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.first_price.best_replies import Rivals, best_bid
 from harbor._games.first_price.game import FIRST_PRICE
@@ -29,6 +29,7 @@ from harbor._games.second_price.game import SECOND_PRICE
 from harbor._games.sessions.priors import Normal, Uniform
 from harbor._games.sessions.session import RunOpened
 from harbor._runs.resolve import resolve
+from support.best_response import best_response
 
 PLAYERS = ("Ann", "Ben", "Cho", "Dee", "Eve")
 

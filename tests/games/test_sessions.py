@@ -20,7 +20,7 @@ from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, PaidSealed,
 from harbor._core.seeding import stream
 from harbor._games.beauty.game import BEAUTY
 from harbor._games.beauty.measures import contests
-from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, best_response, target
+from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, target
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.building import build
 from harbor._games.english_private.game import ENGLISH_PRIVATE
@@ -39,6 +39,7 @@ from harbor._games.sessions.results import Result, past_runs
 from harbor._games.sessions.session import RunClosed, RunLabelled, SessionOpened
 from harbor._house.auctioneer import announce, call, told_to
 from harbor._house.sale import Sale
+from support.best_response import best_response
 from support.turns import take_turn
 
 RATIONAL = {

@@ -19,16 +19,7 @@ from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import (
-    BidderSeated,
-    CatalogShown,
-    Event,
-    ItemOpened,
-    Lot,
-    ModelCalled,
-    RoundClosed,
-    SaleOpened,
-)
+from harbor._core.events import BidderSeated, CatalogShown, Event, ItemOpened, Lot, ModelCalled, RoundClosed, SaleOpened
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled

@@ -24,7 +24,6 @@ from harbor._core.log_lines import Entry
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.play import answer_best
-from harbor._games.beauty.rules import best_response
 from harbor._games.chance import Chance
 from harbor._games.sessions.measures import Played, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
@@ -34,6 +33,7 @@ from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
+from support.best_response import best_response
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
 RUNS = 3

@@ -1,11 +1,14 @@
-"""A best response in the first-price auction to rivals who all bid alike, found by search over all bids in cents."""
+"""Best responses: in the beauty contest by a formula, in the first-price auction by search over all bids in cents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
+from harbor._core.amounts import NUMBER_STEP
 from harbor._games.first_price.equilibrium import equilibrium_bid
 from harbor._games.sessions.priors import Distribution
 
@@ -43,3 +46,9 @@ def gain_share(
     reached = [profit(value, np.round(bid_of(value, rivals, prior), 2)) for value in own]
     best = [profit(value, every).max() for value in own]
     return float(sum(best) / sum(reached) - 1)
+
+
+def best_response(others: Sequence[Decimal], fraction: Fraction) -> Decimal:
+    """Give the number that hits the target if the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
+    best = fraction * sum(map(Fraction, others), Fraction(0)) / (len(others) + 1 - fraction)
+    return (Decimal(best.numerator) / Decimal(best.denominator)).quantize(NUMBER_STEP)

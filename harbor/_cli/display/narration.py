@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from harbor._core.events import (
-    Event,
-    ItemSold,
-    SaleOpened,
-    ValueRevealed,
-)
+from harbor._core.events import Event, ItemSold, SaleOpened, ValueRevealed
 from harbor._core.money import dollars
 from harbor._core.outcomes import Signal
 from harbor._house.people import Call

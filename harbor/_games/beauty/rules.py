@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from harbor._core.amounts import NUMBER_STEP, Number
+from harbor._core.amounts import Number
 from harbor._core.asks import Action, Ask
 from harbor._core.events import Event
 from harbor._core.money import CENT, Claim, Money, dollars
@@ -150,9 +150,3 @@ def award(picked: Mapping[str, Decimal], fraction: Fraction, prize: Decimal) -> 
     winners = [name for name in picked if distance[name] == min(distance.values())]
     each, left = divmod(int(prize / CENT), len(winners))
     return {name: (each + (place < left)) * CENT for place, name in enumerate(winners)}
-
-
-def best_response(others: Sequence[Decimal], fraction: Fraction) -> Decimal:
-    """Give the number that hits the target if the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
-    best = fraction * sum(map(Fraction, others), Fraction(0)) / (len(others) + 1 - fraction)
-    return (Decimal(best.numerator) / Decimal(best.denominator)).quantize(NUMBER_STEP)

@@ -10,15 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._core.events import (
-    BidderLabelled,
-    BiddersAsked,
-    ItemLabelled,
-    ItemSold,
-    ItemUnsold,
-    SaleOpened,
-    ValueRevealed,
-)
+from harbor._core.events import BidderLabelled, BiddersAsked, ItemLabelled, ItemSold, LotClosed, SaleOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games import outcomes
@@ -78,8 +70,7 @@ def _possible(entries: Sequence[Entry]) -> Decimal:
 
 def true_values(entries: Sequence[Entry]) -> dict[str, Decimal]:
     """Give the true value of each item in dollars; of a public log, of those whose value was revealed."""
-    known = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
-    return known or {shown.item: shown.true_value for shown in of_type(entries, ValueRevealed)}
+    return outcomes.outcomes(entries).worths.items
 
 
 def revealed(entries: Sequence[Entry]) -> bool:
@@ -89,18 +80,13 @@ def revealed(entries: Sequence[Entry]) -> bool:
 
 def items(entries: Sequence[Entry]) -> list[ItemResult]:
     """List the items in the order of the sale."""
-    sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
-    unsold = {given_up.item for given_up in of_type(entries, ItemUnsold)}
+    over = {end.item: end for end in of_type(entries, LotClosed)}
     labelled = [label.item for label in of_type(entries, ItemLabelled)]
     names = labelled or [lot.name for opened in of_type(entries, SaleOpened) for lot in opened.lots]
     rounds = Counter(asked.item for asked in of_type(entries, BiddersAsked) if asked.attempt == 1)
-    return [
-        ItemResult(
-            name=name,
-            winner=sold[name].winner if name in sold else None,
-            price=sold[name].price if name in sold else None,
-            rounds=rounds[name],
-            closed=name in sold or name in unsold,
-        )
-        for name in names
-    ]
+    found = []
+    for name in names:
+        end = over.get(name)
+        winner, price = (end.winner, end.price) if isinstance(end, ItemSold) else (None, None)
+        found.append(ItemResult(name, winner, price, rounds[name], closed=end is not None))
+    return found

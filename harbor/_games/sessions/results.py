@@ -11,7 +11,8 @@ from harbor._core.acts import Acted, ActedSealed
 from harbor._core.asks import Bid
 from harbor._core.events import Event
 from harbor._core.money import Claim
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal
+from harbor._core.outcomes import Allocated, AllocatedSealed, Paid, PaidSealed, Signal
+from harbor._games.outcomes import Outcomes
 from harbor._games.sessions.session import RunClosed, RunOpened, SessionOpened
 
 NOTHING = Decimal(0)
@@ -54,63 +55,50 @@ class Sessions:
                 self.opened = event
             case RunOpened():
                 self._run = _Run()
-            case Signal(bidder=bidder, values=values):
-                self._run.values[bidder] = next(iter(values.values()))
-            case Acted(bidder=bidder, act=act):
-                self._run.is_shown = True
-                self._run.act(bidder, act)
-            case ActedSealed(bidder=bidder, act=act):
-                self._run.own.add(bidder)
-                self._run.act(bidder, act)
-            case Allocated(bidder=bidder) | AllocatedSealed(bidder=bidder):
-                self._run.winners.add(bidder)
-            case Paid() | PaidSealed():
-                self._run.pay(event)
             case RunClosed() if self.opened:
                 return self._run.past(event, self.opened)
+            case _:
+                self._run.note(event)
         return None
 
 
 @dataclass
 class _Run:
-    """A run under way."""
+    """A run under way; `known` are the players whose own results are."""
 
     actions: Actions = field(default_factory=dict)
-    values: dict[str, Decimal] = field(default_factory=dict)
-    own: set[str] = field(default_factory=set)
+    known: set[str] = field(default_factory=set)
     winners: set[str] = field(default_factory=set)
-    paid: dict[str, Decimal] = field(default_factory=dict)
-    fees: dict[str, Decimal] = field(default_factory=dict)
-    prizes: dict[str, Decimal] = field(default_factory=dict)
+    told: Outcomes = field(default_factory=Outcomes)
     is_shown: bool = False
 
-    def act(self, bidder: str, act: object) -> None:
-        """Take an act: in a game of several rounds, the last bid counts."""
-        self.actions[bidder] = act.amount if isinstance(act, Bid) else self.actions.get(bidder)
-
-    def pay(self, event: Paid | PaidSealed) -> None:
-        """Take a payment."""
-        if event.payer == HOUSE:
-            self.prizes[event.payee] = event.amount
-            self.winners.add(event.payee)
-        elif event.fee:
-            self.fees[event.payer] = event.amount
-        else:
-            self.paid[event.payer] = event.amount
+    def note(self, event: Event) -> None:
+        """Take one event in; in a game of several rounds, the last bid counts."""
+        self.told.note(event)
+        match event:
+            case Acted(bidder=bidder, act=act) | ActedSealed(bidder=bidder, act=act):
+                self.actions[bidder] = act.amount if isinstance(act, Bid) else self.actions.get(bidder)
+                self.is_shown = self.is_shown or isinstance(event, Acted)
+            case (
+                Allocated(bidder=winner)
+                | AllocatedSealed(bidder=winner)
+                | Paid(payer="", payee=winner)
+                | PaidSealed(payer="", payee=winner)
+            ):
+                self.winners.add(winner)
+        if isinstance(event, ActedSealed | Signal):
+            self.known.add(event.bidder)
 
     def past(self, closed: RunClosed, opened: SessionOpened) -> Past:
         """Give the run, now that it is over."""
-        known = self.own | self.values.keys()
         shown = {name: self.actions.get(name) for name in opened.bidders} if self.is_shown else {}
-        results = [self._result(name, closed.item, opened) for name in opened.bidders if name in known]
+        results = [self._result(name, closed.item, opened) for name in opened.bidders if name in self.known]
         return Past(closed, shown, tuple(results))
 
     def _result(self, name: str, item: str, opened: SessionOpened) -> Result:
-        paid, fee = self.paid.get(name, NOTHING), self.fees.get(name, NOTHING)
-        won, value = name in self.winners, self.values.get(name)
-        gained = self.prizes.get(name, NOTHING) + (value or NOTHING if won else NOTHING)
-        left = opened.assets - paid - fee + gained
-        return Result(name, item, self.actions.get(name), won, paid, fee, left, value)
+        mine, won, value = self.told.account(name), name in self.winners, self.told.worths.of(name, item)
+        left = opened.assets + mine.received - mine.spent + (value or NOTHING if won else NOTHING)
+        return Result(name, item, self.actions.get(name), won, mine.paid.get(item, NOTHING), mine.fees, left, value)
 
 
 def past_runs(events: Iterable[Event]) -> Iterator[Past]:

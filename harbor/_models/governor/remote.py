@@ -21,17 +21,7 @@ from harbor._core.redaction import known_secret
 from harbor._models.governor.link import GovernorAddress as GovernorAddress
 from harbor._models.governor.link import Link, line_of
 from harbor._models.governor.local import LocalGovernor
-from harbor._models.governor.terms import (
-    Answered,
-    Busy,
-    Failed,
-    Refused,
-    Request,
-    Stopped,
-    Ticket,
-    TooLong,
-    Verdict,
-)
+from harbor._models.governor.terms import Answered, Busy, Failed, Refused, Request, Stopped, Ticket, TooLong, Verdict
 from harbor._models.governor.under_way import Wait
 
 TOKEN_SECONDS = 10.0

@@ -11,16 +11,7 @@ from typing import Literal, Protocol
 
 from harbor._config.models import ReplyForm
 from harbor._core.errors import LogError
-from harbor._core.events import (
-    NO_REQUESTS,
-    Answered,
-    Event,
-    ModelCalled,
-    PublicEvent,
-    SeatFailed,
-    Spent,
-    ThoughtFailed,
-)
+from harbor._core.events import NO_REQUESTS, Answered, Event, ModelCalled, PublicEvent, SeatFailed, Spent, ThoughtFailed
 from harbor._core.log import TURN_OPENS
 from harbor._core.log_lines import Entry
 from harbor._core.players import AGENT, SeatReply

@@ -8,12 +8,7 @@ import pytest
 from autogen_agentchat.agents import AssistantAgent
 from autogen_core.memory import MemoryContent, MemoryMimeType
 from autogen_core.model_context import UnboundedChatCompletionContext
-from autogen_core.models import (
-    CreateResult,
-    RequestUsage,
-    SystemMessage,
-    UserMessage,
-)
+from autogen_core.models import CreateResult, RequestUsage, SystemMessage, UserMessage
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.config import get_store

@@ -9,19 +9,7 @@ from pathlib import Path
 from harbor._core.errors import ConfigError
 from harbor.evaluation import by_bidder, figure, metric
 from harbor.events import BidderLabelled, LotClosed, PublicEvent
-from harbor.games import (
-    Amount,
-    Ask,
-    Bid,
-    Claim,
-    Game,
-    Measures,
-    Play,
-    Policy,
-    RuleSettings,
-    ScriptedPolicy,
-    of_type,
-)
+from harbor.games import Amount, Ask, Bid, Claim, Game, Measures, Play, Policy, RuleSettings, ScriptedPolicy, of_type
 
 PIE = Decimal(10)
 HERE = Path(__file__).parent
