@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harbor._house.verdict import Verdict
 
 DOES_NOT_FOLLOW = 1
+NOT_CHECKED = 2
 MOST_SHOWN = 12
 """Sentences of what is not checked, in words; `--json` has all."""
 
@@ -34,7 +35,7 @@ def verify(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check that a log follows from the rules of its game, without a model; exit 1 if it does not."""
+    """Check that a log follows from its game's rules, without a model; exit 1 if it does not, 2 if that is unknown."""
     if not (run / DESIGN).is_file() and not public_auctions(run):
         log_of(run)  # what has no log is refused before more is imported
     found = list(_verdicts(run))
@@ -44,11 +45,12 @@ def verify(
     path, verdict = wrong[0] if wrong else (found[0][0] if len(found) == 1 else run, _together([v for _, v in found]))
     if as_json:
         counts = {"path": str(path), "checked": len(found), "differ": len(wrong)}
-        typer.echo(json.dumps(asdict(verdict) | counts))
+        known = {} if verdict.level != "heading" else {"follows": None}
+        typer.echo(json.dumps(asdict(verdict) | known | counts))
     else:
         _show(path, verdict, found, len(wrong))
-    if wrong:
-        raise typer.Exit(DOES_NOT_FOLLOW)
+    if wrong or verdict.level == "heading":
+        raise typer.Exit(DOES_NOT_FOLLOW if wrong else NOT_CHECKED)
 
 
 def _verdicts(run: Path) -> Iterator[tuple[Path, Verdict]]:
@@ -79,8 +81,9 @@ def _played_again(run: Path) -> Iterator[tuple[Path, Verdict]]:
 def _together(verdicts: list[Verdict]) -> Verdict:
     """Join verdicts that all say that a log follows."""
     unchecked = dict.fromkeys(sentence for one in verdicts for sentence in one.unchecked)
-    public = next((one.level for one in verdicts if one.level == "public"), verdicts[0].level)
-    return replace(verdicts[0], level=public, unchecked=tuple(unchecked))
+    levels = {one.level for one in verdicts}
+    least = next((level for level in ("heading", "public") if level in levels), verdicts[0].level)
+    return replace(verdicts[0], level=least, unchecked=tuple(unchecked))
 
 
 def _counted(checked: list[tuple[Path, Verdict]]) -> str:
@@ -101,7 +104,7 @@ def _show(path: Path, verdict: Verdict, checked: list[tuple[Path, Verdict]], dif
         typer.echo(printable(f"expected: {verdict.expected}"))
         typer.echo(printable(f"found:    {verdict.found}"))
         return
-    what = "public events follow" if verdict.level == "public" else "follows"
+    what = {"public": "public events follow", "heading": "not checked whether it follows"}.get(verdict.level, "follows")
     typer.echo(
         f"{what} from {source}: {printable(str(path))}"
         + (f" ({_counted(checked)} checked)" if len(checked) > 1 else "")

@@ -60,15 +60,18 @@ def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Ve
         check_heading(entries, game, known)
         story = _story(entries, game)
         made = _rules(entries, game, known)
-        ends = _carried_again(entries, story, game, made, level) if made else (_unknown(game),)
+        ends = _carried_again(entries, story, game, made, level) if made else ()
     except Differs as error:
         return replace(error.verdict, level=level)
-    said = () if known or not made else (AS_TOLD,)
+    if not made:
+        return Verdict(True, "heading", unchecked=(_unknown(game),))
+    said = () if known else (AS_TOLD,)
     return Verdict(True, level, unchecked=(*said, *ends, PRIVATE_UNCHECKED if public else THOUGHTS_UNCHECKED))
 
 
 def _unknown(game: Game) -> str:
-    return f"the game {game.name!r} does not tell its rules from public events (Game.from_public): none is checked"
+    why = f"the game {game.name!r} does not tell its rules from public events (Game.from_public)"
+    return f"{why}, so without the settings of the run none of them is"
 
 
 def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> Mechanism[Any] | None:

@@ -101,7 +101,7 @@ def difference_in(run: Path, entries: Sequence[Entry]) -> str:
 def _of_sale(log: Path, evidence: Evidence) -> Checked:
     settings, complaint = _settings(log)
     verdict = _unless_wrong(evidence, lambda: check(evidence.entries, settings))
-    if verdict.follows and verdict.level == "rules":
+    if verdict.follows and verdict.level != "public":
         said = (*filter(None, [complaint]), *imported_in(evidence.entries))
         verdict = replace(verdict, unchecked=(*said, *verdict.unchecked))
     return Checked(log, verdict, evidence.entries)

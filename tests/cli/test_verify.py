@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,19 @@ def test_a_forged_log_is_exit_1_with_the_first_difference_on_one_screen(kind, lo
     assert (found["path"], found["differ"]) == (str(log), 1)
     assert json.loads(found["found"]) == {"price": 1}
     assert json.loads(found["expected"])["price"] >= 1000
+
+
+def test_a_log_of_a_game_that_tells_no_rules_is_said_to_be_unchecked_and_is_exit_2(tmp_path, monkeypatch):
+    auction("english").run(out=tmp_path / "run")
+    (tmp_path / "run" / "config.json").unlink()
+    monkeypatch.setattr("harbor._house.checking.game_of", lambda _: replace(ENGLISH, from_public=None))
+    done = harbor("verify", tmp_path / "run")
+    assert done.returncode == 2
+    assert done.stdout.startswith("not checked whether it follows from the rules: ")
+    assert "not checked: the game 'english' does not tell its rules from public events" in done.stdout
+    done = harbor("verify", tmp_path / "run", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["follows"], found["level"]) == (2, None, "heading")
 
 
 def test_an_edited_line_is_exit_1_with_its_line(here):
