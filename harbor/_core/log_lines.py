@@ -181,7 +181,10 @@ def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]
     try:
         return name, adapter.serializer.to_json(event, exclude=exclude)[1:-1]
     except PydanticSerializationError:  # a lone surrogate, as in a broken file name
-        fields = adapter.dump_python(event, mode="json", exclude=exclude)
+        try:
+            fields = adapter.dump_python(event, mode="json", exclude=exclude)
+        except PydanticSerializationError as error:
+            raise LogError(f"{event!r} can't be written; give an amount as a Decimal of dollars") from error
         plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return name, plain.encode(errors="replace")[1:-1]
 

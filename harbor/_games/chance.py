@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NoReturn, TypeVar
 
 from harbor._core.acts import Drawn, DrawnOpenly
-from harbor._core.errors import HarborError
+from harbor._core.errors import ConfigError, HarborError
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
@@ -57,8 +57,14 @@ class Chance(Random):
         self.gauss_next = None
 
     def pick(self, what: str, among: Sequence[T]) -> T:
-        """Draw one of these, with equal chances; `what` says in words what for."""
+        """Draw one of these, with equal chances; `what` says in words what for.
+
+        Raises:
+            ConfigError: there is none to draw.
+        """
         source = self._source
+        if not among:
+            raise ConfigError(f"{what!r} is drawn among nothing; give at least one thing to draw")
         if source is not None:
             chosen = source.choice(among)  # also of one: what is drawn later hangs on it
             if len(among) > 1:

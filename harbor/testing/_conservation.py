@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from random import Random
 from typing import Any
 
+from harbor._core.acts import Acted, ActedSealed
 from harbor._core.amounts import Amount
+from harbor._core.asks import Action, Ask, Withdraw
 from harbor._core.bundles import Bundle
 from harbor._core.events import BidderLabelled, BiddersAsked, BidderSeated, Event
-from harbor._core.log import of_type
+from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry, is_seen_by
 from harbor._core.money import dollars
 from harbor._core.offers import AcceptOrWait
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
+from harbor._core.players import SeatReply
 from harbor._games.game import Game
 from harbor._games.mechanism import Mechanism
+from harbor._house.auctioneer import auction_loop
+from harbor._house.sale import Sale
+from harbor.testing._playing import MOST_TURNS
 
 IN_DOLLARS = (Amount, AcceptOrWait, Bundle)
 """The action spaces whose greatest amount is money."""
@@ -29,10 +37,25 @@ def broken_law(game: Game, rules: Mechanism[Any], log: Sequence[Entry]) -> str:
     Whoever gets something, pays or is paid is a bidder, or the house. No more units of an item are given than its
     supply. Every payment goes from one to another and takes nothing back. Unless the game has no budgets, no bidder
     pays more for an item, fees left out, than an ask for it allowed, nor more in all than its budget and what it
-    received. Who gets, pays or is paid learns of it.
+    received. Who gets, pays or is paid learns of it. What all are shown of an act is what it was.
     """
     law = _Law(game, rules, {label.bidder for label in of_type(log, BidderLabelled)}, rules.start())
     return next(filter(None, (law.note(entry.event) for entry in log)), "")
+
+
+def at_the_edge(game: Game, rules: Mechanism[Any], log: Sequence[Entry], edge: int) -> Sequence[Entry]:
+    """Play the rules of a log again, with the same bidders, who all answer at one edge: 0 is the first, -1 the last."""
+    brought = [entry.event for entry in log if isinstance(entry.event, BidderLabelled | BidderSeated)]
+    names = [event.bidder for event in brought if isinstance(event, BidderLabelled)]
+    sale = Sale(rules, names, Log(), Random(0), game.acts, game.draws)
+    sale.record(*brought)
+    loop = auction_loop(sale, (), reasks=0)
+    with suppress(StopIteration):
+        turn = next(loop)
+        for _ in range(MOST_TURNS):
+            asks = [ask for ask in turn if isinstance(ask, Ask)]
+            turn = loop.send({ask.bidder: SeatReply(answer=ask.space.edges()[edge]) for ask in asks})
+    return sale.log.entries
 
 
 @dataclass
@@ -47,6 +70,7 @@ class _Law:
     given: dict[str, Decimal] = field(default_factory=dict)
     allowed: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     paid: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    sealed: dict[tuple[str, str, int], Action] = field(default_factory=dict)
     left: dict[str, Decimal] = field(default_factory=dict)
 
     def note(self, event: Event) -> str:
@@ -58,6 +82,10 @@ class _Law:
                 self.left[bidder] = budget
             case BiddersAsked():
                 self._allow()
+            case ActedSealed():
+                self.sealed[event.bidder, event.item, event.round] = event.act
+            case Acted() if self.game.acts == "sealed":
+                return self._shown(event)
             case Allocated() | AllocatedSealed():
                 return self._strangers(event, event.bidder) or self._give(event.item, event.units)
             case Paid() | PaidSealed():
@@ -69,6 +97,13 @@ class _Law:
             if isinstance(ask.space, IN_DOLLARS):
                 key = ask.bidder, ask.item
                 self.allowed[key] = max(ask.maximum, self.allowed.get(key, NOTHING))
+
+    def _shown(self, event: Acted) -> str:
+        """Say that everyone is shown another act than there was; why one withdrew may be left out."""
+        was = self.sealed.get((event.bidder, event.item, event.round))
+        if was == event.act or (isinstance(was, Withdraw) and isinstance(event.act, Withdraw)):
+            return ""
+        return f"all are shown {event!r}, and the act was {was!r}; show what there was, with its item and round"
 
     def _strangers(self, event: Event, *names: str) -> str:
         if strange := [name for name in names if name not in self.bidders]:

@@ -23,7 +23,7 @@ from harbor._house.checking import check
 from harbor._runs.auction import Auction
 from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
-from harbor.testing._conservation import broken_law
+from harbor.testing._conservation import at_the_edge, broken_law
 from harbor.testing._leaks import check_leaks
 from harbor.testing._playing import (
     Asked,
@@ -62,9 +62,9 @@ def check_game(
     bidder. It keeps the law of units and money: no unit is given twice, money goes from one to another, and nobody pays
     for an item more than its asks allowed. Facts of prompts come from what the bidder has seen and from nowhere else;
     each is explained, and none is explained that is not there. Its standings name every bidder once, can be taken of a
-    log that broke off anywhere, and are the same of public events alone where its measures are `public`. If it has a
-    record, every log follows from it, also one that broke off, one without settings and one of public events alone. Its
-    board shows texts to each viewer.
+    log that broke off anywhere, and are the same of public events alone where its measures are `public`. If it
+    tells its rules from public events, every log follows from them, also one that broke off, one without settings and
+    one of public events alone. Its board shows texts to each viewer.
 
     Nobody notices what is another's. Each draw of `build`, and each setting of a seat that it `uses`, is changed in
     turn, and the same acts are played again. What only one bidder is told by this changes nothing that others are
@@ -171,9 +171,12 @@ def _won_by_bidders(log: Sequence[Entry], bidders: Sequence[str]) -> None:
 
 
 def _conserved(game: Game, log: Sequence[Entry], auction: Auction) -> None:
+    """Require the law of units and money of a log, and where everyone answers at an edge of what it may."""
     resolved = with_items(auction)
-    wrong = broken_law(game, game.build(resolved.rules, resolved), log)
-    require(not wrong, wrong)
+    rules = game.build(resolved.rules, resolved)
+    for happened in (log, *(at_the_edge(game, rules, log, edge) for edge in (0, -1))):
+        wrong = broken_law(game, rules, happened)
+        require(not wrong, wrong)
 
 
 def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
@@ -199,13 +202,13 @@ def _known_in_public(told: Sequence[Any], full: Sequence[Any]) -> None:
 
 
 def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:
-    """Require that a log follows from the record of its game, whatever of it is there."""
+    """Require that a log follows from the rules of its game, whatever of it is there."""
     resolved = with_items(auction)
     for told, settings in ((log, resolved), (log, None), (public(log), None)):
         for cut in cuts(told):
             if any(isinstance(entry.event, game.opening) for entry in cut):
                 verdict = check(cut, settings)
-                require(verdict.follows, "a log that was played does not follow from the record of the game", verdict)
+                require(verdict.follows, "a log that was played does not follow from its rules", verdict.words)
 
 
 def _shown(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:

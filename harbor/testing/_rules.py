@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
+from pydantic import ValidationError
+
 from harbor._core.asks import Ask
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode, named
@@ -87,6 +89,13 @@ def _read_back(events: Sequence[Event]) -> Iterator[Event]:
     """Write each event to a line and read it again."""
     for event in events:
         line, _ = encode(Entry(0, 0.0, event), "")
-        read = decode(line, "", named([type(event)]))[0].event
+        try:
+            read = decode(line, "", named([type(event)]))[0].event
+        except ValueError as error:
+            fields = [str(one["loc"][0]) for one in error.errors()] if isinstance(error, ValidationError) else []
+            raise AssertionError(
+                f"{event!r} can't be read back from a log ({', '.join(fields)}); give each field what its type says,"
+                " and dollars in whole cents"
+            ) from error
         require(read == event, "an event read back from the log is not the event that was written", event)
         yield read

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._core.acts import Drawn, DrawnOpenly
+from harbor._core.errors import ConfigError
 from harbor._games.chance import Chance, Undrawn
 
 QUICK = settings(max_examples=150)
@@ -121,6 +122,12 @@ def test_a_number_among_one_is_not_told_and_not_asked_for(draw):
 def test_rules_do_not_begin_chance_anew(again):
     with pytest.raises(TypeError, match="rules can't seed chance or set its state; draw what is needed"):
         again(Chance(Random(1)))
+
+
+@pytest.mark.parametrize("source", [Random(1), None])
+def test_nothing_is_drawn_among_nothing(source):
+    with pytest.raises(ConfigError, match="'a prize' is drawn among nothing; give at least one thing"):
+        Chance(source).pick("a prize", [])
 
 
 def test_without_a_source_one_of_one_is_taken_without_a_draw_that_is_told():

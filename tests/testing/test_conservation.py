@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import use
+from harbor._core.acts import Acted, Drawn
+from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import BidderLabelled, BidderSeated
 from harbor._core.finding import find, names
 from harbor._core.log_lines import Entry
@@ -102,6 +104,30 @@ BREAKS = {
     "lets a stranger pay": (paying(lambda _, paid: [replace(paid, payer="Zed")]), "is no bidder: 'Zed'"),
     "pays a stranger": (paying(lambda _, paid: [replace(paid, payee="Zed")]), "is no bidder: 'Zed'"),
     "takes money back": (paying(lambda _, paid: [replace(paid, amount=-1 - paid.amount)]), r"pays -\$"),
+    "lets pay beyond the budget only where all bid the most": (
+        paying(lambda _, paid: [replace(paid, amount=paid.amount + (paid.amount == 100))]),
+        r"pays \$101 for 'vase', and its asks allow \$100",
+    ),
+    "shows another act than there was": (
+        paying(lambda _, paid: [paid, Acted(paid.payer, paid.item, Bid(Decimal("0.07")))]),
+        "all are shown Acted.*0.07.*, and the act was Bid.*; show what there was, with its item and round",
+    ),
+    "shows an act of somebody that was not asked": (
+        paying(lambda _, paid: [paid, Acted(paid.payer, "jar", Withdraw())]),
+        "all are shown Acted.*'jar'.*, and the act was None",
+    ),
+    "draws by itself": (
+        paying(lambda _, paid: [paid, Drawn("weather", ("sun", "rain"), "snow")]),
+        "rules write draws themselves; draw with `chance`, and by nothing else",
+    ),
+    "pays a text": (
+        paying(lambda _, paid: [replace(paid, amount="5")]),
+        r"Paid\(.*'5'.* can't be written; give an amount as a Decimal of dollars",
+    ),
+    "pays parts of a cent": (
+        paying(lambda _, paid: [replace(paid, amount=Decimal("0.001"))]),
+        r"Paid\(.* can't be read back from a log \(amount\); give .* dollars in whole cents",
+    ),
     "lets somebody pay itself": (paying(lambda _, paid: [replace(paid, payee=paid.payer)]), "pays itself for 'vase'"),
 }
 
