@@ -13,10 +13,9 @@ from typing import NamedTuple
 from harbor._core.log_lines import Entry
 from harbor._games.outcomes import GETS, PAYS, Outcomes, outcomes
 from harbor.evaluation._metrics.measurement import Measurement, measured, metric
-from harbor.evaluation._metrics.results import by_account, unknown_worth
+from harbor.evaluation._metrics.results import BUNDLES, by_account, unknown_worth
 
 TRADES = (*GETS, *PAYS)
-BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the others"
 COMMON = "the items are worth the same to everybody, so that it does not matter who gets them"
 BUDGETS = "bidders have budgets, under which an item can't always go to whom it is worth most"
 UNITS = "there are several units of an item, or it was divided"

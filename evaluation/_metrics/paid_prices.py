@@ -11,8 +11,10 @@ from harbor._games.outcomes import outcomes
 from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, metric
 
+NO_PRICE = "no item went to one bidder, as one unit, for money that is paid under its name"
 
-@metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data="nothing was sold for money")
+
+@metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data=NO_PRICE)
 def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Dollars that whoever got the item paid for it, or in the run, at place `at`, and the highest bid.
 

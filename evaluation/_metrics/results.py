@@ -18,6 +18,7 @@ from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metri
 _NO_ITEM = "no item is over yet"
 UNREVEALED = "true values that it needs were not made public"
 UNTOLD = "nothing tells what it is worth to a bidder"
+BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the others"
 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
@@ -34,6 +35,8 @@ def closed(entries: Sequence[Entry]) -> dict[str, int]:
 
 def unknown_worth(entries: Sequence[Entry]) -> str:
     """Say why what somebody got has no worth, or not one that is told."""
+    if outcomes(entries).bundles:
+        return BUNDLES
     return UNREVEALED if is_public(entries) else UNTOLD
 
 

@@ -24,17 +24,17 @@ MOST_CARRIED = 1_000_000
 def carried(events: Sequence[str], ask: Ask | Pause | None = None) -> dict[str, str]:
     """Write events that are JSON already, and an ask, as the metadata of a message."""
     told = {EVENTS: f"[{','.join(events)}]"} if events else {}
-    return told if ask is None else {**told, ASKED: ASK.dump_json(ask).decode()}
+    return told if ask is None else {**told, ASKED: json.dumps(_fields(ask), ensure_ascii=False)}
 
 
 def ask_in(metadata: Mapping[str, Any]) -> Ask | Pause | None:
     """Read the ask that a message carries; None if it carries none."""
     try:
         told = from_json(_text(metadata, ASKED))
-        ask = ASK.validate_python(told)
+        is_call = isinstance(told, dict) and not told.keys().isdisjoint(("item", "space"))
+        ask = ASK.validate_python({"round": 1, **told} if is_call else told)
     except (ValueError, TypeError):  # TypeError: a lone surrogate
         return None
-    is_call = isinstance(told, dict) and not told.keys().isdisjoint(("item", "space"))
     return None if is_call and isinstance(ask, Pause) else ask  # a call that lacks something is no time to think
 
 
@@ -53,6 +53,12 @@ def events_in(metadata: Mapping[str, Any], bidder: str, kinds: Iterable[type[Eve
     except (ValueError, TypeError):  # TypeError: a lone surrogate
         return None
     return [event for event in _read(told, kinds) if is_seen_by(bidder, event)] if isinstance(told, list) else None
+
+
+def _fields(ask: Ask | Pause) -> Any:
+    """Give an ask with the names of its fields, as a turn of the protocol has them."""
+    told = ASK.dump_python(ask, mode="json")
+    return dict(zip(ask._fields, told, strict=True)) if isinstance(ask, Ask) else told
 
 
 def _text(metadata: Mapping[str, Any], name: str) -> str:

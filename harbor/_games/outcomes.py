@@ -165,14 +165,6 @@ class Outcomes:
                 found[item].append(bidder)
         return found
 
-    def prices(self) -> Dollars:
-        """Give what bidders paid for each item in all, fees left out."""
-        found: Dollars = {}
-        for mine in self.accounts.values():
-            for item, amount in mine.paid.items():
-                found[item] = found.get(item, NOTHING) + amount
-        return found
-
     def _give(self, event: Allocated | AllocatedSealed) -> None:
         units, item = self.account(event.bidder).units, event.item
         units[item] = units.get(item, NOTHING) + event.units
@@ -208,7 +200,7 @@ class TraderStanding:
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
-    """How an item went: who got some of it, and what bidders paid for it (None: nobody paid)."""
+    """How an item went: who got some of it, and what they paid for it in all, fees left out (None: nothing)."""
 
     name: str
     winners: tuple[str, ...]
@@ -227,9 +219,11 @@ def standings(entries: Sequence[Entry]) -> list[TraderStanding]:
 
 def items(entries: Sequence[Entry]) -> list[ItemOutcome]:
     """List the items that are over."""
-    told = outcomes(entries)
-    prices = told.prices()
-    return [ItemOutcome(item, tuple(holders), prices.get(item)) for item, holders in told.holders().items()]
+    told, found = outcomes(entries), []
+    for item, holders in told.holders().items():
+        paid = [told.accounts[bidder].paid[item] for bidder in holders if item in told.accounts[bidder].paid]
+        found.append(ItemOutcome(item, tuple(holders), sum(paid, NOTHING) if paid else None))
+    return found
 
 
 def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:

@@ -18,7 +18,8 @@ from matplotlib.ticker import MaxNLocator
 from harbor._core.errors import ConfigError
 from harbor._core.finding import command
 from harbor._core.how_far import steps
-from harbor._core.layout import auction_logs
+from harbor._core.layout import auction_logs, log_of
+from harbor._core.log import read_log
 from harbor._core.log_lines import is_over
 from harbor._games.board import GuardedBoard
 from harbor._games.drawn import Mark, Picture
@@ -68,6 +69,8 @@ def run_drawings(run: Path) -> dict[str, Drawing]:
         inside = str(auctions[0].parent)
         raise ConfigError(f"{str(run)!r} is a series; give the folder of one of its auctions, such as {inside!r}")
     record = read_run(run)
+    if record.raw:
+        read_log(log_of(run))  # says why it can only be shown as it is written
     seats, told = seats_of(record.entries), f"Of one game; source: the log in {record.folder.resolve().name}."
     said = told + " It is not over." * (not is_over(record.entries)) + f" {SIMULATED}" * is_simulated(record.entries)
     found = {one.name: _drawing(one, parts, seats, said) for one, parts in _marks(record).items()}

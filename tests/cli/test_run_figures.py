@@ -16,6 +16,7 @@ from matplotlib.figure import Figure as Sheet
 
 from harbor import Auction
 from harbor._core import finding
+from harbor._core.events import SCHEMA_VERSION
 from harbor._core.log import of_type
 from harbor._games.drawn import Mark, Picture
 from harbor._view.run_data import run_page
@@ -118,6 +119,12 @@ def test_a_log_that_is_cut_short_is_drawn_up_to_there_and_the_caption_says_so(ru
     assert sum(len(one) for one in _marks(read_run(copy)).values()) < sum(
         len(one) for one in _marks(read_run(run)).values()
     )
+
+
+def test_a_log_of_an_earlier_schema_is_named_with_its_schema(run, tmp_path):
+    text = (run / "events.jsonl").read_text()
+    (tmp_path / "events.jsonl").write_text(text.replace(f'"schema":{SCHEMA_VERSION}', '"schema":2', 1))
+    assert "has schema 2 of an earlier Harbor" in mistake(harbor("figure", tmp_path))
 
 
 def test_a_series_names_one_of_its_auctions(run, tmp_path):

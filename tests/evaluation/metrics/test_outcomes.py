@@ -20,9 +20,10 @@ from harbor._core.finding import find
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
 from harbor._games.game import TRADE
-from harbor._games.outcomes import ItemOutcome, TraderStanding, outcomes, ranks
-from harbor.evaluation._metrics.outcomes import BUDGETS, BUNDLES, COMMON, UNITS, UNTOLD, WORTHLESS, efficiency
+from harbor._games.outcomes import ItemOutcome, TraderStanding, items, outcomes, ranks
+from harbor.evaluation._metrics.outcomes import BUDGETS, COMMON, UNITS, UNTOLD, WORTHLESS, efficiency
 from harbor.evaluation._metrics.registry import PRIVATE, fitting, measure
+from harbor.evaluation._metrics.results import BUNDLES
 from harbor.evaluation._metrics.summary import summarise
 from harbor.testing import check_game
 from harbor.testing._playing import public, seated, table
@@ -132,7 +133,15 @@ def test_accounts_add_up_what_was_got_paid_and_received():
     assert (ben.units, ben.paid, ben.fees, ben.spent) == ({"water": 3}, {"water": 5}, 2, 7)
     assert (cho.spent, told.house.received, told.house.spent) == (7, 47, 0)
     assert told.profits() == {"Ann": 27, "Ben": None, "Cho": -7}
-    assert told.prices() == {"vase": 47, "water": 5}
+
+
+def test_the_price_of_an_item_is_what_those_paid_for_it_who_got_it():
+    log = log_of(Paid("Ben", HOUSE, "vase", Decimal(30)), Paid("Ann", HOUSE, "vase", Decimal(4), fee=True), *SOLD)
+    assert items(log) == [ItemOutcome("vase", ("Ann",), Decimal(40))]
+    assert only("prices", log)[0] == 40
+    assert items(log_of(Paid("Ben", HOUSE, "jar", Decimal(3)), Allocated("Ann", "jar"))) == [
+        ItemOutcome("jar", ("Ann",), None)
+    ]
 
 
 def test_the_surplus_of_the_house_and_of_bidders_add_up_to_the_worth_of_what_was_won():
@@ -243,7 +252,8 @@ def test_worths_of_bundles_are_not_added_up():
     told = Signal("Ann", {"vase": Decimal(30), "jar": Decimal(30)})
     both = [Allocated("Ann", "vase"), Allocated("Ann", "jar")]
     assert values("profit", log_of(told, *both))["Ann"] == 60
-    assert values("profit", log_of(told, bundle, *both))["Ann"] is None
+    found = measure(["profit"], log_of(told, bundle, *both))
+    assert [(one.value, one.missing) for one in found if one.bidder == "Ann"] == [(None, BUNDLES)]
 
 
 # ---------------------------------------------------------------- legality

@@ -93,6 +93,14 @@ def test_a_message_carries_events_and_an_ask_and_its_words_are_not_read():
     assert chat.asked == []
 
 
+@pytest.mark.parametrize("left_out", ["round", "attempt", "refusal", "note"])
+def test_an_ask_is_an_object_as_a_turn_of_the_protocol_has_it_and_what_has_a_default_may_be_left_out(left_out):
+    told = json.loads(data(ask=LAMP)["ask"])
+    assert told["space"] == {"minimum": 100, "maximum": 500, "step": 0.01, "kind": "amount"}
+    del told[left_out]
+    assert heard(data(*OPENED) | {"ask": json.dumps(told)}).ask == LAMP
+
+
 def test_an_ask_of_somebody_else_is_not_this_bidders_and_takes_none_away():
     bens = LAMP._replace(bidder="Ben")
     assert heard(data(*OPENED), data(ask=bens)).ask is None
