@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,16 @@ def shared(folder: Path) -> Iterator[Path]:
     before = _contents(folder)
     yield folder
     assert _contents(folder) == before, f"a test has changed {folder}, which others share: give it a copy"
+
+
+def filled(name: str, folder: Path) -> set[Path]:
+    """Find the folders with a file of this name that is not empty, while others write there: what goes away is none."""
+    found = set()
+    for place, _, names in os.walk(folder):
+        with suppress(FileNotFoundError):
+            if name in names and (Path(place) / name).stat().st_size:
+                found.add(Path(place))
+    return found
 
 
 def calls(folder: Path) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ from harbor.evaluation._running.runner import RunOptions, resume_experiment, run
 from harbor.events import Answered, LogOpened
 from support.clerk import Clerk
 from support.commands import HARBOR, harbor, mistake, process
+from support.folders import filled
 from support.plugins import installed
 from support.processes import when
 
@@ -192,7 +193,7 @@ def test_a_killed_experiment_with_agents_is_resumed_to_the_same_results(agent, e
     (place / "makes.toml").write_text(toml(agent))
     started = [*HARBOR, "experiment", "run", "makes.toml", "--out", "out", "--jobs", "1", "--executor", executor]
     with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        when(lambda: list(place.rglob("record.json")), running)
+        when(lambda: filled("record.json", place), running)
         running.kill()
     plugin = ["--plugin", "mine:bid"] if agent == NAMED else []
     done = process(*plugin, "experiment", "resume", "out", "--executor", executor, cwd=place)

@@ -23,7 +23,7 @@ from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
 from support.commands import HARBOR
-from support.folders import TINY, paid
+from support.folders import TINY, filled, paid
 from support.processes import when
 
 pytestmark = pytest.mark.slow
@@ -42,13 +42,9 @@ def at_work(running):
     return [one for one in psutil.Process(running.pid).children(recursive=True) if one.name().startswith("ray::_run")]
 
 
-def begun(folder):
-    return [path for path in folder.rglob("calls.jsonl") if path.stat().st_size]
-
-
 def test_a_worker_of_the_cluster_that_is_killed_takes_no_game_along(whole, tmp_path):
     with started(tmp_path, "run", TINY, "--out", "run", "--json", *ON_RAY) as running:
-        when(lambda: begun(tmp_path / "run"), running)
+        when(lambda: filled("calls.jsonl", tmp_path / "run"), running)
         when(lambda: at_work(running), running)[0].kill()
         said, complaints = running.communicate()
     assert running.returncode == 0, complaints
@@ -60,7 +56,7 @@ def test_a_worker_of_the_cluster_that_is_killed_takes_no_game_along(whole, tmp_p
 def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_as_far_as_the_money_goes(whole, tmp_path):
     folder = tmp_path / "run"
     with started(tmp_path, "run", TINY, "--out", "run", *ON_RAY) as running:
-        when(lambda: begun(folder), running)
+        when(lambda: filled("calls.jsonl", folder), running)
         cluster = psutil.Process(running.pid).children(recursive=True)
         running.send_signal(signal.SIGINT)
         _, said = running.communicate()

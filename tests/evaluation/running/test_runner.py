@@ -31,7 +31,7 @@ from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support import forging
 from support.commands import HARBOR, harbor, mistake, process
-from support.folders import TINY, calls, paid
+from support.folders import TINY, calls, filled, paid
 from support.forging import lines_of
 from support.processes import full_disk, when
 
@@ -78,8 +78,7 @@ def deaf_to_ctrl_c():
 
 def half_done(folder):
     """Say whether a game is finished, and another one is being held."""
-    finished = {path.parent for path in folder.rglob("record.json")}
-    begun = {path.parent for path in folder.rglob("calls.jsonl") if path.stat().st_size}
+    finished, begun = filled("record.json", folder), filled("calls.jsonl", folder)
     return bool(finished) and bool(begun - finished)
 
 
