@@ -11,7 +11,6 @@ from harbor._core.actions import Action, Answer, Unreadable, Wait, Withdraw
 from harbor._core.asks import Ask
 from harbor._core.decisions import as_reply
 from harbor._doors.given import answer_in, answer_schema
-from harbor._games.mechanism import violation
 from harbor._house.auctioneer import answer_to, judged
 from harbor.graphs._apps.app_bidder import asked
 from harbor.graphs._apps.asked_in_json import Json, as_json
@@ -65,7 +64,7 @@ def _answer(ask: Ask, said: object) -> Answer:
     """Read what the person resumed with; to decline is to withdraw, or to wait where nobody can withdraw."""
     if said is False:
         declining = (Withdraw(), Wait())
-        legal = [action for action in declining if not violation(ask, action)]
+        legal = [action for action in declining if not ask.space.refusal(action)]
         return legal[0] if legal else Unreadable("this call can't be declined; give another answer")
     given = answer_in(said, ask).answer
     return answer_to(ask, given) if isinstance(given, str) else given

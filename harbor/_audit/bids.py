@@ -12,7 +12,7 @@ from harbor._audit.tape import Settled, Tape
 from harbor._core.asks import Action, Ask, Bid
 from harbor._core.events import EVERYONE, Event
 from harbor._core.log_lines import seats_of
-from harbor._games.mechanism import Mechanism, violation
+from harbor._games.mechanism import Mechanism
 
 DRAWS = 5
 NEAR = (Decimal("0.01"), Decimal(1))
@@ -47,7 +47,7 @@ def _others(ask: Ask, action: Action) -> list[Action]:
     chance, found = Random(0), []
     near = [Bid(action.amount + sign * by) for by in NEAR for sign in (-1, 1)] if isinstance(action, Bid) else []
     for other in (*(ask.space.draw(chance) for _ in range(DRAWS)), *ask.space.edges(), *near):
-        if other != action and other not in found and not violation(ask, other):
+        if other != action and other not in found and not ask.space.refusal(other):
             found.append(other)
     return found
 

@@ -14,7 +14,7 @@ from harbor._audit.tape import Place, Tape
 from harbor._core.asks import Action, Ask, Unreadable
 from harbor._core.events import Event
 from harbor._games.chance import Chance
-from harbor._games.mechanism import Mechanism, violation
+from harbor._games.mechanism import Mechanism
 from harbor._models.simulated.chat_model import SimulatedChat
 
 NOTHING = "?"
@@ -55,7 +55,7 @@ class TappedSeat:
         if words is None:
             return None
         heard = ask.space.read(words, ask.item)
-        legal = not isinstance(heard, Unreadable) and not violation(ask, heard)
+        legal = not isinstance(heard, Unreadable) and not ask.space.refusal(heard)
         if legal and place in self._failed:
             return NOTHING
         if not legal and place not in self._failed and self._tape.parted is None:

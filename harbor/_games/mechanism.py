@@ -60,8 +60,3 @@ def acted(ask: Ask, action: Action, acts: Shown) -> Acted | ActedSealed:
 def acts_of(asks: Iterable[Ask], actions: Mapping[str, Action], acts: Shown) -> list[Acted | ActedSealed]:
     """Say what everyone of a turn did, in the order of these asks."""
     return [acted(ask, actions[ask.bidder], acts) for ask in asks]
-
-
-def violation(ask: Ask, action: Action) -> str:
-    """Say why an action is not legal, in words for its bidder; empty if it is legal."""
-    return ask.space.refusal(action)

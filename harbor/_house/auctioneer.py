@@ -30,7 +30,6 @@ from harbor._core.events import (
 )
 from harbor._core.money import dollars
 from harbor._core.players import SeatReply
-from harbor._games.mechanism import violation
 from harbor._house.sale import Sale
 
 Turn = Sequence[Ask | Pause]
@@ -118,7 +117,7 @@ def _round(
 def _record_attempt(sale: Sale[Any], ask: Ask, said: SeatReply, reason: str) -> Tried:
     """Write down a failed attempt with the act, where it could be read; why it failed is said of the act as told."""
     act = as_told(_heard(ask, said))
-    tried = Tried(ask.bidder, ask.item, ask.round, ask.attempt, reason if act is None else violation(ask, act), act)
+    tried = Tried(ask.bidder, ask.item, ask.round, ask.attempt, reason if act is None else ask.space.refusal(act), act)
     sale.record(tried)
     return tried
 
@@ -139,7 +138,7 @@ def _judge(ask: Ask, said: SeatReply) -> Action | str:
 
 def judged(ask: Ask, answer: Answer) -> Action | str:
     """Give the legal action that an answer is, or say why it is none."""
-    return answer.reason if isinstance(answer, Unreadable) else violation(ask, answer) or answer
+    return answer.reason if isinstance(answer, Unreadable) else ask.space.refusal(answer) or answer
 
 
 def _heard(ask: Ask, said: SeatReply) -> Answer:

@@ -15,7 +15,7 @@ from harbor._core.finding import find
 from harbor._games.building import build
 from harbor._games.chance import Chance
 from harbor._games.game import Game
-from harbor._games.mechanism import Mechanism, Shown, acts_of, violation
+from harbor._games.mechanism import Mechanism, Shown, acts_of
 from harbor._runs.items import with_items
 
 MOST_DRAWS = 500
@@ -123,7 +123,7 @@ class _Replay:
     def _refused(self, ask: Ask, attempts: Sequence[Decimal | None]) -> Iterator[Difference]:
         """Give the attempts of which one implementation refuses what the other takes."""
         for number, amount in enumerate(attempts, start=1):
-            refusal = "" if amount is None else violation(ask, Bid(amount))
+            refusal = "" if amount is None else ask.space.refusal(Bid(amount))
             last = number == len(attempts)
             what = f"attempt {number} of {ask.bidder}"
             if refusal and last and number <= self.reasks:
@@ -161,7 +161,7 @@ def _action(ask: Ask, attempts: Sequence[Decimal | None]) -> Action:
     amount = attempts[-1]
     if amount is None:
         return Withdraw()
-    return Withdraw("failed bids", amount) if violation(ask, Bid(amount)) else Bid(amount)
+    return Withdraw("failed bids", amount) if ask.space.refusal(Bid(amount)) else Bid(amount)
 
 
 def winners_of(closed: LotClosed) -> Sequence[str]:

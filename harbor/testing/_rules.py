@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from harbor._core.asks import Ask
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode, named
-from harbor._games.mechanism import Mechanism, Shown, fold, violation
+from harbor._games.mechanism import Mechanism, Shown, fold
 from harbor._games.purity import drawn, require, settled
 from harbor._house.auctioneer import announce
 
@@ -78,11 +78,11 @@ def _check_asks(asks: Sequence[Ask]) -> None:
 
 def _check_space(ask: Ask) -> None:
     for action in ask.space.edges():
-        require(not violation(ask, action), f"the bound {action} of an ask is not legal", ask)
+        require(not ask.space.refusal(action), f"the bound {action} of an ask is not legal", ask)
         words = ask.space.say(action)
         require(ask.space.read(words, ask.item) == action, f"{words!r} is not read as what was said", ask)
     for action in ask.space.beyond():
-        require(bool(violation(ask, action)), f"{action} is beyond the bounds of an ask and is legal", ask)
+        require(bool(ask.space.refusal(action)), f"{action} is beyond the bounds of an ask and is legal", ask)
 
 
 def _read_back(events: Sequence[Event]) -> Iterator[Event]:

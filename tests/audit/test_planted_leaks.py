@@ -9,6 +9,7 @@ import harbor._room.room as room
 from harbor import Auction, Bidder, Item
 from harbor._audit.auditing import HOUSE, audited
 from harbor._core.acts import ActedSealed
+from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid
 from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled, SaleOpened
 from harbor._core.outcomes import Signal
@@ -144,15 +145,13 @@ def test_the_ask_of_another_in_the_metadata_of_a_message_is_found(monkeypatch):
 
 
 def test_a_budget_in_a_refusal_is_found(monkeypatch):
-    from harbor._house import auctioneer
+    refusal = Amount.refusal
 
-    violation = auctioneer.violation
-
-    def telling(ask, action):
-        wrong = violation(ask, action)
+    def telling(space, action):
+        wrong = refusal(space, action)
         return f"{wrong}, and Ann has {of(BidderSeated, 'Ann').budget}" if wrong else ""
 
-    monkeypatch.setattr(auctioneer, "violation", telling)
+    monkeypatch.setattr(Amount, "refusal", telling)
     monkeypatch.setattr(
         MinimumRaise, "decide", lambda _, ask, __: Bid(ask.minimum if ask.attempt > 1 else ask.maximum + 1)
     )

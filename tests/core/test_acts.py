@@ -18,7 +18,7 @@ from harbor._core.asks import Ask, WithdrawalReason
 from harbor._core.bundles import Bundle
 from harbor._core.log_lines import event_json, event_of
 from harbor._core.offers import AcceptOrWait, Choice, Words
-from harbor._games.mechanism import acted, violation
+from harbor._games.mechanism import acted
 
 QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 SPACES = [
@@ -54,7 +54,7 @@ def test_each_edge_and_what_is_beyond_it_is_read_back_as_it_was_written(space):
 def test_whatever_is_drawn_of_a_space_is_read_back_as_it_was_written_and_is_legal_still(space, seed):
     action = space.draw(Random(seed))
     assert again(action) == action
-    assert violation(Ask("Ann", "Vase", 1, space), again(action)) == ""
+    assert Ask("Ann", "Vase", 1, space).space.refusal(again(action)) == ""
 
 
 @QUICK

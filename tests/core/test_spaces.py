@@ -21,7 +21,6 @@ from harbor._core.bundles import Bundle
 from harbor._core.decisions import BidReply, as_reply, without_reasons
 from harbor._core.money import dollars
 from harbor._core.offers import AcceptOrWait, Choice, Words
-from harbor._games.mechanism import violation
 from harbor._games.policies import Adversary, AtRandom
 from harbor._house.auctioneer import answer_to, call
 from harbor._room.seats import ask_message
@@ -177,7 +176,7 @@ def test_a_random_bidder_plays_legally_in_every_space(space):
     for number in range(1, 30):
         asked = ask(space)._replace(round=number)
         answer = AtRandom(7).decide(asked, [])
-        assert violation(asked, answer) == ""
+        assert asked.space.refusal(answer) == ""
         assert answer_to(asked, space.say(answer)) == answer
 
 

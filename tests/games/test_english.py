@@ -34,7 +34,7 @@ from harbor._core.seeding import stream
 from harbor._games.chance import Chance
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
-from harbor._games.mechanism import fold, violation
+from harbor._games.mechanism import fold
 from harbor._house.sale import Sale
 from support.turns import take_turn
 
@@ -552,7 +552,7 @@ def ask_of(mechanism):
 
 @pytest.mark.parametrize("amount", ["100", "100.01", "1000", "1E+3"])
 def test_a_bid_from_the_minimum_to_the_budget_is_legal(amount):
-    assert violation(ask_of(rules(100)), Bid(Decimal(amount))) == ""
+    assert ask_of(rules(100)).space.refusal(Bid(Decimal(amount))) == ""
 
 
 @pytest.mark.parametrize(
@@ -560,11 +560,11 @@ def test_a_bid_from_the_minimum_to_the_budget_is_legal(amount):
     ["99.99", "1000.01", "-100", "-0", "0", "NaN", "sNaN", "Infinity", "-Infinity", "100.001", "1E+27", "9E+99"],
 )
 def test_a_bid_that_is_low_above_budget_not_finite_or_no_whole_cents_is_refused(amount):
-    assert violation(ask_of(rules(100)), Bid(Decimal(amount)))
+    assert ask_of(rules(100)).space.refusal(Bid(Decimal(amount)))
 
 
 @settings(HARD, max_examples=300)
 @given(st.one_of(st.decimals(), st.decimals(90, 1010, places=2), st.decimals(90, 1010, places=3)))
 def test_a_bid_is_legal_if_and_only_if_it_is_whole_cents_from_minimum_to_budget(amount):
     legal = amount.is_finite() and 100 <= amount <= 1000 and amount == amount.quantize(CENT)
-    assert (violation(ask_of(rules(100)), Bid(amount)) == "") == legal
+    assert (ask_of(rules(100)).space.refusal(Bid(amount)) == "") == legal

@@ -28,7 +28,6 @@ from harbor._games.english_private.rules import EnglishPrivate, PriceRaised
 from harbor._games.english_private.settings import EnglishPrivateRules
 from harbor._games.first_price.rules import FirstPrice
 from harbor._games.first_price.settings import FirstPriceRules
-from harbor._games.mechanism import violation
 from harbor._games.policies import Rational
 from harbor._games.second_price.game import SECOND_PRICE
 from harbor._games.second_price.rules import SecondPrice
@@ -188,7 +187,7 @@ def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
     assert SECOND_PRICE.play.facts("Ann", sale.seen_by("Ann"))["value_is_above_assets"] is True
     assert SECOND_PRICE.play.facts("Ben", sale.seen_by("Ben"))["value_is_above_assets"] is False
     assert "it is worth $120 to you, more than your assets, which cap your bid" in call(ask)
-    assert violation(ask, Bid(dollar("100.01")))
+    assert ask.space.refusal(Bid(dollar("100.01")))
     assert picked(run(auction(SecondPrice, 120, 10), [100, 10]), RunLabelled)[0].actions == {"Ann": 100, "Ben": 10}
 
 
@@ -278,9 +277,9 @@ def test_the_price_does_not_rise_above_the_assets():
 
 def test_only_the_price_itself_can_be_bid():
     ask = sale_of(auction(EnglishPrivate, 60, 60)).asks()[0]
-    assert violation(ask, Bid(dollar(5))) == ""
-    assert violation(ask, Bid(dollar(6))) == "$6 is not $5, the one amount that can be bid"
-    assert violation(ask, Bid(dollar(4)))
+    assert ask.space.refusal(Bid(dollar(5))) == ""
+    assert ask.space.refusal(Bid(dollar(6))) == "$6 is not $5, the one amount that can be bid"
+    assert ask.space.refusal(Bid(dollar(4)))
     assert "it is worth $60 to you; exactly $5. Say" in call(ask)
 
 
@@ -383,7 +382,7 @@ def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
 
 @pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
 def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
-    assert (violation(sale_of(beauty()).asks()[0], Bid(Decimal(number))) == "") is bool(legal)
+    assert (sale_of(beauty()).asks()[0].space.refusal(Bid(Decimal(number))) == "") is bool(legal)
 
 
 def test_a_number_is_no_money_in_the_words_of_the_game():

@@ -36,7 +36,7 @@ from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
-from harbor._games.mechanism import fold, violation
+from harbor._games.mechanism import fold
 from harbor._house.auctioneer import announce, answer_to, auction_loop, call, judged
 from harbor._house.sale import Sale
 
@@ -203,7 +203,7 @@ def test_why_an_attempt_failed_is_said_of_its_act_as_the_log_tells_it(words):
     for tried in picked(sale, Tried):
         read = event_of(event_json(tried), ())
         assert read == tried
-        assert tried.reason == (violation(ask, read.act) if read.act else judged(ask, answer_to(ask, words)))
+        assert tried.reason == (ask.space.refusal(read.act) if read.act else judged(ask, answer_to(ask, words)))
 
 
 @pytest.mark.parametrize("amount", ["NaN", "sNaN", "-Infinity", "99.12345678901234567890"])

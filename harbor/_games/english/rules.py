@@ -102,11 +102,10 @@ class English:
 
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
-        if type(event) not in _HEEDED:  # most events: it costs less than to match them
-            return state
+        kind = type(event)
+        if kind not in _HEEDED or (kind is Acted and type(event.act) is Bid):  # type: ignore[attr-defined]
+            return state  # most events, and it costs less than to match them; only `RoundClosed` says who leads
         match event:
-            case Acted(act=Bid()):  # only `RoundClosed` says who leads
-                return state
             case Acted(bidder=bidder) | BidderWithdrew(bidder=bidder):
                 active = tuple([name for name in state.active if name != bidder])
                 return EnglishState(*state[:7], active, *state[8:])  # `_replace` takes three times as long
