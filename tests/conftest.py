@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from harbor._core import finding, redaction
+from harbor._models.governor.local import governor
 
 TIMELESS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """How long an example takes says more of the machine than of Harbor."""
@@ -53,9 +54,10 @@ def _own_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _own_passports(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_accounts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no test know what another has learned of a model: servers on loopback get ports that others had."""
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path_factory.getbasetemp() / f"replies-{token_hex(8)}"))
+    governor.cache_clear()  # one that a server told to wait for hours would be waited for
 
 
 @pytest.fixture(autouse=True, scope="module")

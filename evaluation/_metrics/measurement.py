@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, SupportsFloat, get_args
+from typing import Literal, SupportsFloat, TypedDict, Unpack, get_args
 
 from harbor._core.events import Event, SaleOpened
 from harbor._core.extensions import API, part
@@ -109,8 +109,22 @@ class Metric:
         return f"has the interval {self.interval!r}; choose one of: {', '.join(known)}"
 
 
+class Fields(TypedDict, total=False):
+    """Further fields of a `Metric`."""
+
+    of: Kinds
+    no_data: str
+    place: str
+    api: int
+    least: float
+    shared: bool
+    public: bool
+    most: float
+    better: Better
+
+
 def metric(
-    description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Any
+    description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Unpack[Fields]
 ) -> Callable[[Measure], Metric]:
     """Make a metric of a function; it is called `name`, by default as the function, and `fields` are of `Metric`."""
     return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, **fields)

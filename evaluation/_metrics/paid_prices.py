@@ -11,7 +11,7 @@ from harbor._games.outcomes import outcomes
 from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, metric
 
-NO_PRICE = "no item went to one bidder, as one unit, for money that is paid under its name"
+NO_PRICE = "nothing was sold as one unit to one bidder for money"
 
 
 @metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data=NO_PRICE)

@@ -35,7 +35,8 @@ def closed(entries: Sequence[Entry]) -> dict[str, int]:
 
 def unknown_worth(entries: Sequence[Entry]) -> str:
     """Say why what somebody got has no worth, or not one that is told."""
-    if outcomes(entries).bundles:
+    told = outcomes(entries)
+    if told.bundles and any(len(mine.units) > 1 for mine in told.accounts.values()):
         return BUNDLES
     return UNREVEALED if is_public(entries) else UNTOLD
 

@@ -45,8 +45,8 @@ def verify(
     path, verdict = wrong[0] if wrong else (found[0][0] if len(found) == 1 else run, _together([v for _, v in found]))
     if as_json:
         counts = {"path": str(path), "checked": len(found), "differ": len(wrong)}
-        known = {} if verdict.level != "heading" else {"follows": None}
-        typer.echo(json.dumps(asdict(verdict) | known | counts))
+        unknown = {"follows": None} if verdict.follows and verdict.level == "heading" else {}
+        typer.echo(json.dumps(asdict(verdict) | unknown | counts))
     else:
         _show(path, verdict, found, len(wrong))
     if wrong or verdict.level == "heading":
@@ -105,9 +105,9 @@ def _show(path: Path, verdict: Verdict, checked: list[tuple[Path, Verdict]], dif
         typer.echo(printable(f"found:    {verdict.found}"))
         return
     what = {"public": "public events follow", "heading": "not checked whether it follows"}.get(verdict.level, "follows")
+    seen = "checked" if verdict.level != "heading" else "read"
     typer.echo(
-        f"{what} from {source}: {printable(str(path))}"
-        + (f" ({_counted(checked)} checked)" if len(checked) > 1 else "")
+        f"{what} from {source}: {printable(str(path))}" + (f" ({_counted(checked)} {seen})" if len(checked) > 1 else "")
     )
     for sentence in verdict.unchecked[:MOST_SHOWN]:
         typer.echo(printable(f"not checked: {sentence}"))

@@ -45,16 +45,6 @@ def act_json(action: Action) -> dict[str, Any]:
     return written
 
 
-def action_in(reply: Mapping[str, Any]) -> Action:
-    """Give the action that a reply means, whatever else it says.
-
-    Raises:
-        LookupError, TypeError, ValueError: it means none.
-    """
-    name = reply.get("action") or next((name for name in _READERS if name in reply), None)
-    return _READERS[name](reply)
-
-
 def act_of(written: Any) -> Action:
     """Read an action that `act_json` wrote.
 
@@ -66,8 +56,8 @@ def act_of(written: Any) -> Action:
     if not isinstance(written, Mapping):
         raise ValueError(f"{written!r} is no act; it is an object, such as {{'action': 'withdraw'}}")
     try:
-        action = action_in(written)
-    except (LookupError, TypeError):
+        action = _READERS[written.get("action") or next(iter(written), None)](written)
+    except (KeyError, TypeError):
         action = None
     if action is None or act_json(action) != dict(written):
         raise ValueError(f"{written!r} is no act of a bidder; restore it as it was written")

@@ -184,7 +184,9 @@ def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]
         try:
             fields = adapter.dump_python(event, mode="json", exclude=exclude)
         except PydanticSerializationError as error:
-            raise LogError(f"{event!r} can't be written; give an amount as a Decimal of dollars") from error
+            raise LogError(
+                f"{event!r} can't be written; give each field what its type says, and an amount as a Decimal"
+            ) from error
         plain = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return name, plain.encode(errors="replace")[1:-1]
 

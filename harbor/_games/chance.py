@@ -63,7 +63,7 @@ class Chance(Random):
             ConfigError: there is none to draw.
         """
         source = self._source
-        if not among:
+        if len(among) == 0:  # an array has no truth
             raise ConfigError(f"{what!r} is drawn among nothing; give at least one thing to draw")
         if source is not None:
             chosen = source.choice(among)  # also of one: what is drawn later hangs on it

@@ -8,7 +8,7 @@ from typing import Any
 
 from harbor._core.asks import Action, Ask, Bid, Withdraw
 from harbor._core.events import Event
-from harbor._games.chance import Chance, Draw, kind_of
+from harbor._games.chance import Chance, kind_of
 from harbor._games.mechanism import Mechanism, Shown, acts_of
 
 ALONE = "draw with `chance`, and by nothing else"
@@ -43,7 +43,9 @@ def settled(
     _unchanged("settling", before, _shown(rules, state, actions))
     again = rules.settle(state, actions, Chance(Random(ties)))
     require(events == again, f"equal states, actions and ties give different events; {ALONE}", [events, again])
-    require(not any(isinstance(event, Draw) for event in events), f"rules write draws themselves; {ALONE}", events)
+    require(
+        not any(isinstance(event, kind_of(draws)) for event in events), f"rules write draws themselves; {ALONE}", events
+    )
     late = rules.settle(state, dict(reversed(actions.items())), Chance(Random(ties)))
     require(events == late, "the order in which answers arrive makes a difference", [events, late])
     events = [*noted, *events]

@@ -64,14 +64,13 @@ def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Ve
     except Differs as error:
         return replace(error.verdict, level=level)
     if not made:
-        return Verdict(True, "heading", unchecked=(_unknown(game),))
+        return Verdict(True, "heading", unchecked=(_unknown(game), *[PRIVATE_UNCHECKED] * public))
     said = () if known else (AS_TOLD,)
     return Verdict(True, level, unchecked=(*said, *ends, PRIVATE_UNCHECKED if public else THOUGHTS_UNCHECKED))
 
 
 def _unknown(game: Game) -> str:
-    why = f"the game {game.name!r} does not tell its rules from public events (Game.from_public)"
-    return f"{why}, so without the settings of the run none of them is"
+    return f"the rules: the game {game.name!r} does not make them of public events (Game.from_public)"
 
 
 def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> Mechanism[Any] | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from decimal import Decimal
 from random import Random
 from typing import Any
 
-from harbor._core.acts import Acted, ActedSealed
+from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly
 from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask, Withdraw
 from harbor._core.bundles import Bundle
@@ -70,7 +70,8 @@ class _Law:
     given: dict[str, Decimal] = field(default_factory=dict)
     allowed: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     paid: dict[tuple[str, str], Decimal] = field(default_factory=dict)
-    sealed: dict[tuple[str, str, int], Action] = field(default_factory=dict)
+    sealed: dict[tuple[str, str, int], list[Action]] = field(default_factory=dict)
+    drawn: list[Drawn] = field(default_factory=list)
     left: dict[str, Decimal] = field(default_factory=dict)
 
     def note(self, event: Event) -> str:
@@ -83,7 +84,11 @@ class _Law:
             case BiddersAsked():
                 self._allow()
             case ActedSealed():
-                self.sealed[event.bidder, event.item, event.round] = event.act
+                self.sealed.setdefault((event.bidder, event.item, event.round), []).append(event.act)
+            case Drawn():
+                self.drawn.append(event)
+            case DrawnOpenly() if self.game.draws == "sealed" and Drawn(*astuple(event)) not in self.drawn:
+                return f"all are shown {event!r}, which was not drawn; show what `chance` gave"
             case Acted() if self.game.acts == "sealed":
                 return self._shown(event)
             case Allocated() | AllocatedSealed():
@@ -100,9 +105,10 @@ class _Law:
 
     def _shown(self, event: Acted) -> str:
         """Say that everyone is shown another act than there was; why one withdrew may be left out."""
-        was = self.sealed.get((event.bidder, event.item, event.round))
-        if was == event.act or (isinstance(was, Withdraw) and isinstance(event.act, Withdraw)):
+        acts = self.sealed.get((event.bidder, event.item, event.round), [])
+        if event.act in acts or (isinstance(event.act, Withdraw) and any(isinstance(act, Withdraw) for act in acts)):
             return ""
+        was = acts[-1] if acts else None
         return f"all are shown {event!r}, and the act was {was!r}; show what there was, with its item and round"
 
     def _strangers(self, event: Event, *names: str) -> str:

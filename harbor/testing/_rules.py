@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from harbor._core.asks import Ask
 from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
 from harbor._core.log_lines import Entry, decode, encode, named
+from harbor._doors.given import first_fault
 from harbor._games.mechanism import Mechanism, Shown, fold
 from harbor._games.purity import drawn, require, settled
 from harbor._house.auctioneer import announce
@@ -92,10 +93,10 @@ def _read_back(events: Sequence[Event]) -> Iterator[Event]:
         try:
             read = decode(line, "", named([type(event)]))[0].event
         except ValueError as error:
-            fields = [str(one["loc"][0]) for one in error.errors()] if isinstance(error, ValidationError) else []
+            why = first_fault(error) if isinstance(error, ValidationError) else error
             raise AssertionError(
-                f"{event!r} can't be read back from a log ({', '.join(fields)}); give each field what its type says,"
-                " and dollars in whole cents"
+                f"{event!r} can't be read back from a log ({why}); give each field what its type says, and dollars in"
+                " whole cents"
             ) from error
         require(read == event, "an event read back from the log is not the event that was written", event)
         yield read

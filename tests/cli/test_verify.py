@@ -136,10 +136,14 @@ def test_a_log_of_a_game_that_tells_no_rules_is_said_to_be_unchecked_and_is_exit
     done = harbor("verify", tmp_path / "run")
     assert done.returncode == 2
     assert done.stdout.startswith("not checked whether it follows from the rules: ")
-    assert "not checked: the game 'english' does not tell its rules from public events" in done.stdout
+    assert "not checked: the rules: the game 'english' does not make them of public events" in done.stdout
     done = harbor("verify", tmp_path / "run", "--json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["follows"], found["level"]) == (2, None, "heading")
+    log = tmp_path / "run" / "events.jsonl"
+    log.write_text(log.read_text().replace('"amount":', '"amount":1', 1))
+    done = harbor("verify", tmp_path / "run", "--json")
+    assert (done.returncode, json.loads(done.stdout)["follows"]) == (1, False)
 
 
 def test_an_edited_line_is_exit_1_with_its_line(here):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,6 +129,10 @@ def test_rules_do_not_begin_chance_anew(again):
 def test_nothing_is_drawn_among_nothing(source):
     with pytest.raises(ConfigError, match="'a prize' is drawn among nothing; give at least one thing"):
         Chance(source).pick("a prize", [])
+
+
+def test_an_array_is_drawn_among():
+    assert Chance(Random(1)).pick("a number", np.array([4, 5])) in (4, 5)
 
 
 def test_without_a_source_one_of_one_is_taken_without_a_draw_that_is_told():

@@ -380,6 +380,16 @@ def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
     assert (closed.target, closed.winners) == (None, ())
 
 
+def test_who_gets_no_cent_of_the_prize_in_equilibrium_has_no_ratio():
+    bidders = [{"name": name, "rule": "rational"} for name in ("Ann", "Ben", "Cho")]
+    rows = Auction(rules={"game": "beauty", "prize": 0.02, "runs": 1}, bidders=bidders).run().standings
+    assert [(row.bidder, row.payoff, row.payoff_ratio) for row in rows] == [
+        ("Ann", 0.5, 1),
+        ("Ben", 0.5, 1),
+        ("Cho", 0, None),
+    ]
+
+
 @pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
 def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
     assert (sale_of(beauty()).asks()[0].space.refusal(Bid(Decimal(number))) == "") is bool(legal)

@@ -369,7 +369,7 @@ def test_a_game_that_tells_no_rules_from_public_events_is_checked_by_its_setting
         for told in (log, public(log)):
             verdict = check(told)
             assert verdict.level == "heading"
-            assert "'english' does not tell its rules from public events" in verdict.unchecked[0]
+            assert "'english' does not make them of public events" in verdict.unchecked[0]
 
 
 @pytest.mark.parametrize("game", ["first-price", "second-price", "beauty"])

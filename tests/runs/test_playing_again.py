@@ -81,7 +81,7 @@ class Clerk(BaseChatAgent):
         self.asked += 1
         if self.asked == 5:
             raise RuntimeError("a slip")
-        least = json.loads(messages[-1].metadata["ask"])[3]
+        least = json.loads(messages[-1].metadata["ask"])["space"]["minimum"]
         return Response(
             chat_message=TextMessage(content=f"I bid ${least}." if self.asked % 3 else "well", source=self.name)
         )

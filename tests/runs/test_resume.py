@@ -145,14 +145,16 @@ def copied(tmp_path_factory):
 
     sale(items=2).run(out=place / "run", models={"mine": chat()}, agents={"Dot": Clerk()}, listen=copy)
     *lines, _ = (place / "run" / "events.jsonl").read_bytes().splitlines(keepends=True)
-    (shutil.copytree(place / "run", place / str(len(lines))) / "events.jsonl").write_bytes(b"".join(lines))
+    (shutil.copytree(place / "run", place / str(len(lines)), dirs_exist_ok=True) / "events.jsonl").write_bytes(
+        b"".join(lines)
+    )
     return place
 
 
 @pytest.mark.parametrize("step", [10 * STEP, pytest.param(STEP, marks=pytest.mark.slow)])
 def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(copied, tmp_path, step):
     whole, expected = copied / "run", timeless(copied / "run")
-    for after in [*range(1, len(expected), step), len(expected) - 1]:
+    for after in {*range(1, len(expected), step), len(expected) - 1}:
         folder = Path(shutil.copytree(copied / str(after), tmp_path / str(after)))
         assert len(lines(folder)) == after
         result = resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})

@@ -36,7 +36,7 @@ class Steady(Clerk):
 
     async def on_messages(self, messages, cancellation_token):
         self.asked += 1
-        least = json.loads(messages[-1].metadata["ask"])[3]
+        least = json.loads(messages[-1].metadata["ask"])["space"]["minimum"]
         return Response(chat_message=TextMessage(content=f"I bid ${least}.", source=self.name))
 
 

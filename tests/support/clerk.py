@@ -27,7 +27,7 @@ class Clerk(BaseChatAgent):
         self.heard += [message.to_text() for message in messages]
         if self.asked == self.fails_at:
             raise RuntimeError("a slip")
-        least = json.loads(messages[-1].metadata["ask"])[3]
+        least = json.loads(messages[-1].metadata["ask"])["space"]["minimum"]
         words = f"I bid ${least}." if self.asked % 3 else "well, perhaps"
         return Response(chat_message=TextMessage(content=words, source=self.name))
 

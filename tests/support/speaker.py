@@ -23,8 +23,7 @@ class Speaker(BaseChatAgent):
         return (TextMessage,)
 
     async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
-        names = ("bidder", "item", "round", "space")
-        taken = decide(dict(zip(names, json.loads(messages[-1].metadata["ask"]), strict=False)))
+        taken = decide(json.loads(messages[-1].metadata["ask"]))
         words = f"I bid ${taken['amount']:,}." if taken["action"] == "bid" else "I withdraw."
         return Response(chat_message=TextMessage(content=words, source=self.name))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import use
-from harbor._core.acts import Acted, Drawn
+from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import BidderLabelled, BidderSeated
 from harbor._core.finding import find, names
@@ -122,14 +122,29 @@ BREAKS = {
     ),
     "pays a text": (
         paying(lambda _, paid: [replace(paid, amount="5")]),
-        r"Paid\(.*'5'.* can't be written; give an amount as a Decimal of dollars",
+        r"Paid\(.*'5'.* can't be written; give each field what its type says, and an amount as a Decimal",
     ),
     "pays parts of a cent": (
         paying(lambda _, paid: [replace(paid, amount=Decimal("0.001"))]),
-        r"Paid\(.* can't be read back from a log \(amount\); give .* dollars in whole cents",
+        r"Paid\(.* can't be read back from a log \(amount: .*\); give .* dollars in whole cents",
     ),
     "lets somebody pay itself": (paying(lambda _, paid: [replace(paid, payee=paid.payer)]), "pays itself for 'vase'"),
 }
+
+
+def shown(*events):
+    """Say how a log of the sealed game breaks the law."""
+    told = [BidderLabelled("Ann", {}, "rule"), *events]
+    return broken_law(SEALED, Sealed({}), [Entry(number, 0.0, event) for number, event in enumerate(told)])
+
+
+def test_what_was_done_twice_or_drawn_in_secret_may_be_shown_later():
+    bids = [ActedSealed("Ann", "vase", Bid(Decimal(amount))) for amount in (9, 7)]
+    assert shown(*bids, Acted("Ann", "vase", Bid(Decimal(9))), Acted("Ann", "vase", Bid(Decimal(7)))) == ""
+    assert shown(ActedSealed("Ann", "vase", Withdraw("fault")), Acted("Ann", "vase", Withdraw())) == ""
+    drawn = "weather", ("sun", "rain")
+    assert shown(Drawn(*drawn, "rain"), DrawnOpenly(*drawn, "rain")) == ""
+    assert "which was not drawn; show what `chance` gave" in shown(Drawn(*drawn, "rain"), DrawnOpenly(*drawn, "sun"))
 
 
 @pytest.mark.parametrize("what", BREAKS)

@@ -179,7 +179,8 @@ def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
         name = label.bidder
         mine = results.get(name, [])
         total = sum((settled.assets for settled in mine), Decimal(0))
-        ratio = fmean(payoff[name]) / fmean(optimum[name]) if payoff.get(name) else None
+        best = fmean(optimum[name]) if optimum.get(name) else 0
+        ratio = fmean(payoff[name]) / best if best else None
         rows.append(
             PlayerStanding(
                 name,

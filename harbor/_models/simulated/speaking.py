@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from harbor._core.acts import action_in
+from harbor._core.decisions import BidReply, BundleReply, ChoiceReply, Decision, PriceReply, UnitsReply, WordsReply
 from harbor._core.money import as_number, to_cents
 from harbor._models.simulated.forecasting import Facts, Values
 
@@ -35,7 +35,18 @@ def _dollars(amount: float) -> int | float:
 
 def spoken(values: Values, how: str) -> str:
     """Say a reply in words: the reasons, and then the sentence that answers."""
-    answer = action_in(values).words
+    answer = _kind(values).model_validate({"reasons": "", **values}).taken().words
     if "I choose" in how:
         answer = answer.replace("I bid $", "I choose ")
     return "\n".join(filter(None, (str(values.get("reasons", "")), answer)))
+
+
+def _kind(values: Values) -> type[Decision]:
+    kinds: dict[str, type[Decision]] = {
+        "items": BundleReply,
+        "option": ChoiceReply,
+        "units": UnitsReply,
+        "words": WordsReply,
+    }
+    found = next((kind for name, kind in kinds.items() if name in values), None)
+    return found or (PriceReply if values["action"] in ("accept", "wait") else BidReply)

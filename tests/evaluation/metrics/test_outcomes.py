@@ -254,6 +254,8 @@ def test_worths_of_bundles_are_not_added_up():
     assert values("profit", log_of(told, *both))["Ann"] == 60
     found = measure(["profit"], log_of(told, bundle, *both))
     assert [(one.value, one.missing) for one in found if one.bidder == "Ann"] == [(None, BUNDLES)]
+    one_alone = measure(["profit"], log_of(bundle, *both[:1]))
+    assert [one.missing for one in one_alone if one.bidder == "Ann"] == ["nothing tells what it is worth to a bidder"]
 
 
 # ---------------------------------------------------------------- legality
