@@ -102,8 +102,7 @@ class English:
 
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
         """Give the state after an event."""
-        kind = type(event)
-        if kind not in _HEEDED or (kind is Acted and type(event.act) is Bid):  # type: ignore[attr-defined]
+        if type(event) not in _HEEDED or (isinstance(event, Acted) and type(event.act) is Bid):
             return state  # most events, and it costs less than to match them; only `RoundClosed` says who leads
         match event:
             case Acted(bidder=bidder) | BidderWithdrew(bidder=bidder):
