@@ -109,8 +109,8 @@ class Metric:
         return f"has the interval {self.interval!r}; choose one of: {', '.join(known)}"
 
 
-class Fields(TypedDict, total=False):
-    """Further fields of a `Metric`."""
+class FurtherFields(TypedDict, total=False):
+    """The fields of a `Metric` that have a default."""
 
     of: Kinds
     no_data: str
@@ -124,7 +124,7 @@ class Fields(TypedDict, total=False):
 
 
 def metric(
-    description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Unpack[Fields]
+    description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[Measure], Metric]:
     """Make a metric of a function; it is called `name`, by default as the function, and `fields` are of `Metric`."""
     return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, **fields)

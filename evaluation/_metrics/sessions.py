@@ -19,6 +19,7 @@ _metric = partial(metric, of=SessionOpened, no_data="no run is over yet", place=
 
 
 NO_EQUILIBRIUM = "no equilibrium to compare with is known, or no number was picked"
+NO_DEVIATION = "no equilibrium to deviate from is known"
 
 
 @_metric("dollars earned in all runs", "dollars", "skewed", better="higher")
@@ -28,7 +29,7 @@ def earned(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     In an auction: value minus price of the items won, minus entrance fees. In a beauty contest: the prizes, or shares
     of them. Source: EconArena, A.2 (assets after a run, less those before it).
     """
-    return _of_players(name, entries)
+    return _column(name, "earned", entries)
 
 
 @_metric("dollars earned in a run", "dollars", "skewed", better="higher")
@@ -40,7 +41,7 @@ def earned_by_run(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 @_metric("points: runs won, where tied winners share one", "count", "skewed", shared=True, better="higher")
 def points(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Points of each bidder: one for each run that it won; the winners of a tie share it. Source: Harbor's own."""
-    return _of_players(name, entries)
+    return _column(name, "points", entries)
 
 
 @_metric("mean payoff over the runs", "number", "skewed")
@@ -49,13 +50,13 @@ def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     In a beauty contest it is the share of the prize won. Source: EconArena, sec. 3.2.
     """
-    return _of_players(name, entries)
+    return _column(name, "payoff", entries)
 
 
 @_metric("mean payoff over that in equilibrium", "ratio", "skewed")
 def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Ratio r of each bidder: its mean payoff over the mean payoff in equilibrium. Source: EconArena, A.3.1."""
-    return _of_players(name, entries)
+    return _column(name, "payoff_ratio", entries)
 
 
 @_metric("mean deviation from equilibrium", "number", "skewed", least=0)
@@ -64,16 +65,10 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: EconArena, A.3.1.
     """
-    return _of_players(name, entries)
+    return _column(name, "deviation", entries)
 
 
-@_metric(
-    "deviation from equilibrium in a run",
-    "number",
-    "skewed",
-    least=0,
-    no_data="no equilibrium to deviate from is known",
-)
+@_metric("deviation from equilibrium in a run", "number", "skewed", least=0, no_data=NO_DEVIATION)
 def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Deviation of each bidder from equilibrium in each run (`at`), a ratio: d as in `distances`.
 
@@ -111,8 +106,8 @@ def _unsolved(entries: Sequence[Entry]) -> str:
     return next((f"no equilibrium is known: {opened.unsolved}" for opened in openings if opened.unsolved), "")
 
 
-def _of_players(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Take a column of the standings; nothing before the first run is over, as nothing is known of the bidders then."""
+def _column(name: str, column: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Measure a column of the standings; before the first run is over nothing is known of the bidders."""
     rows = standings(entries) if any(isinstance(entry.event, RunClosed) for entry in entries) else []
-    values = {row.bidder: getattr(row, name) for row in rows}
+    values = {row.bidder: getattr(row, column) for row in rows}
     return by_bidder(name, values, _unsolved(entries) or NO_EQUILIBRIUM)

@@ -43,14 +43,16 @@ def verify(
         found = [*_played_again(run), *(one for one in found if one[0] == run and run.is_dir())]
     wrong = [one for one in found if not one[1].follows]
     path, verdict = wrong[0] if wrong else (found[0][0] if len(found) == 1 else run, _together([v for _, v in found]))
+    is_unknown = not wrong and verdict.level == "heading"
     if as_json:
         counts = {"path": str(path), "checked": len(found), "differ": len(wrong)}
-        unknown = {"follows": None} if verdict.follows and verdict.level == "heading" else {}
-        typer.echo(json.dumps(asdict(verdict) | unknown | counts))
+        typer.echo(json.dumps(asdict(verdict) | counts | ({"follows": None} if is_unknown else {})))
     else:
         _show(path, verdict, found, len(wrong))
-    if wrong or verdict.level == "heading":
-        raise typer.Exit(DOES_NOT_FOLLOW if wrong else NOT_CHECKED)
+    if wrong:
+        raise typer.Exit(DOES_NOT_FOLLOW)
+    if is_unknown:
+        raise typer.Exit(NOT_CHECKED)
 
 
 def _verdicts(run: Path) -> Iterator[tuple[Path, Verdict]]:

@@ -20,10 +20,10 @@ class Verdict:
     """Whether a log follows, and from what.
 
     The level says what it was compared with: the rules, from what the log tells of everyone ("rules") or in public
-    ("public"), or the whole run, played again ("deep"). Where nothing tells the rules, only the opening of the log was
-    looked at ("heading"). If it does not follow, `line` is the number of the first line
-    that differs, `event` its type, and `expected` and `found` are what differs, as JSON or in words. `unchecked` says
-    in sentences what could not be checked.
+    ("public"), or the whole run, played again ("deep"). Where nothing tells the rules, the opening alone was looked at
+    ("heading"). If it does not follow, `line` is the number of the first line that differs, `event` its type, and
+    `expected` and `found` are what differs, as JSON or in words. `unchecked` says in sentences what could not be
+    checked.
     """
 
     follows: bool

@@ -102,6 +102,7 @@ def check_game(
             _measured(game, log, bidders)
             _verified(game, log, auction)
             _shown(game, log, bidders)
+        _conserved_at_the_edges(game, log, rational)
         _thought(game, models)
 
 
@@ -171,12 +172,16 @@ def _won_by_bidders(log: Sequence[Entry], bidders: Sequence[str]) -> None:
 
 
 def _conserved(game: Game, log: Sequence[Entry], auction: Auction) -> None:
-    """Require the law of units and money of a log, and where everyone answers at an edge of what it may."""
     resolved = with_items(auction)
-    rules = game.build(resolved.rules, resolved)
-    for happened in (log, *(at_the_edge(game, rules, log, edge) for edge in (0, -1))):
-        wrong = broken_law(game, rules, happened)
-        require(not wrong, wrong)
+    wrong = broken_law(game, game.build(resolved.rules, resolved), log)
+    require(not wrong, wrong)
+
+
+def _conserved_at_the_edges(game: Game, log: Sequence[Entry], auction: Auction) -> None:
+    """Require the law of units and money where everyone answers the least that it may, and the most."""
+    resolved = with_items(auction)
+    for edge in (0, -1):
+        _conserved(game, at_the_edge(game, game.build(resolved.rules, resolved), log, edge), auction)
 
 
 def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._core.events import BidderLabelled, BiddersAsked, ItemLabelled, ItemSold, LotClosed, SaleOpened
+from harbor._core.events import (
+    BidderLabelled,
+    BiddersAsked,
+    ItemLabelled,
+    ItemSold,
+    LotClosed,
+    SaleOpened,
+    ValueRevealed,
+)
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games import outcomes
@@ -70,7 +78,8 @@ def _possible(entries: Sequence[Entry]) -> Decimal:
 
 def true_values(entries: Sequence[Entry]) -> dict[str, Decimal]:
     """Give the true value of each item in dollars; of a public log, of those whose value was revealed."""
-    return outcomes.outcomes(entries).worths.items
+    known = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
+    return known or {shown.item: shown.true_value for shown in of_type(entries, ValueRevealed)}
 
 
 def revealed(entries: Sequence[Entry]) -> bool:

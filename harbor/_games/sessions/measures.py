@@ -179,7 +179,7 @@ def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
         name = label.bidder
         mine = results.get(name, [])
         total = sum((settled.assets for settled in mine), Decimal(0))
-        best = fmean(optimum[name]) if optimum.get(name) else 0
+        best = fmean(optimum[name]) if optimum.get(name) else 0  # 0: the prize has fewer cents than there are players
         ratio = fmean(payoff[name]) / best if best else None
         rows.append(
             PlayerStanding(

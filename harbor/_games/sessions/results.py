@@ -11,8 +11,8 @@ from harbor._core.acts import Acted, ActedSealed
 from harbor._core.asks import Bid
 from harbor._core.events import Event
 from harbor._core.money import Claim
-from harbor._core.outcomes import Allocated, AllocatedSealed, Paid, PaidSealed, Signal
-from harbor._games.outcomes import Outcomes
+from harbor._core.outcomes import HOUSE, Signal
+from harbor._games.outcomes import GETS, PAYS, Outcomes
 from harbor._games.sessions.session import RunClosed, RunOpened, SessionOpened
 
 NOTHING = Decimal(0)
@@ -75,19 +75,16 @@ class _Run:
     def note(self, event: Event) -> None:
         """Take one event in; in a game of several rounds, the last bid counts."""
         self.told.note(event)
-        match event:
-            case Acted(bidder=bidder, act=act) | ActedSealed(bidder=bidder, act=act):
-                self.actions[bidder] = act.amount if isinstance(act, Bid) else self.actions.get(bidder)
-                self.is_shown = self.is_shown or isinstance(event, Acted)
-            case (
-                Allocated(bidder=winner)
-                | AllocatedSealed(bidder=winner)
-                | Paid(payer="", payee=winner)
-                | PaidSealed(payer="", payee=winner)
-            ):
-                self.winners.add(winner)
         if isinstance(event, ActedSealed | Signal):
             self.known.add(event.bidder)
+        if isinstance(event, Acted | ActedSealed):
+            bidder, act = event.bidder, event.act
+            self.actions[bidder] = act.amount if isinstance(act, Bid) else self.actions.get(bidder)
+            self.is_shown |= isinstance(event, Acted)
+        elif isinstance(event, GETS):
+            self.winners.add(event.bidder)
+        elif isinstance(event, PAYS) and event.payer == HOUSE:
+            self.winners.add(event.payee)
 
     def past(self, closed: RunClosed, opened: SessionOpened) -> Past:
         """Give the run, now that it is over."""

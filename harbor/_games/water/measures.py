@@ -114,12 +114,9 @@ def satisfaction(entries: Sequence[Entry]) -> Satisfaction | None:
 def figures(entries: Sequence[Entry]) -> dict[str, float]:
     """Give the figures of a game: survivors (a count) and the two resource satisfaction rates, where there are."""
     rate = satisfaction(entries)
-    found: dict[str, float] = {"survivors": sum(row.survived for row in standings(entries))}
-    if rate is not None:
-        found["rsr_start"] = rate.at_start
-        if rate.at_end is not None:
-            found["rsr_end"] = rate.at_end
-    return found
+    rates = {"rsr_start": rate.at_start, "rsr_end": rate.at_end} if rate else {}
+    known = {name: value for name, value in rates.items() if value is not None}
+    return {"survivors": sum(row.survived for row in standings(entries)), **known}
 
 
 def over(entries: Sequence[Entry]) -> bool:
