@@ -44,10 +44,10 @@ def hosted_elsewhere() -> Iterator[None]:
 async def time_of_a_turn(agent: object) -> float:
     """Give the seconds of processor time, of this process and of one that the agent is."""
     from harbor._core.asks import Ask
-    from harbor._core.events import BidderSeated, ItemOpened
     from harbor._core.spaces import Amount
     from harbor._doors.open_doors import open_door
     from harbor._doors.turn import SeatTurns
+    from harbor.events import BidderSeated, ItemOpened
 
     estimates = {"Vase": Decimal(440)}
     seen = (

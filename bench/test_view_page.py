@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from harbor._cli.configs import load
-from harbor._core.events import Event, ItemOpened
+from harbor._core.events import Event, LotOpened
 from harbor._core.layout import EVENTS
 from harbor._core.log import read_log
 from harbor._core.log_lines import Entry
@@ -72,7 +72,7 @@ def test_page(events, aim, figure, tmp_path, monkeypatch):
 
 def _again_and_again(held: Sequence[Entry], events: int) -> list[Entry]:
     """Make a long log of a short one: what happens between its beginning and its end happens many times."""
-    begun = next(at for at, entry in enumerate(held) if isinstance(entry.event, ItemOpened))
+    begun = next(at for at, entry in enumerate(held) if isinstance(entry.event, LotOpened))
     middle = [*islice(cycle(held[begun:-1]), events - begun - 1)]
     return [Entry(seq, entry.at, entry.event) for seq, entry in enumerate([*held[:begun], *middle, held[-1]])]
 

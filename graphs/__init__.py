@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
+    from harbor._games.view import Part as Part
+    from harbor._games.view import View as View
     from harbor.graphs._context.node import ThoughtNode as ThoughtNode
-    from harbor.memory._bidder.auction_view import AuctionView as AuctionView
-    from harbor.memory._bidder.session_view import SessionView as SessionView
 
 __getattr__, __all__ = face(__name__, __file__)
 

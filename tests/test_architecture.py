@@ -24,7 +24,7 @@ FLOORS = (  # from the ground up: a folder imports from those below it, and from
     "_doors",
     "_models.batch _models.simulated _room",
     "graphs._context",
-    "graphs._nodes graphs._sessions",
+    "graphs._nodes",
     "graphs._wiring",
     "graphs._apps",
     "_runs",

@@ -14,10 +14,11 @@ from pydantic import Field
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
 from harbor._core.acts import Tried
 from harbor._core.errors import ModelError
-from harbor._core.events import CLOCK_FIELDS, ItemSold, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.events import CLOCK_FIELDS, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.log import of_type, read_log
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Believed, Mirrored, Profiled
+from harbor._games.english.events import ItemSold
 from harbor._models.simulated.chat_model import read_facts
 
 ITEMS = [Item(name=f"Item {number}", start=1000, true_value=2000) for number in (1, 2, 3)]

@@ -23,11 +23,12 @@ from harbor import Auction, Bidder, EnglishRules, Item, Result, Simulated, Simul
 from harbor._config.auction import Persona
 from harbor._core.acts import Tried
 from harbor._core.errors import ModelError
-from harbor._core.events import ANALYST, EVERYONE, ItemSold, ModelCalled, SeatFailed
+from harbor._core.events import ANALYST, EVERYONE, ModelCalled, SeatFailed
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry, encode
 from harbor._core.thoughts import LimitSet
 from harbor._games.english import rules as english
+from harbor._games.english.events import ItemSold
 from harbor._house.sale import Sale
 from harbor._view.pages import write_run
 

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from harbor._core.events import Lot
 from harbor._core.log_lines import Entry, is_seen_by
-from harbor._games.revealed import truth_per_estimate
-from harbor._models.simulated import valuation
-from harbor._models.simulated.valuation import Option
-from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.lot_bidding import Result, revealed
+from harbor._games.english import valuation
+from harbor._games.english.lot_bidding import bidding_on
+from harbor._games.english.valuation import Option
+from harbor._games.revealed import revealed, truth_per_estimate
+from harbor._games.view import Part, View
 
 PRUDENCES = (0.8, 0.9, 1.0, 1.1)
 """What share of its expected true value an item that suits it by half may be worth to a rival; each is as likely."""
@@ -84,7 +84,7 @@ def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]
     Raises:
         ValueError: the log has no such bidder, or no catalog is shown to it and none is given.
     """
-    view = AuctionView().after(entry.event for entry in entries if is_seen_by(bidder, entry.event))
+    view = View().after(entry.event for entry in entries if is_seen_by(bidder, entry.event))
     texts = view.catalog if catalog is None else catalog
     if view.name != bidder or not texts:
         what = "persona to infer" if view.name == bidder else f"bidder {bidder!r}"
@@ -92,7 +92,7 @@ def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]
     return [inference for rival in view.rivals for inference in _sequence(view, rival, texts)]
 
 
-def _sequence(view: AuctionView, rival: str, catalog: Mapping[str, str]) -> list[Inference]:
+def _sequence(view: View, rival: str, catalog: Mapping[str, str]) -> list[Inference]:
     """Update by Bayes' rule, item by item."""
     everyone = [Rival(*one) for one in product(catalog, PRUDENCES, BUDGETS, SPREADS)]
     posterior: Posterior = dict.fromkeys(everyone, 1 / len(everyone))
@@ -114,7 +114,7 @@ def _sequence(view: AuctionView, rival: str, catalog: Mapping[str, str]) -> list
     return found
 
 
-def _expected_values(view: AuctionView, results: Sequence[Result]) -> dict[str, float]:
+def _expected_values(view: View, results: Sequence[Part]) -> dict[str, float]:
     """Expect true values in dollars: estimates, put right by what these results revealed."""
     share = truth_per_estimate(view.estimates, revealed(results)) or 1
     return {item: float(estimate * share) for item, estimate in view.estimates.items()}
@@ -128,9 +128,10 @@ class Evidence(NamedTuple):
     declined: float
 
     @classmethod
-    def of(cls, result: Result, rival: str, value: float) -> Evidence:
+    def of(cls, result: Part, rival: str, value: float) -> Evidence:
         """Read it from what was public; who had no money for a bid declined it too."""
-        withdrawal = result.bidding.withdrawn.get(rival) if result.bidding else None
+        bidding = bidding_on(result)
+        withdrawal = bidding.withdrawn.get(rival) if bidding else None
         declined = float("inf") if withdrawal is None else float(withdrawal.minimum)
         return cls(value, float(result.highest_bid(rival) or 0), declined)
 

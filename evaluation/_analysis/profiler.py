@@ -14,10 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from harbor._core.events import BidderLabelled, CatalogShown, ItemSold, Lot, SaleOpened
+from harbor._core.events import BidderLabelled, CatalogShown, Listed, Lot
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._models.simulated.valuation import fit
+from harbor._games.english.valuation import fit
+from harbor._games.outcomes import Sale, outcomes, sales
 from harbor.evaluation._metrics.acts import MadeBid, bids
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
@@ -41,7 +42,7 @@ class Profiler:
         Raises:
             ValueError: the log has no such bidder, or the catalog is empty.
         """
-        bidders = [name for opened in of_type(entries, SaleOpened) for name in opened.bidders]
+        bidders = [name for opened in of_type(entries, Listed) for name in opened.bidders]
         if bidder not in bidders or not catalog:
             what = f"bidder {bidder!r}" if catalog else "persona in the catalog"
             raise ValueError(f"there is no {what}; give one of {bidders} and a catalog of texts by id")
@@ -88,9 +89,9 @@ def _shown(entries: Sequence[Entry]) -> Mapping[str, str]:
 
 def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, list[float]]:
     """Measure what a bidder did on items that suit each persona, against what it did on average."""
-    lots = [lot for opened in of_type(entries, SaleOpened) for lot in opened.lots]
+    lots = [lot for opened in of_type(entries, Listed) for lot in opened.lots]
     own = [bid for bid in bids(entries) if bid.bidder == bidder]
-    sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
+    sold = sales(outcomes(entries))
     measures = [_measure(lot, own, sold.get(lot.name), bidder) for lot in lots]
     return {
         persona: _weighted(measures, [fit({text: 1.0}, lot.listing) for lot in lots])
@@ -98,7 +99,7 @@ def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) 
     }
 
 
-def _measure(lot: Lot, bids: Sequence[MadeBid], sale: ItemSold | None, bidder: str) -> list[float]:
+def _measure(lot: Lot, bids: Sequence[MadeBid], sale: Sale | None, bidder: str) -> list[float]:
     """Measure one item; the order is that of `FEATURES`."""
     own = [float(bid.amount) for bid in bids if bid.item == lot.name]
     start, highest = float(lot.start), max(own, default=0.0)

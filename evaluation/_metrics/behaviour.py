@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from harbor._core.events import BidderLabelled, ItemLabelled, ItemSold
+from harbor._core.events import BidderLabelled, ItemLabelled
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._games.outcomes import outcomes, sales
 from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, measured, metric
 from harbor.evaluation._metrics.results import closed, positions
@@ -38,9 +39,9 @@ class Acquisition:
 
 def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
     """Count matched items won and offered, for every bidder with a persona."""
-    winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+    sold = sales(outcomes(entries))
     return [
-        Acquisition(bidder, sum(winner.get(item) == bidder for item in matched), len(matched))
+        Acquisition(bidder, sum(item in sold and sold[item].winner == bidder for item in matched), len(matched))
         for bidder, matched in matches(entries).items()
     ]
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import BidderLabelled, BidderWithdrew, ItemOpened, PriceLowered, RoundClosed
+from harbor._core.events import BidderLabelled, BidderWithdrew, PublicEvent
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import LimitSet
@@ -40,10 +40,10 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
     found, price = [], Decimal(0)
     for entry in entries:
         match entry.event:
-            case ItemOpened(start=before) | PriceLowered(start=before) | RoundClosed(price=before):
-                price = before
             case Acted(bidder=bidder, act=Bid(amount=amount)):
                 found.append(Raise(bidder, amount / price - 1))
+            case PublicEvent(called=Decimal() as called):
+                price = called
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, SupportsFloat, TypedDict, Unpack, get_args
 
-from harbor._core.events import Event, SaleOpened
+from harbor._core.events import Event, Listed
 from harbor._core.extensions import API, part
 from harbor._core.log_lines import Entry
 
@@ -74,7 +74,7 @@ class Metric:
     unit: Unit = part("the unit of its values, such as 'dollars', 'share' or 'number'")
     measure: Measure = part("the function that measures a log")
     interval: Interval = "mean"
-    of: Kinds = SaleOpened
+    of: Kinds = Listed
     no_data: str = "the log has nothing to measure"
     place: str = "item"
     api: int = API

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from statistics import fmean
 
-from harbor._core.events import BidderLabelled, ItemOpened, ItemSold, ItemUnsold, LotClosed
+from harbor._core.events import BidderLabelled, LotClosed, LotOpened
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Planned
+from harbor._games.outcomes import outcomes, sales
 from harbor.evaluation._metrics.behaviour import engagements, matches
 from harbor.evaluation._metrics.measurement import Measurement, metric
 from harbor.evaluation._metrics.results import closed, positions
@@ -45,9 +46,9 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
 
     for entry in entries:
         match entry.event:
-            case ItemSold() | ItemUnsold():
+            case LotClosed():
                 close()
-            case ItemOpened(item=item):
+            case LotOpened(item=item):
                 during = item
             case Planned(bidder=bidder, priorities=plan):
                 plans[bidder] = plan
@@ -153,9 +154,9 @@ def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 @metric("whether an item was won, by its place", "share", "binary", no_data=_NO_ITEM)
 def won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
-    winner = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+    sold = sales(outcomes(entries))
     return [
-        Measurement(name, float(winner.get(item) == label.bidder), label.bidder, at=place)
+        Measurement(name, float(item in sold and sold[item].winner == label.bidder), label.bidder, at=place)
         for label in of_type(entries, BidderLabelled)
         for item, place in closed(entries).items()
     ]

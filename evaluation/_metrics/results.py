@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import SupportsFloat
 
-from harbor._core.events import BidderSeated, ItemLabelled, ItemSold, LotClosed, SaleOpened
+from harbor._core.events import BidderSeated, ItemLabelled, Listed, LotClosed
 from harbor._core.log import is_public, of_type
 from harbor._core.log_lines import Entry
 from harbor._games.english.measures import revealed, standings
-from harbor._games.outcomes import GETS, PAYS, Account, outcomes, ranks
+from harbor._games.outcomes import GETS, PAYS, Account, outcomes, ranks, sales
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 _NO_ITEM = "no item is over yet"
@@ -23,7 +23,7 @@ BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
     """Give the place of each item in the order of the sale, from 1."""
-    lots = [lot.name for opened in of_type(entries, SaleOpened) for lot in opened.lots]
+    lots = [lot.name for opened in of_type(entries, Listed) for lot in opened.lots]
     return {item: place for place, item in enumerate(lots, start=1)}
 
 
@@ -102,7 +102,7 @@ def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     Source: Chen et al. 2023, B.2.
     """
     left = {seated.bidder: seated.budget for seated in of_type(entries, BidderSeated)}
-    sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
+    sold = sales(outcomes(entries))
     found = []
     for item, place in closed(entries).items():
         if item in sold:
@@ -117,7 +117,7 @@ def profit_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: Chen et al. 2023, later version, B.3.
     """
-    sold = {sale.item: sale for sale in of_type(entries, ItemSold)}
+    sold = sales(outcomes(entries))
     values = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
     earned = {(sale.winner, item): values[item] - sale.price for item, sale in sold.items()}
     return [
@@ -136,6 +136,6 @@ def winning_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     objective = {seated.bidder: seated.objective for seated in of_type(entries, BidderSeated)}
     places = positions(entries)
     return [
-        Measurement(name, float(sale.price), sale.winner, objective.get(sale.winner, ""), places[sale.item])
-        for sale in of_type(entries, ItemSold)
+        Measurement(name, float(sale.price), sale.winner, objective.get(sale.winner, ""), places[item])
+        for item, sale in sales(outcomes(entries)).items()
     ]

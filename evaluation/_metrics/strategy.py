@@ -12,10 +12,10 @@ from decimal import Decimal
 from statistics import fmean
 from typing import get_args
 
-from harbor._core.events import ItemSold
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
+from harbor._games.outcomes import outcomes, sales
 from harbor.evaluation._metrics.acts import bids
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
@@ -68,7 +68,7 @@ class Foresight:
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     """Compare predicted limits with last bids, wherever the rival did bid."""
     last = {(bid.bidder, bid.item): bid.amount for bid in bids(entries)}
-    winners = {sold.item: sold.winner for sold in of_type(entries, ItemSold)}
+    sold = sales(outcomes(entries))
     return [
         Foresight(
             predicted.bidder,
@@ -76,7 +76,7 @@ def foresights(entries: Sequence[Entry]) -> list[Foresight]:
             predicted.item,
             one.limit,
             last[one.rival, predicted.item],
-            won=winners.get(predicted.item) == one.rival,
+            won=predicted.item in sold and sold[predicted.item].winner == one.rival,
         )
         for predicted in of_type(entries, Predicted)
         for one in predicted.predictions

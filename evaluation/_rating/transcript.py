@@ -21,10 +21,10 @@ from harbor._core.events import (
     BidderSeated,
     CatalogShown,
     Event,
+    Listed,
     ModelCalled,
     PrivateEvent,
     PublicEvent,
-    SaleOpened,
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
@@ -103,7 +103,7 @@ def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]
 
 def _listings(event: Event) -> Iterator[str]:
     """Tell what is for sale; listings name no bidder, so nothing in them is blinded."""
-    for lot in event.lots if isinstance(event, SaleOpened) else ():
+    for lot in event.lots if isinstance(event, Listed) else ():
         if lot.listing:
             yield f"{_plain(lot.name)}: {_quoted(lot.listing)}"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from harbor._core.errors import RunFolderError
-from harbor._core.events import BiddersAsked, SaleOpened
+from harbor._core.events import BiddersAsked, Listed
 from harbor._core.layout import EVENTS, GAMES, RESULTS
 from harbor._core.log import is_public, read_log
 from harbor._core.log_lines import Entry, is_over
@@ -90,7 +90,7 @@ def _measured(path: Path, record: TrialRecord, metrics: Sequence[str]) -> TrialR
 def _bidders(entries: Sequence[Entry]) -> Iterator[str]:
     """Give everyone that was seated or asked, as the events of everyone tell."""
     for entry in entries:
-        if isinstance(entry.event, BiddersAsked | SaleOpened):
+        if isinstance(entry.event, BiddersAsked | Listed):
             yield from entry.event.bidders
 
 

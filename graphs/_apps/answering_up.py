@@ -14,10 +14,10 @@ from harbor._core.errors import ConfigError
 from harbor._core.events import BidderSeated
 from harbor._core.money import dollars
 from harbor._core.players import Player
+from harbor._games.english.sale_heard import Brought
 from harbor._house.auctioneer import answer_to, judged
 from harbor._house.hearing import READY
 from harbor.graphs._apps.listener import Listener
-from harbor.graphs._apps.sale_heard import Brought
 from harbor.personas._catalog.catalogue import catalogue_of, persona_of
 
 Values = Mapping[str, Decimal | int | float | str]

@@ -19,20 +19,20 @@ from harbor._core.asks import Answer, Ask, Pause, Unreadable, Withdraw
 from harbor._core.decisions import as_reply
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.finding import find
+from harbor._games.english.sale_heard import Brought
+from harbor._games.view import View
 from harbor._house.auctioneer import judged
 from harbor.graphs._apps.answering_up import ATTEMPTS, Values, at_price, brought, speakers
 from harbor.graphs._apps.app_model import AnyModel, client_of
 from harbor.graphs._apps.asked_in_json import Json, as_json, line_of
 from harbor.graphs._apps.both_ways import both_ways, route_both_ways
 from harbor.graphs._apps.listener import AUCTIONEERS, Listener
-from harbor.graphs._apps.sale_heard import Brought
-from harbor.graphs._context.context import BidderContext, observed
-from harbor.graphs._context.node import Occasion, ThoughtNode, View
+from harbor.graphs._context.context import BidderContext
+from harbor.graphs._context.node import Occasion, ThoughtNode
 from harbor.graphs._context.steps import running
 from harbor.graphs._context.wording import prompts_of
 from harbor.graphs._wiring.bidder import ways
 from harbor.graphs._wiring.mind import Nodes, first_view, nodes_of, occasion_of
-from harbor.graphs._wiring.walking import folds_of
 from harbor.memory._bidder.bidder_memory import BidderMemory, label
 
 Step = Callable[[Any], Coroutine[Any, Any, Json]]
@@ -111,7 +111,8 @@ class AppBidder:
     def view(self, state: Mapping[str, Any]) -> View:
         """Give what it has observed."""
         seen = [line_of(line, self.context.game) for line in state["heard"]["seen"]]
-        return observed(first_view(self.context.game), [*seen, *self.concluded(state)], folds_of(self.nodes))
+        first = first_view(self.name, self.context.game, self.nodes, self.context.switches)
+        return first.after([*seen, *self.concluded(state)])
 
     def add_thoughts(self, graph: Any, begin: str, end: str) -> None:
         """Add its thoughts to a graph, after the node `begin` and before the node `end`."""

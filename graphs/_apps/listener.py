@@ -20,9 +20,9 @@ from harbor._core.finding import find
 from harbor._core.log_lines import event_json, event_of
 from harbor._core.money import DOLLAR, dollars
 from harbor._core.outcomes import Signal
+from harbor._games.english.sale_heard import UNTOLD, Brought, SaleHeard
 from harbor._games.game import Game
 from harbor.graphs._apps.plain_english import Heard, believed, called, read_english
-from harbor.graphs._apps.sale_heard import UNTOLD, Brought, SaleHeard
 from harbor.graphs._context.context import BidderContext
 
 GIVER = "user"

@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from harbor._core import amounts
 from harbor._core.asks import Ask
-from harbor._core.decisions import Amount, Name, plain
+from harbor._core.decisions import Amount, Name
 from harbor._core.money import CENT, dollars
 from harbor._core.parsing import NUMBER, printable
+from harbor._games.english.sale_heard import News
 from harbor._house.auctioneer import call
 from harbor._models.calls.client import ModelClient
 from harbor.graphs._context.node import PROMPTS
@@ -35,15 +36,6 @@ CALL = re.compile(
     r"(?P<bidder>[^\n]+), your call on (?P<item>[^\n]+): "
     rf"at least (?P<least>{_DOLLARS}) and at most (?P<most>{_DOLLARS})\. Say .+"
 )
-
-
-class News(BaseModel):
-    """One thing that the words tell of the sale."""
-
-    kind: Annotated[Literal["bid", "sold", "unsold", "out"], BeforeValidator(plain)]
-    item: Name
-    bidder: Name | None = None
-    amount: Amount | None = None
 
 
 class Reading(BaseModel):

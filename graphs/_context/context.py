@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.resources.abc import Traversable
-from types import MappingProxyType
-from typing import Annotated, Any, TypedDict, TypeVar, cast
+from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 
@@ -17,33 +15,27 @@ from harbor._config.models import ModelSettings, ReplyForm
 from harbor._config.protocol import ProtocolSettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.decisions import without_reasons
-from harbor._core.dialogue import Turn
 from harbor._core.errors import CodeError, ConfigError, HarborError, RunFolderError, placed
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
+from harbor._games.game import Game, Thought
+from harbor._games.replies import Reply
+from harbor._games.view import Fold, Folds, View
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import Words
 from harbor._models.simulated.model import use_of
-from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts, ThoughtNode, View
+from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.prompting import fill
-from harbor.graphs._context.replies import Reply
 from harbor.graphs._context.wording import Wording
-from harbor.memory._bidder.auction_view import AuctionView
+from harbor.graphs._context.words import SHARED, task_of, words_of
 from harbor.memory._bidder.bidder_memory import BidderMemory
-
-V = TypeVar("V", bound=View)
 
 
 def form_of(protocol: ProtocolSettings) -> ReplyForm | None:
     """Give the one form that a bidder wants replies in; None: as the settings of its model say."""
     return None if protocol.reply == "model" else protocol.reply
-
-
-Folds = Mapping[type[Event], ThoughtNode]
-"""The nodes that note something, by their event."""
-NO_FOLDS: Folds = MappingProxyType({})
 
 
 @contextmanager
@@ -65,6 +57,22 @@ def mistakes_told(bidder: str, node: ThoughtNode) -> Iterator[None]:
 
 
 @contextmanager
+def lacking(node: str, game: str) -> Iterator[None]:
+    """Say which fact a game lacks that a thought needs.
+
+    Raises:
+        ConfigError: one line that names the game, the node and the fact.
+    """
+    try:
+        yield
+    except KeyError as error:
+        fact = error.args[0] if error.args else ""
+        raise ConfigError(
+            f"game {game!r}: node {node!r} needs the fact {fact!r}, which is not told; drop it"
+        ) from error
+
+
+@contextmanager
 def enough_files(bidder: str) -> Iterator[None]:
     """Break the run off where no more files can be opened: what a bidder would do without them is no play of its.
 
@@ -79,27 +87,22 @@ def enough_files(bidder: str) -> Iterator[None]:
         raise RunFolderError(f"bidder {bidder!r} can't think: {ALLOW_MORE}, then resume the run") from error
 
 
-def observed(view: V, news: Iterable[Event], folds: Folds = NO_FOLDS) -> V:
-    """Give the view after these events, with what the bidder's own nodes note of them."""
-    news = tuple(news)
-    noted = dict(view.notes)
-    for event in news:
-        if (node := folds.get(type(event))) is not None and node.fold is not None:
-            with mistakes_told(view.name, node):
-                noted[node.name] = node.fold(noted.get(node.name), event)
-    view = view.after(news)
-    return view if noted == view.notes else replace(view, notes=noted)  # type: ignore[type-var]
+def folds_of(bidder: str, nodes: Iterable[ThoughtNode]) -> Folds:
+    """Give the folds of a bidder's nodes, by the event that each notes something of."""
+
+    def guarded(node: ThoughtNode, fold: Fold) -> Fold:
+        def noted(before: Any, event: Any) -> Any:
+            with mistakes_told(bidder, node):
+                return fold(before, event)
+
+        return noted
+
+    return {node.event: (node.note, guarded(node, node.fold)) for node in nodes if node.fold is not None}
 
 
-def fold_reducer(first: V, folds: Folds = NO_FOLDS) -> Callable[[V | None, V | Iterable[Event]], V]:
-    """Give the reducer of a view's channel: a view replaces it, events are folded into it, or into the `first` one."""
-
-    def fold(view: V | None, news: V | Iterable[Event]) -> V:
-        if isinstance(news, type(first)):
-            return news
-        return observed(view or first, cast("Iterable[Event]", news), folds)
-
-    return fold
+def folded(view: View | None, news: View | Iterable[Event]) -> View:
+    """Reduce the channel of a view: a view replaces it, and events are folded into it."""
+    return news if isinstance(news, View) else (view or View()).after(news)
 
 
 class ThoughtState(TypedDict, total=False):
@@ -109,7 +112,7 @@ class ThoughtState(TypedDict, total=False):
     """
 
     ask: Ask | Pause
-    view: Annotated[AuctionView, fold_reducer(AuctionView())]
+    view: Annotated[View, folded]
     answer: Answer | None
 
 
@@ -146,55 +149,60 @@ class NodeContext:
         """Begin a run beside this one; its events stay together however fast the model is."""
         return self.bidder.context(self.node)
 
-    def prompt(
-        self,
-        view: AuctionView,
-        facts: Facts,
-        *,
-        catalog: bool = False,
-        memories: bool = False,
-        earlier: Sequence[Turn] | None = None,
-    ) -> Prompt:
-        """Fill the prompt of the node with who this bidder is and the facts of the call.
+    @cached_property
+    def words(self) -> Thought:
+        """How the game puts this thought.
+
+        Raises:
+            ConfigError: nobody has words for it.
+        """
+        words = words_of(self.node, self.bidder.played)
+        if words is None:
+            raise ConfigError(f"node {self.node.name!r} has no prompt; give it one")
+        return words
+
+    @property
+    def task(self) -> str:
+        """What its prompts and calls are named."""
+        return task_of(self.node, self.bidder.played)
+
+    def prompt(self, view: View, *about: Any, **more: Any) -> Prompt:
+        """Fill the prompt of the node with who this bidder is, how the game stands, and the facts of the thought.
 
         Args:
-            view: what the bidder has seen.
-            facts: of the call.
-            catalog: whether to show the texts of the catalog, which are the same for every seat.
-            memories: whether to show what was recalled.
-            earlier: the turns before this call, in a dialogue.
-        """
-        who = {**self.identity(view), "objective": view.objective}
-        if memories and view.memories:
-            facts = {"memories": [memory.text for memory in view.memories], **facts}
-        shared = {"catalog": view.catalog} if catalog else NOTHING_MORE
-        return self.fill(view, who, facts, shared=shared, earlier=earlier)
+            view: what the bidder has observed.
+            about: what the thought is about, where that is less than all that is for sale.
+            more: facts that the node works out itself.
 
-    def fill(
-        self,
-        view: View,
-        who: Facts,
-        facts: Facts,
-        system: Traversable = SYSTEM,
-        body: Traversable | None = None,
-        task: str = "",
-        shared: Facts = NOTHING_MORE,
-        earlier: Sequence[Turn] | None = None,
-    ) -> Prompt:
-        """Fill the node's prompt, or the `body` of another task, and tell what the bidder's own nodes noted."""
-        tells = [find("node", name).tells for name in view.notes]
-        body = body or self.node.prompt
-        if body is None:
-            raise ConfigError(f"node {self.node.name!r} has no prompt; give it one")
-        wording = self.bidder.wording
-        return fill(body, who, facts, system, task or self.node.task, tells, shared, wording, earlier, noted=view.notes)
+        Raises:
+            ConfigError: the game does not tell what the thought needs.
+        """
+        play, words = self.bidder.played.play, self.words
+        with lacking(self.node.name, self.bidder.game):
+            facts = dict(words.facts(view, *about, **more))
+        shared = {name: facts.pop(name) for name in SHARED if name in facts}
+        tells = {name: find("node", name).tells for name in view.notes if name not in play.tells}
+        tells = {name: sentence for name, sentence in tells.items() if sentence}
+        return fill(
+            words.prompt,
+            self.identity(view),
+            facts,
+            play.system,
+            self.task,
+            list(tells.values()),
+            shared,
+            self.bidder.wording,
+            words.turns(view),
+            noted={name: view.notes[name] for name in tells},
+        )
 
     def identity(self, view: View) -> dict[str, Any]:
         """Give the facts that stay the same in every game: who this is, and how it answers."""
         personas = [{"weight": weight, "text": text} for text, weight in view.personas.items()]
         who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
         who |= {"personas": personas} if personas else {}
-        return who | ({"relative_objective": True} if self.switches.relative_objective else {})
+        who |= {"relative_objective": True} if self.switches.relative_objective else {}
+        return who | ({"objective": view.objective} if "objective" in self.bidder.played.uses else {})
 
     async def ask(
         self,
@@ -207,6 +215,14 @@ class NodeContext:
         """Ask the model; without a chain of thought it may leave the reasons of its reply out."""
         shape = kind if self.switches.chain_of_thought else without_reasons(kind)
         return await self.model.ask(prompt, shape, check, repairs, words)
+
+    async def reply(self, view: View, *about: Any, **more: Any) -> Any:
+        """Ask the prompt of the node, with `about` and `more` as in `prompt`; what `check` complains of is mended."""
+        kind, check = self.words.reply or self.node.reply, self.words.check or self.node.check
+        if kind is None:
+            raise ConfigError(f"node {self.node.name!r} {self.node.complaint()}")
+        prompt = self.prompt(view, *about, **more)
+        return await self.ask(prompt, kind, check=lambda reply: check(reply, view) if check else "")
 
     def emit(self, *conclusions: Event) -> Update:
         """Hand over what a node concluded, and give it to the nodes after it."""
@@ -241,6 +257,12 @@ class BidderContext:
         """Make the context of a bidder outside an auction, from any chat model; `sink` takes what it concludes."""
         model = ModelClient(bidder.name, bidder.model, chat, ModelSettings(use=use_of(chat)), reply=form_of(bidder))
         return cls(model, bidder, lambda: sink, memory, game)
+
+    @cached_property
+    def played(self) -> Game:
+        """The game that it plays."""
+        game: Game = find("game", self.game)
+        return game
 
     @cached_property
     def wording(self) -> Wording:

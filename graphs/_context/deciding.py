@@ -13,7 +13,7 @@ from harbor._core.errors import UnreadableReply
 from harbor._core.last_answer import MARKUP, Heard
 from harbor._core.parsing import scrub
 from harbor._core.thoughts import RAISING, Decided, DecidedInWords, StrategicAction, Strategized
-from harbor.graphs._context.replies import FusedReply
+from harbor._games.replies import FusedReply
 
 if TYPE_CHECKING:
     from harbor._models.calls.prompt import Prompt

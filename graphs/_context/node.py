@@ -5,20 +5,20 @@ To load a node imports no framework, so that settings can be checked against the
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from random import Random
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import BaseModel
 
 from harbor._config.auction import MemorySettings, MindSettings, Simulated
 from harbor._config.protocol import OF_PROMPTS
 from harbor._core.asks import Ask, Pause
-from harbor._core.events import Event, PrivateEvent
+from harbor._core.events import PrivateEvent
 from harbor._core.extensions import API, part, unread
 from harbor._core.prompts import unfillable
 from harbor._games.game import Facts as Facts
@@ -31,8 +31,6 @@ Occasion = Literal["opening", "call", "closed", "end"]
 OCCASIONS: tuple[Occasion, ...] = get_args(Occasion)
 PROMPTS = files("harbor.graphs._prompts")
 """Where the prompts of Harbor's own nodes are."""
-SYSTEM = PROMPTS / "system.md"
-"""What begins the prompts of the ascending auction."""
 NOTHING_MORE: Facts = MappingProxyType({})
 DECLARED = {
     "prompt": "the file of its prompt",
@@ -46,34 +44,6 @@ DECLARED = {
 """What a node without a `run` of its own must have."""
 
 
-class View(Protocol):
-    """What one bidder has observed, as a fold over events; `notes` are what its nodes tell later prompts, by name."""
-
-    @property
-    def name(self) -> str:
-        """The bidder's name."""
-        ...
-
-    @property
-    def personas(self) -> Mapping[str, float]:
-        """Whom it acts as: weights by text."""
-        ...
-
-    @property
-    def rivals(self) -> tuple[str, ...]:
-        """Everybody else, in seat order."""
-        ...
-
-    @property
-    def notes(self) -> Mapping[str, Any]:
-        """What the bidder's own nodes noted."""
-        ...
-
-    def after(self, events: Iterable[Event]) -> Self:
-        """Give the view after these events."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtNode:
     """A thought, as an extension.
@@ -83,13 +53,14 @@ class ThoughtNode:
     in `needs`, if it is not `name`: of two nodes of one step a bidder has one. The node that `answers` a call
     comes last.
 
-    A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; `uses` names the settings of
-    the bidder that these two or the node itself read. `when` says whether the thought is worth a call now. `view` is
-    the only kind of view that it can read (None: any).
+    A node that asks a model and has no prompt of its own is had in games that put it in words of theirs: the `thoughts`
+    of their play have its name. A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; `uses` names the settings of
+    the bidder that these two or the node itself read. `when` says whether the thought is worth a call now.
 
     A node is declared, or has a `run` of its own. A declared one asks its `prompt`, whose one blank is ${facts}, for
-    the `reply`; what it concludes is its private `event`. `fold` makes of the note so far (None at first) and the event
-    what later prompts are told under the name of the node, as `tells` explains. `answer` is how the built-in model
+    the `reply`; what it concludes is its private `event`. `fold` makes a note of the note so far (None at first) and the
+    event; later prompts are told it under the name of the node, as `tells` explains (None: only facts speak of it). Notes
+    of one name, `keeps`, are one note. `check` says what is wrong with a reply; then it is asked for again. `answer` is how the built-in model
     replies, from the facts of the prompt alone.
     """
 
@@ -99,7 +70,6 @@ class ThoughtNode:
     event: type[PrivateEvent] = part("the private event that it concludes")
     step: str = ""
     needs: tuple[str, ...] = ()
-    view: type[View] | None = None
     on: Callable[[MindSettings, MemorySettings], bool] = lambda *_: True
     adapt: Callable[[ThoughtNode, MindSettings], ThoughtNode] = lambda node, _: node
     uses: tuple[str, ...] = ()
@@ -109,9 +79,11 @@ class ThoughtNode:
     facts: Callable[[Any], Facts] | None = None
     reply: type[BaseModel] | None = None
     answer: Callable[[Facts, Simulated, Random], Values] | None = None
-    conclude: Callable[[Any, Any], PrivateEvent] | None = None
+    check: Callable[[Any, Any], str] | None = None
+    conclude: Callable[[Any, Any], PrivateEvent | Sequence[PrivateEvent]] | None = None
     fold: Callable[[Any, Any], Any] | None = None
-    tells: str = ""
+    tells: str | None = ""
+    keeps: str = ""
     run: Callable[[Any, NodeContext], Awaitable[Update]] | None = None
     api: int = API
 
@@ -122,8 +94,18 @@ class ThoughtNode:
 
     @property
     def task(self) -> str:
-        """What its prompts and calls are named."""
+        """What its calls are named, and its prompts unless the game has words of its own for it."""
         return self.name.replace("-", "_")
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks a model."""
+        return self.answers or self.reply is not None
+
+    @property
+    def note(self) -> str:
+        """The name of what it notes."""
+        return self.keeps or self.name
 
     @property
     def events(self) -> tuple[type[PrivateEvent], ...]:
@@ -156,6 +138,7 @@ class ThoughtNode:
     def _of_pieces(self) -> str:
         """Name the piece that it lacks: a declared node needs them all, one that runs itself those of its prompt."""
         wanted = list(DECLARED) if self.run is None else ["reply", "answer"] if self.prompt else []
+        wanted = [name for name in wanted if name != "tells" or self.tells is not None]
         missing = next((name for name in wanted if not getattr(self, name)), "")
         return f"lacks {missing}: {DECLARED[missing]}; give it one" if missing else ""
 
@@ -163,6 +146,6 @@ class ThoughtNode:
         return "" if self.prompt is None else unfillable(self.prompt)
 
     def _of_note(self) -> str:
-        if self.fold is not None and f"`{self.name}`" not in (self.tells or ""):
+        if self.fold is not None and self.tells is not None and f"`{self.name}`" not in self.tells:
             return f"has tells {self.tells!r}, which does not say what `{self.name}` is; name it so, in backticks"
         return ""

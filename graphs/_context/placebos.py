@@ -11,15 +11,17 @@ from dataclasses import replace
 from harbor._config.thinking import Placebo
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Mirrored, Profiled
+from harbor._games.view import View
 from harbor.graphs._context.node import ThoughtNode
-from harbor.memory._bidder.auction_view import AuctionView
 from harbor.personas._catalog.traits import Profile
 
 Profiles = Mapping[str, Profile]
 """Profiles by rival."""
+FOUND = {"profile": "profiles", "mirror": "mirrors"}
+"""The notes that are replaced, and the names of their streams of chance."""
 
 
-def told(view: AuctionView, node: ThoughtNode, placebo: Placebo, seed: int) -> AuctionView:
+def told(view: View, node: ThoughtNode, placebo: Placebo, seed: int) -> View:
     """Give what a thought knows of the rivals: all other thoughts than profiling itself are given the placebo.
 
     Args:
@@ -30,11 +32,12 @@ def told(view: AuctionView, node: ThoughtNode, placebo: Placebo, seed: int) -> A
     """
     if placebo == "none" or node.event in (Profiled, Mirrored):
         return view
-    profiles = _instead(view, view.profiles, placebo, seed, "profiles")
-    return replace(view, profiles=profiles, mirrors=_instead(view, view.mirrors, placebo, seed, "mirrors"))
+    found = {name: view.notes[name] for name in FOUND if name in view.notes}
+    instead = {name: _instead(view, profiles, placebo, seed, FOUND[name]) for name, profiles in found.items()}
+    return replace(view, notes={**view.notes, **instead})
 
 
-def _instead(view: AuctionView, found: Profiles, placebo: Placebo, seed: int, kind: str) -> Profiles:
+def _instead(view: View, found: Profiles, placebo: Placebo, seed: int, kind: str) -> Profiles:
     """Replace profiles: by equal weights, by shuffled ones, by the profile of the next rival, or by empty ones."""
     if placebo == "uniform":
         return {rival: dict.fromkeys(view.catalog, 0.0) for rival in found}
@@ -47,7 +50,7 @@ def _instead(view: AuctionView, found: Profiles, placebo: Placebo, seed: int, ki
 
 
 def _shuffled(profile: Profile, seed: int, *names: str) -> Profile:
-    """Deal the weights to the personas in an order that depends on the seed alone, and not on whose they were."""
+    """Deal the weights to the types in an order that depends on the seed alone, and not on whose they were."""
     order = stream(seed, "placebo", *names).sample(sorted(profile), len(profile))
     dealt = dict(zip(order, sorted(profile.values(), reverse=True), strict=True))
     return {persona: dealt[persona] for persona in profile}

@@ -11,7 +11,7 @@ from harbor._core.dialogue import EXPLAINED, Turn, news
 from harbor._core.prompts import BLANK, chosen, sent
 from harbor._core.telling import as_json, block
 from harbor._models.calls.prompt import Prompt, version_of
-from harbor.graphs._context.node import NOTHING_MORE, SYSTEM, Facts
+from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.graphs._context.wording import OPENING, USUAL, Wording
 
 ALWAYS = ("task", "game", "in_words")
@@ -24,7 +24,7 @@ def fill(
     body: Traversable,
     who: Facts,
     facts: Facts,
-    system: Traversable = SYSTEM,
+    system: Traversable,
     task: str = "",
     tells: Sequence[str] = (),
     shared: Facts = NOTHING_MORE,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, NoReply
 from harbor._core.events import ThoughtFailed
-from harbor._models.calls.prompt import Prompt
+from harbor._games.view import View
 from harbor.graphs._context.context import BidderContext, NodeContext, Update, mistakes_told
-from harbor.graphs._context.node import Facts, ThoughtNode
+from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.placebos import told
-from harbor.graphs._context.session_prompts import prompt as session_prompt
-from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.session_view import SessionView
 
 
 class Step(Protocol):
@@ -29,10 +27,10 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
     think = node.run or declared
 
     async def run(state: Any) -> Update:
-        if isinstance(state["view"], AuctionView):
-            state = {**state, "view": told(state["view"], node, bidder.switches.placebo, bidder.seed)}
+        view = replace(state["view"], now=state["ask"], mind=bidder.switches)
+        state = {**state, "view": told(view, node, bidder.switches.placebo, bidder.seed)}
         with mistakes_told(bidder.model.bidder, node):
-            if not node.when(state["view"], state["ask"]):
+            if not _worth_a_call(node, bidder, state["view"]):
                 return {}
         context = bidder.context(node)
         if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
@@ -44,31 +42,35 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
             if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):
                 raise
             # Nodes run side by side at a pause: one that fails must not stop the others.
-            context.emit(ThoughtFailed(state["view"].name, node.task, str(error)))
+            context.emit(ThoughtFailed(state["view"].name, context.task, str(error)))
             return {}
 
     return run
 
 
+def _worth_a_call(node: ThoughtNode, bidder: BidderContext, view: View) -> bool:
+    """Say whether a thought is worth a call now: the game says so, where it has words of its own for it."""
+    own = bidder.played.play.thoughts.get(node.name)
+    return own.when(view) if own and own.when else node.when(view, view.now)
+
+
 async def declared(state: Any, context: NodeContext) -> Update:
-    """Run a declared node: ask its prompt, and conclude its event from the reply.
+    """Run a declared node: ask its prompt, and conclude its events from the reply.
 
     Raises:
         ConfigError: it lacks a piece, as it did not come in by the door.
         TypeError: it concludes something else, or of another bidder.
     """
     node, view = context.node, state["view"]
-    if node.facts is None or node.reply is None or node.conclude is None:
+    if node.facts is None or node.conclude is None:
         raise ConfigError(f"node {node.name!r} {node.complaint()}")
-    reply = await context.ask(_prompt(context, view, node.facts(view)), node.reply)
+    reply = await context.reply(view)
     concluded = node.conclude(reply, view)
-    if not isinstance(concluded, node.event) or concluded.bidder != view.name:
-        raise TypeError(f"node {node.name!r} concluded {concluded!r}; give a {node.event.__name__} of {view.name!r}")
-    return context.emit(concluded)
-
-
-def _prompt(context: NodeContext, view: Any, facts: Facts) -> Prompt:
-    return session_prompt(context, view, facts) if isinstance(view, SessionView) else context.prompt(view, facts)
+    events = concluded if isinstance(concluded, list | tuple) else [concluded]
+    for event in events:
+        if not isinstance(event, node.event) or event.bidder != view.name:
+            raise TypeError(f"node {node.name!r} concluded {event!r}; give a {node.event.__name__} of {view.name!r}")
+    return context.emit(*events)
 
 
 def _stays_alone(error: HarborError, bidder: BidderContext) -> bool:

@@ -11,7 +11,8 @@ from harbor._config.protocol import BUNDLES, ProtocolSettings
 from harbor._core.errors import ConfigError
 from harbor._core.prompts import unfillable_text, unheard_of
 from harbor._games.game import Game
-from harbor.graphs._context.node import PROMPTS, SYSTEM, ThoughtNode
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._context.words import task_of, words_of
 
 OPENING = "system"
 """The name of the prompt that begins all others."""
@@ -82,10 +83,8 @@ def copied(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode])
 
 def prompts_of(game: Game, nodes: Iterable[ThoughtNode]) -> Mapping[str, Traversable]:
     """Give the usual files of the prompts that a bidder needs, by name."""
-    usual = {OPENING: game.play.system if game.play else SYSTEM}
+    usual = {OPENING: game.play.system}
     for node in nodes:
-        if node.prompt is not None:
-            usual[node.task] = node.prompt
-        elif node.answers and game.play is not None:
-            usual[game.name.replace("-", "_")] = game.play.prompt
+        if words := words_of(node, game):
+            usual[task_of(node, game)] = words.prompt
     return usual

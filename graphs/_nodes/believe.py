@@ -12,11 +12,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from harbor._core.thoughts import Belief, Believed, Win
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
-from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import BeliefReply
-from harbor.memory._bidder.auction_view import AuctionView
+from harbor._games.answering import Row
+from harbor._games.english import facts
+from harbor._games.replies import BeliefReply
+from harbor._games.view import View
+from harbor.graphs._context.node import ThoughtNode
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -29,8 +29,10 @@ CORRECTIONS = 4
 async def believe(state: ThoughtState, context: NodeContext) -> Update:
     """Ask for the new belief, count its errors, and keep the truth, or what the model said at last."""
     view = state["view"]
-    news = view.results[view.believed :]  # more than one if an earlier update failed
-    before, earlier = view.belief or _at_the_opening(view), facts.long_over(view.results[: view.believed])
+    last = view.notes.get("believe")
+    believed = view.place(last.closed[-1]) if last else 0
+    news = view.results[believed:]  # more than one if an earlier update failed
+    before, earlier = last.held if last else _at_the_opening(view), facts.long_over(view.results[:believed])
     known = {
         "history": [facts.history(result) for result in news],
         "belief": facts.belief(before, earlier),
@@ -38,7 +40,7 @@ async def believe(state: ThoughtState, context: NodeContext) -> Update:
     }
     truth, who = view.truth(), context.switches.correct_beliefs
     asked = CORRECTIONS if who == "model" else 0
-    answers = [answer async for answer in _answers(view, context, known, _apart(truth, earlier)[1], earlier, asked)]
+    answers = [one async for one in _answers(view, context, known, _apart(truth, earlier)[1], earlier, asked)]
     said, compared = answers[0]
     last = answers[-1][0]
     return context.emit(
@@ -59,11 +61,11 @@ async def believe(state: ThoughtState, context: NodeContext) -> Update:
 
 
 async def _answers(
-    view: AuctionView, context: NodeContext, known: facts.Row, truth: Belief, earlier: Collection[str], corrections: int
+    view: View, context: NodeContext, known: Row, truth: Belief, earlier: Collection[str], corrections: int
 ) -> AsyncIterator[tuple[Belief, list[Field]]]:
     """Ask for the belief, and again with the list of what is wrong, as long as something is."""
     for left in range(corrections, -1, -1):
-        reply = _as_belief(await context.ask(context.prompt(view, known), BeliefReply))
+        reply = _as_belief(await context.ask(context.prompt(view, **known), BeliefReply))
         said = _apart(reply, earlier)[1]
         compared = compare(said, truth, view.name)
         yield said, compared
@@ -108,7 +110,7 @@ def compare(said: Belief, truth: Belief, me: str) -> list[Field]:
     return fields
 
 
-def _at_the_opening(view: AuctionView) -> Belief:
+def _at_the_opening(view: View) -> Belief:
     profits = {bidder: Decimal(0) for bidder in view.bidders} if view.values_revealed else {}
     return Belief(budget=view.initial_budget, profits=profits, wins={})
 
@@ -146,11 +148,10 @@ BELIEVE = ThoughtNode(
     occasions=("closed",),
     event=Believed,
     needs=("recall",),
-    view=AuctionView,
     on=lambda mind, _: mind.believe,
     uses=("believe", "correct_beliefs"),
-    prompt=PROMPTS / "believe.md",
     reply=BeliefReply,
-    answer=answers.believe,
+    fold=lambda _, event: event,
+    tells=None,
     run=believe,
 )

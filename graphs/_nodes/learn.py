@@ -1,34 +1,48 @@
-"""Learn: after an auction, write an updated short list of general learnings.
+"""Learn: after a game, write an updated short list of general learnings.
 
 Source: Chen et al. 2023, sec. 3.2 and B.3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Learned
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
+from harbor._games.answering import Row
+from harbor._games.replies import LearnReply
+from harbor._games.types_of_play import learn as answer
+from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import LearnReply
-from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
 async def learn(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask what this auction taught, given the learnings so far."""
+    """Ask what this game taught, given the learnings so far."""
     view = state["view"]
-    known = {
-        "history": [facts.history(result) for result in view.results],
-        "results": facts.results(view),
-        "profits": facts.belief(view.truth())["profits"],
-        "learnings": await context.memory.learnings(),
-    }
-    reply = await context.ask(context.prompt(view, known), LearnReply)
+    reply = await context.reply(view, await context.memory.learnings())
     return context.emit(Learned(view.name, tuple(reply.learnings)))
+
+
+def facts(view: View, learnings: Sequence[str]) -> Row:
+    """Tell what came of each part, and what was learned before."""
+    return {"results": [outcome(view, part.item) for part in view.results], "learnings": learnings}
+
+
+def outcome(view: View, item: str) -> Row:
+    """Tell what came of a part, as far as it was told: the highest bids, who got it, what each paid."""
+    part = view.result(item)
+    highest = {name: bid for name in view.bidders if (bid := part.highest_bid(name)) is not None}
+    worth = view.estimates.get(item)
+    return {
+        "item": item,
+        "highest_bids": highest,
+        "winners": list(part.got),
+        "paid": dict(part.paid),
+        **({} if worth is None else {"worth_to_you": worth}),
+    }
 
 
 LEARN = ThoughtNode(
@@ -36,11 +50,13 @@ LEARN = ThoughtNode(
     description="after an auction, update the list of general learnings",
     occasions=("end",),
     event=Learned,
-    view=AuctionView,
     on=lambda mind, memory: mind.learning and not memory.frozen,  # nothing is written, so nothing is learned either
     uses=("learning",),
     prompt=PROMPTS / "learn.md",
+    facts=facts,
     reply=LearnReply,
-    answer=answers.learn,
+    fold=lambda _, event: event.learnings,
+    tells=None,
+    answer=answer,
     run=learn,
 )

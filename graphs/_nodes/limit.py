@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import UnreadableReply
+from harbor._core.events import LotOpened
 from harbor._core.thoughts import LimitSet
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
-from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import LimitReply
-from harbor.memory._bidder.auction_view import AuctionView
+from harbor._games.replies import LimitReply
+from harbor._games.view import View
+from harbor.graphs._context.node import ThoughtNode
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -28,15 +27,24 @@ async def limit(state: ThoughtState, context: NodeContext) -> Update:
     was refused. What rivals bid is not new: whoever sets a limit has said what to do at any price.
     """
     ask, view = cast(Ask, state["ask"]), state["view"]
-    if view.bidding and view.bidding.limit and not ask.refusal:
-        return {"answer": within(view.bidding.limit.limit, ask)}
-    prompt = context.prompt(view, facts.call(ask, view, context.switches), memories=True)
+    if not ask.refusal and (already := _set_before(view)):
+        return {"answer": within(already.limit, ask)}
     try:  # no repair, as for a bid: the auctioneer counts an unreadable reply as a failed bid, and asks again
-        reply = await context.ask(prompt, LimitReply, repairs=0)
+        reply = await context.ask(context.prompt(view), LimitReply, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     concluded = LimitSet(view.name, ask.item, ask.round, ask.attempt, reply.reasons, reply.limit)
     return {**context.emit(concluded), "answer": within(reply.limit, ask)}
+
+
+def _set_before(view: View) -> LimitSet | None:
+    """Find the limit that was set since the bidding was last opened."""
+    for event in reversed(view.part.events if view.part else ()):
+        if isinstance(event, LimitSet):
+            return event
+        if isinstance(event, LotOpened):
+            return None
+    return None
 
 
 def within(limit: Decimal | None, ask: Ask) -> Bid | Withdraw:
@@ -51,12 +59,8 @@ LIMIT = ThoughtNode(
     occasions=("call",),
     event=LimitSet,
     step="bid",
-    view=AuctionView,
     on=lambda mind, _: mind.bidding == "limit",
     uses=("bidding", "bounds"),
     answers=True,
-    prompt=PROMPTS / "limit.md",
-    reply=LimitReply,
-    answer=answers.limit,
     run=limit,
 )

@@ -5,15 +5,16 @@ Source: Harbor sec. 4.5 and App. F.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Mirrored
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
+from harbor._games.answering import Row, weights_over
+from harbor._games.replies import MirrorReply, names_each
+from harbor._games.types_of_play import mirror as answer
+from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import MirrorReply, names_each
-from harbor.graphs._nodes.profile import mend, weights_over
-from harbor.memory._bidder.auction_view import AuctionView
+from harbor.graphs._nodes.profile import mend, record
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -22,24 +23,25 @@ if TYPE_CHECKING:
 async def mirror(state: ThoughtState, context: NodeContext) -> Update:
     """Ask once how all rivals may profile this bidder, given the items that the last answer did not know of."""
     view = state["view"]
-    closed = [result.item for result in view.results[view.mirrored :]]
-    known = {
-        "items": [facts.bidding_record(view, item, view.name) for item in closed],
-        "profiles_of_you": [
-            {"rival": rival, "profile": weights_over(view.catalog, view.mirrors.get(rival, {}))}
-            for rival in view.rivals
-        ],
-    }
-    reply = await context.ask(
-        context.prompt(view, known, catalog=True),
-        MirrorReply,
-        check=lambda reply: names_each((profile.rival for profile in reply.profiles), view.rivals),
-    )
+    last = view.last(Mirrored, bidder=view.name)
+    closed = [result.item for result in view.results[view.place(last.closed) if last else 0 :]]
+    reply = await context.reply(view, closed)
     mirrored = []
     for profile in reply.profiles:
         weights, repaired = mend(profile.weights, view.catalog, view.mirrors.get(profile.rival, {}))
         mirrored.append(Mirrored(view.name, profile.rival, closed[-1], weights, repaired))
     return context.emit(*mirrored)
+
+
+def facts(view: View, items: Sequence[str]) -> Row:
+    """Tell what oneself did in the parts that are over, and how rivals probably profiled one so far."""
+    old = view.mirrors
+    return {
+        "records": [record(view, item, view.name) for item in items],
+        "profiles_of_you": [
+            {"rival": rival, "weights_so_far": weights_over(view.catalog, old.get(rival, {}))} for rival in view.rivals
+        ],
+    }
 
 
 MIRROR = ThoughtNode(
@@ -48,12 +50,15 @@ MIRROR = ThoughtNode(
     occasions=("closed",),
     event=Mirrored,
     needs=("recall",),
-    view=AuctionView,
     on=lambda mind, _: mind.theory_of_mind == "second",
     uses=("theory_of_mind",),
     when=lambda view, _: bool(view.rivals),
     prompt=PROMPTS / "mirror.md",
+    facts=facts,
     reply=MirrorReply,
-    answer=answers.mirror,
+    check=lambda reply, view: names_each((profile.rival for profile in reply.profiles), view.rivals),
+    fold=lambda before, event: {**(before or {}), event.rival: event.weights},
+    tells="`mirror` is how each rival probably profiles you: weights as in `profile`.",
+    answer=answer,
     run=mirror,
 )

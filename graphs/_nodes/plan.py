@@ -1,52 +1,47 @@
-"""Plan: before the first item, give the items a priority, as many as prompts list; the later ones wait for a new plan.
+"""Plan: before it begins, plan how to play; where items are listed, give the next ones a priority.
 
 Source: Chen et al. 2023, sec. 3.2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
+from harbor._config.auction import Simulated
+from harbor._core.finding import find
 from harbor._core.thoughts import Planned
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
-from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import Plan, covers
-from harbor.memory._bidder.auction_view import AuctionView
-
-if TYPE_CHECKING:
-    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
+from harbor._games.game import Facts, Play, Values
+from harbor._games.replies import ContestPlan, Plan
+from harbor._games.view import View
+from harbor.graphs._context.node import NOTHING_MORE, PROMPTS, ThoughtNode
 
 
-async def plan(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask for a plan over the items."""
-    return await make_plan(state, context, {})
+def answer(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Give the plan that the game says is best."""
+    play: Play = find("game", facts["game"]).play
+    return {"reasons": "This is what serves best in this game.", "plan": play.plan}
 
 
-async def make_plan(state: ThoughtState, context: NodeContext, known: facts.Row) -> Update:
-    """Ask for a plan that covers the next items, each once, from what is `known` besides."""
-    view = state["view"]
-    known = {**facts.coming(view), **facts.progress(view), "budget": view.budget, **known}
-    if view.profiles:
-        known = {**known, **facts.rivals(view)}
-    names = [row["item"] for row in known["items"]]
-    prompt = context.prompt(view, known, catalog=bool(view.profiles), memories=True)
-    reply = await context.ask(prompt, Plan, check=lambda plan: covers(plan, names))
-    priorities = {priority.item: priority.priority for priority in reply.priorities}
-    return context.emit(Planned(view.name, reply.plan, priorities))
+def conclude(reply: Plan | ContestPlan, view: View) -> Planned:
+    """Conclude the plan, with its priorities where it has any."""
+    ranked = reply.priorities if isinstance(reply, Plan) else ()
+    return Planned(view.name, reply.plan, {one.item: one.priority for one in ranked})
 
 
 PLAN = ThoughtNode(
     name="plan",
-    description="before the first item, give every item a priority",
+    description="before the first item, give every item a priority; in other games, plan how to play",
     occasions=("opening",),
     event=Planned,
     needs=("recall",),
-    view=AuctionView,
     on=lambda mind, _: mind.planning != "none",
     uses=("planning",),
-    prompt=PROMPTS / "plan.md",
-    reply=Plan,
-    answer=answers.plan,
-    run=plan,
+    when=lambda view, _: view.ahead.goes_on,
+    prompt=PROMPTS / "contest_plan.md",
+    facts=lambda _: NOTHING_MORE,
+    reply=ContestPlan,
+    conclude=conclude,
+    fold=lambda _, event: event,
+    tells=None,
+    answer=answer,
 )

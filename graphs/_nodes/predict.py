@@ -1,44 +1,54 @@
-"""Predict: forecast for the coming item how much each rival wants it and up to what price (theory of mind).
+"""Predict: forecast for what is for sale next how much each rival wants it and up to what price (theory of mind).
 
 Source: Harbor sec. 4.5.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from harbor._core.asks import Ask, Pause
 from harbor._core.thoughts import Predicted, Prediction
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
+from harbor._games.answering import Row
+from harbor._games.replies import PredictReply, names_each
+from harbor._games.types_of_play import predict as answer
+from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import PredictReply, names_each
-from harbor.memory._bidder.auction_view import AuctionView
-
-if TYPE_CHECKING:
-    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def predict(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask once about all rivals, given their profiles and what they have spent."""
-    view = state["view"]
-    known = {**facts.coming(view), **facts.money(view, context.switches), **facts.rivals(view)}
-    reply = await context.ask(
-        context.prompt(view, known, catalog=True, memories=True),
-        PredictReply,
-        check=lambda reply: names_each((forecast.rival for forecast in reply.forecasts), view.rivals),
-    )
-    predictions = tuple(
-        Prediction(forecast.rival, forecast.interest, forecast.limit, forecast.expected_interest_of_yours)
-        for forecast in reply.forecasts
-    )
-    return context.emit(Predicted(view.name, view.coming[0].name, predictions))
+def facts(view: View) -> Row:
+    """Tell what is for sale next, and what it may be worth to each rival."""
+    item = next_item(view)
+    rows = []
+    for rival in view.rivals:
+        yardstick = view.yardstick(view.name, view.seen, item, rival)
+        shown = [row for part in view.results for row in _shown(view, part.item, rival)]
+        rows.append({"rival": rival, **({"worth": yardstick} if yardstick else {}), "bid_before": shown})
+    return {"item": item, "rivals": rows}
 
 
-def _worthwhile(view: AuctionView, ask: Ask | Pause) -> bool:
-    """Say whether there is anybody to forecast; after an item, also whether there is anything left to bid on."""
-    opening = isinstance(ask, Pause) and not ask.closed
-    return bool(view.rivals) and (opening or facts.any_affordable(view))
+def _shown(view: View, item: str, rival: str) -> list[Row]:
+    highest = view.result(item).highest_bid(rival)
+    return [] if highest is None else [{"item": item, "amount": highest}]
+
+
+def next_item(view: View) -> str:
+    """Name what is for sale next; empty if nothing is known of it."""
+    return view.coming[0].name if view.coming else view.part.item if view.part else ""
+
+
+def conclude(reply: PredictReply, view: View) -> Predicted:
+    """Conclude the forecasts."""
+    forecasts = ((one.rival, one.interest, one.limit, one.expected_interest_of_yours) for one in reply.forecasts)
+    return Predicted(view.name, next_item(view), tuple(Prediction(*one) for one in forecasts))
+
+
+def note(_: Any, event: Predicted) -> Row:
+    """Note the forecasts, and of what they are."""
+    rows = []
+    for one in event.predictions:
+        row: Row = {"rival": one.rival, "interest": one.interest, "limit": one.limit}
+        rows.append(row if one.expects_me is None else {**row, "expected_interest_of_yours": one.expects_me})
+    return {"item": event.item, "rivals": rows}
 
 
 PREDICT = ThoughtNode(
@@ -47,12 +57,16 @@ PREDICT = ThoughtNode(
     occasions=("opening", "closed"),
     event=Predicted,
     needs=("recall", "profile", "mirror"),
-    view=AuctionView,
     on=lambda mind, _: mind.theory_of_mind != "none" and mind.predict,
     uses=("theory_of_mind", "predict"),
-    when=_worthwhile,
+    when=lambda view, _: bool(view.rivals and view.ahead.goes_on),
     prompt=PROMPTS / "predict.md",
+    facts=facts,
     reply=PredictReply,
-    answer=answers.predict,
-    run=predict,
+    check=lambda reply, view: names_each((forecast.rival for forecast in reply.forecasts), view.rivals),
+    conclude=conclude,
+    fold=note,
+    tells="`predict` is what you forecast of each rival for `item`: its `interest`, from 0 to 1, and its `limit`, the "
+    "highest that it will bid or pick.",
+    answer=answer,
 )

@@ -1,4 +1,4 @@
-"""Profile: after an item, weigh for every rival which personas explain how it bid.
+"""Profile: after an item, a day or a run, weigh for every rival which type of the catalog explains what it did.
 
 Source: Harbor sec. 3.4.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harbor._core.thoughts import Profiled
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
+from harbor._games.answering import Row, weights_over
+from harbor._games.replies import ProfileReply, Weight
+from harbor._games.types_of_play import profile as answer
+from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import ProfileReply, Weight
-from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -31,22 +31,17 @@ async def profile(state: ThoughtState, context: NodeContext) -> Update:
     return {"view": profiled}
 
 
-async def _profile(view: AuctionView, context: NodeContext, rival: str, profiled: list[Profiled]) -> None:
+async def _profile(view: View, context: NodeContext, rival: str, profiled: list[Profiled]) -> None:
     """Update the profile of one rival by the items that it does not know of yet, in their order."""
-    for result in view.results[view.profiled.get(rival, 0) :]:
+    last = view.last(Profiled, bidder=view.name, rival=rival)
+    for result in view.results[view.place(last.closed) if last else 0 :]:
         old = view.profiles.get(rival, {})
-        known = {**facts.bidding_record(view, result.item, rival), "profile": weights_over(view.catalog, old)}
-        reply = await context.ask(context.prompt(view, known, catalog=True), ProfileReply)
+        reply = await context.reply(view, rival, result.item)
         weights, repaired = mend(reply.weights, view.catalog, old)
         news = Profiled(view.name, rival, result.item, weights, repaired)
         context.emit(news)
         profiled.append(news)
         view = view.after([news])
-
-
-def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, float]:
-    """Give a weight for each persona of the catalog: zero where there is none yet."""
-    return {persona: old.get(persona, 0.0) for persona in catalog}
 
 
 def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
@@ -64,18 +59,39 @@ def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -
     return weights, clipped + twice + len(set(weights) ^ set(named))
 
 
+def facts(view: View, rival: str, item: str) -> Row:
+    """Tell what a rival did in a part that is over, and its profile so far."""
+    return {**record(view, item, rival), "weights_so_far": weights_over(view.catalog, view.profiles.get(rival, {}))}
+
+
+def record(view: View, item: str, bidder: str) -> Row:
+    """Tell what a bidder did in a part that is over, as far as it was shown, and what came of it."""
+    over = view.result(item)
+    known: dict[str, Any] = {
+        "bidder": bidder,
+        "item": item,
+        "acts": [{"round": turn, "amount": amount} for turn, amount in over.bids_of(bidder)],
+        "won": bidder in over.got,
+    }
+    yardstick = view.yardstick(view.name, view.seen, item, bidder)
+    return {**known, **({"worth": yardstick} if yardstick else {})}
+
+
 PROFILE = ThoughtNode(
     name="profile",
-    description="after an item, weigh which personas explain how each rival bid",
+    description="after an item, weigh which types explain what each rival did",
     occasions=("closed",),
     event=Profiled,
     needs=("recall",),
-    view=AuctionView,
     on=lambda mind, _: mind.profiles,
     uses=("theory_of_mind",),
     when=lambda view, _: bool(view.rivals),
     prompt=PROMPTS / "profile.md",
+    facts=facts,
     reply=ProfileReply,
-    answer=answers.profile,
+    fold=lambda before, event: {**(before or {}), event.rival: event.weights},
+    tells="`profile` is your profile of each rival: a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly) for "
+    "each type of `catalog`.",
+    answer=answer,
     run=profile,
 )

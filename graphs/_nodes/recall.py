@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from harbor._config.auction import MindSettings
 from harbor._core.thoughts import Memory, Recalled
+from harbor._games.view import View
 from harbor.graphs._context.node import ThoughtNode
-from harbor.memory._bidder.auction_view import AuctionView
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 async def recall(state: ThoughtState, context: NodeContext) -> Update:
     """Look into the bidder's own memory, in the way that its settings say."""
     view = state["view"]
-    coming = view.coming[0].name if view.coming else ""
+    coming = _next(view)
     memories = await RECALLS[context.switches.memory](context.memory, view)
     return context.emit(Recalled(view.name, coming, tuple(memories)))
 
 
-async def _list(memory: BidderMemory, view: AuctionView) -> list[Memory]:  # noqa: ARG001
+async def _list(memory: BidderMemory, view: View) -> list[Memory]:  # noqa: ARG001
     return [Memory("learning", text) for text in await memory.learnings()]
 
 
-async def _retrieved(memory: BidderMemory, view: AuctionView) -> list[Memory]:
+async def _retrieved(memory: BidderMemory, view: View) -> list[Memory]:
     return [Memory("learning", text) for text in await memory.nearest_learnings(_about(view))]
 
 
-async def _episodes(memory: BidderMemory, view: AuctionView) -> list[Memory]:
+async def _episodes(memory: BidderMemory, view: View) -> list[Memory]:
     return [Memory("episode", text) for text in await memory.nearest_episodes(_about(view))]
 
 
-async def _full(memory: BidderMemory, view: AuctionView) -> list[Memory]:
+async def _full(memory: BidderMemory, view: View) -> list[Memory]:
     return await memory.everything(view.rivals)
 
 
-RECALLS: dict[str, Callable[[BidderMemory, AuctionView], Awaitable[list[Memory]]]] = {
+RECALLS: dict[str, Callable[[BidderMemory, View], Awaitable[list[Memory]]]] = {
     "list": _list,
     "retrieved": _retrieved,
     "episodes": _episodes,
@@ -51,8 +51,15 @@ RECALLS: dict[str, Callable[[BidderMemory, AuctionView], Awaitable[list[Memory]]
 }
 
 
-def _about(view: AuctionView) -> str:
+def _next(view: View) -> str:
+    """Name what is for sale next; empty if nothing is known of it."""
+    return view.coming[0].name if view.coming else view.part.item if view.part else ""
+
+
+def _about(view: View) -> str:
     """Say in words what is coming: the next item, as it is listed, and who bids."""
+    if not view.coming:
+        return f"{_next(view)}. Bidders: {', '.join(view.rivals)}."
     lot, *_ = view.coming
     return f"{lot.name}, from ${lot.start}. {lot.listing} Bidders: {', '.join(view.rivals)}."
 
@@ -67,10 +74,11 @@ RECALL = ThoughtNode(
     description="fetch what earlier auctions taught that matters for the coming item",
     occasions=("opening", "closed"),
     event=Recalled,
-    view=AuctionView,
     on=lambda mind, _: mind.memory != "none",
     adapt=_once,
     uses=("memory",),
-    when=lambda view, _: bool(view.coming),
+    when=lambda view, _: bool(view.coming if view.lots else view.ahead.goes_on),
+    fold=lambda _, event: [memory.text for memory in event.memories] or None,
+    tells="`recall` lists what you noted after earlier games; it may be out of date.",
     run=recall,
 )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import MemoryKind, Remembered
 from harbor.graphs._context.node import ThoughtNode
-from harbor.memory._bidder.auction_view import AuctionView
 from harbor.memory._bidder.episodes import dossier, episode
 
 if TYPE_CHECKING:
@@ -21,10 +20,11 @@ async def remember(state: ThoughtState, context: NodeContext) -> Update:
     dossiers = {rival: dossier(view, rival, before.get(rival)) for rival in view.rivals}
     await memory.keep_episodes(episodes)
     await memory.keep_dossiers(dossiers, before)
-    if view.learnings:
-        await memory.keep_learnings(view.learnings)
+    learnings = view.notes.get("learn", ())
+    if learnings:
+        await memory.keep_learnings(learnings)
     kept: dict[MemoryKind, int] = {
-        "learning": len(view.learnings),
+        "learning": len(learnings),
         "episode": len(episodes),
         "dossier": len(dossiers),
     }
@@ -37,7 +37,6 @@ REMEMBER = ThoughtNode(
     occasions=("end",),
     event=Remembered,
     needs=("learn",),
-    view=AuctionView,
     on=lambda mind, memory: mind.remembers and not memory.frozen,
     uses=("memory", "learning"),
     run=remember,

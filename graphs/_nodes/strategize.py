@@ -5,28 +5,21 @@ Source: Harbor sec. 3.5, Table 1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Strategized
-from harbor._models.simulated import answers
-from harbor.graphs._context import facts
+from harbor._games.answering import strategy_note
+from harbor._games.replies import StrategyReply
+from harbor._games.types_of_play import strategize as answer
+from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._context.replies import StrategyReply
-from harbor.memory._bidder.auction_view import AuctionView
-
-if TYPE_CHECKING:
-    from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
-async def strategize(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask for an action and its reason, from the call and from what is known of the rivals."""
-    ask, view = cast(Ask, state["ask"]), state["view"]
-    known = {name: fact for name, fact in facts.call(ask, view, context.switches).items() if name != "in_words"}
-    known |= facts.profiles(view)
-    prompt = context.prompt(view, known, catalog=bool(view.profiles), memories=True)
-    reply = await context.ask(prompt, StrategyReply)
-    return context.emit(Strategized(view.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons))
+def conclude(reply: StrategyReply, view: View) -> Strategized:
+    """Conclude the action, and why."""
+    ask = cast(Ask, view.now)
+    return Strategized(view.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons)
 
 
 STRATEGIZE = ThoughtNode(
@@ -34,11 +27,14 @@ STRATEGIZE = ThoughtNode(
     description="choose one of the six strategic actions before a bid",
     occasions=("call",),
     event=Strategized,
-    view=AuctionView,
     on=lambda mind, _: mind.strategy == "on",
     uses=("strategy", "bounds"),
     prompt=PROMPTS / "strategize.md",
+    facts=lambda view: cast(Ask, view.now).space.facts(),
     reply=StrategyReply,
-    answer=answers.strategize,
-    run=strategize,
+    conclude=conclude,
+    fold=lambda _, event: strategy_note(event),
+    tells="`strategize` is the strategic action that you have just chosen, and why. Follow it: after A, B and C compete "
+    "hard, after D, E and F hold back.",
+    answer=answer,
 )

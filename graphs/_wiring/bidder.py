@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor.graphs._context.context import BidderContext, ThoughtState, enough_files, fold_reducer, observed
-from harbor.graphs._context.node import OCCASIONS, Occasion, View
+from harbor.graphs._context.context import BidderContext, ThoughtState, enough_files
+from harbor.graphs._context.node import OCCASIONS, Occasion
 from harbor.graphs._context.steps import running
 from harbor.graphs._wiring.mind import Nodes, first_view, levels, occasion_of, waits
-from harbor.graphs._wiring.walking import folds_of, nodes_for
+from harbor.graphs._wiring.walking import nodes_for
 
 Graph = CompiledStateGraph[ThoughtState, None, ThoughtState, ThoughtState]
 Route = Callable[[Any], Awaitable[list[str]]]
@@ -31,7 +31,7 @@ def ways(nodes: Nodes) -> dict[str, Onward]:
 
 
 def _compiled(bidder: BidderContext, nodes: Nodes) -> Graph:
-    graph: Any = StateGraph(_state(first_view(bidder.game), nodes))
+    graph: Any = StateGraph(ThoughtState)
     for place, node in nodes.items():
         graph.add_node(place, running(node, bidder))
     for place, onward in ways(nodes).items():
@@ -68,13 +68,6 @@ def _route(onward: Onward) -> Route:
     return route
 
 
-def _state(first: View, nodes: Nodes) -> Any:
-    """Give the state of the graph: a `ThoughtState` whose view is of the game, and notes what the nodes conclude."""
-    channels: Any = {"ask": Ask | Pause, "view": Annotated[type(first), fold_reducer(first, folds_of(nodes))]}
-    make: Any = TypedDict
-    return make("ThoughtState", {**channels, "answer": Answer | None}, total=False)
-
-
 class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
@@ -82,14 +75,13 @@ class GraphBidder:
         nodes = nodes_for(bidder)
         self.graph = _compiled(bidder, nodes)
         self._name = bidder.model.bidder
-        self._folds = folds_of(nodes)
-        self._view = first_view(bidder.game)
+        self._view = first_view(self._name, bidder.game, nodes, bidder.switches)
         self._steps = len(nodes) + 2
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
         """Answer the auctioneer."""
-        self._view = observed(self._view, seen[self._read :], self._folds)
+        self._view = self._view.after(seen[self._read :])
         self._read = len(seen)
         given: Any = {"ask": ask, "view": self._view}
         with enough_files(self._name):

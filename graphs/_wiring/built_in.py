@@ -1,38 +1,25 @@
-"""Harbor's own thought nodes."""
+"""Harbor's own thought nodes: every one that a module of `graphs/_nodes` has, so a further thought is one file there."""
 
 from __future__ import annotations
 
-from harbor.graphs._context.node import ThoughtNode
-from harbor.graphs._nodes.believe import BELIEVE
-from harbor.graphs._nodes.bid import BID, FUSED
-from harbor.graphs._nodes.learn import LEARN
-from harbor.graphs._nodes.limit import LIMIT
-from harbor.graphs._nodes.mirror import MIRROR
-from harbor.graphs._nodes.plan import PLAN
-from harbor.graphs._nodes.predict import PREDICT
-from harbor.graphs._nodes.profile import PROFILE
-from harbor.graphs._nodes.recall import RECALL
-from harbor.graphs._nodes.remember import REMEMBER
-from harbor.graphs._nodes.replan import REPLAN
-from harbor.graphs._nodes.strategize import STRATEGIZE
-from harbor.graphs._sessions import believe, bid, plan
+from importlib import import_module
+from importlib.resources import files
 
-NODES: tuple[ThoughtNode, ...] = (
-    RECALL,
-    PLAN,
-    PROFILE,
-    MIRROR,
-    PREDICT,
-    STRATEGIZE,
-    BID,
-    FUSED,
-    LIMIT,
-    BELIEVE,
-    REPLAN,
-    LEARN,
-    REMEMBER,
-    plan.PLAN,
-    believe.BELIEVE,
-    plan.REPLAN,
-    bid.BID,
-)
+from harbor.graphs._context.node import ThoughtNode
+
+FOLDER = "harbor.graphs._nodes"
+
+
+def _modules() -> list[str]:
+    names = (path.name for path in files(FOLDER).iterdir())
+    return sorted(name.removesuffix(".py") for name in names if name.endswith(".py") and name[0] != "_")
+
+
+def _nodes() -> dict[str, ThoughtNode]:
+    """Find the nodes by name; one that another module imports is the same one."""
+    modules = [vars(import_module(f"{FOLDER}.{name}")) for name in _modules()]
+    found = [value for module in modules for value in module.values() if isinstance(value, ThoughtNode)]
+    return {node.name: node for node in found}
+
+
+NODES: tuple[ThoughtNode, ...] = tuple(_nodes().values())

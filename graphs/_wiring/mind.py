@@ -10,38 +10,57 @@ from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.finding import asked, find
 from harbor._games.game import Game
-from harbor.graphs._context.node import OCCASIONS, SYSTEM, Occasion, ThoughtNode, View
-from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.session_view import SessionView
+from harbor._games.view import View
+from harbor.graphs._context.context import folds_of
+from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode
+from harbor.graphs._context.words import words_of
+from harbor.graphs._wiring.built_in import NODES
 
 Nodes = Mapping[str, ThoughtNode]
 """The nodes of a graph, by their names in it."""
 
 
-def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str, ThoughtNode]:
-    """Give the nodes that a bidder has: those of its game that are on, and its own.
+def usual_nodes(game: Game) -> list[ThoughtNode]:
+    """Give Harbor's own nodes that a game has words for, or that need none."""
+    if game.play is None:
+        return []
+    return [node for node in NODES if words_of(node, game) or not node.asks]
 
-    A node of its own takes the place of the game's of the same step.
+
+def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str, ThoughtNode]:
+    """Give the nodes that a bidder has: those of Harbor's own that are on in its game, and its own.
+
+    A node of its own takes the place of Harbor's of the same step. Of two of Harbor's, that which the game has words of
+    its own for is taken.
 
     Raises:
         ConfigError: a node of its own is not there, does nothing here, or does not fit the others.
     """
     played: Game = find("game", game)
-    usual = [find("node", name) for name in played.nodes]
+    usual = usual_nodes(played)
     own = [asked("node", name) for name in mind.nodes]
     for node in own:
         if wrong := _misfit(node, played, usual) or ("" if _on(node, mind, memory) else OFF):
             raise ConfigError(f"node {node.name!r} {wrong}")
         _check_needs(node, [*usual, *own])
-    nodes = {node.place: _adapted(node, mind) for node in (*usual, *own) if _on(node, mind, memory)}
+    ordered = sorted(usual, key=lambda node: node.name in played.play.thoughts)
+    nodes = {node.place: _adapted(node, mind) for node in (*ordered, *own) if _on(node, mind, memory)}
     answering = [repr(node.name) for node in nodes.values() if node.answers]
     if not answering:
-        raise ConfigError("no node of this bidder answers a call; write answers=True in the one that does")
+        raise ConfigError(_nobody_answers(played, mind, memory))
     if len(answering) > 1:
         raise ConfigError(f"{' and '.join(answering)} each answer a call; a bidder has one node that does: drop one")
     for occasion in OCCASIONS:
         levels(nodes, occasion)
     return nodes
+
+
+def _nobody_answers(game: Game, mind: MindSettings, memory: MemorySettings) -> str:
+    """Say why no node answers a call: the game has no words for the one that would."""
+    for node in NODES:
+        if node.answers and _on(node, mind, memory):
+            return f"game {game.name!r}: node {node.name!r} needs words, and its play has no thought of that name; leave it off"
+    return "no node of this bidder answers a call; write answers=True in the one that does"
 
 
 def _on(node: ThoughtNode, mind: MindSettings, memory: MemorySettings) -> bool:
@@ -58,29 +77,27 @@ def _adapted(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
 OFF = "is off with the settings of this bidder; drop it, or change them"
 
 
-def first_view(game: str) -> View:
-    """Give what a bidder has observed of a game before it begins: the kind of view that the nodes of the game read."""
+def first_view(bidder: str, game: str, nodes: Nodes, mind: MindSettings) -> View:
+    """Give what a bidder has observed of a game before it begins."""
     played: Game = find("game", game)
-    if AuctionView in [find("node", name).view for name in played.nodes]:
-        return AuctionView()
-    return SessionView(outlook=played.play.outlook) if played.play else SessionView()
+    folds = folds_of(bidder, nodes.values())
+    return View(mind=mind, folds=folds, outlook=played.play.outlook, yardstick=played.play.yardstick)
 
 
 def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode]) -> str:
     """Say why a node of a bidder's own has no place in a game; empty if it has."""
     if node in usual:
         return f"is a node of the game {game.name!r} already; drop it"
-    if node.view not in (None, *(one.view for one in usual)):
-        return f"does not read what bidders see in the game {game.name!r}; drop it"
-    texts = [one.prompt for one in usual] + ([game.play.system, game.play.prompt] if game.play else [SYSTEM])
-    if any(f"`{node.name}`" in text.read_text(encoding="utf-8") for text in texts if text is not None):
+    words = (words_of(one, game) for one in usual)
+    texts = [game.play.system, *(one.prompt for one in words if one)]
+    if any(f"`{node.name}`" in text.read_text(encoding="utf-8") for text in texts):
         return f"has a name that prompts use for something else: `{node.name}`; rename it"
     return ""
 
 
 def _check_needs(node: ThoughtNode, others: Sequence[ThoughtNode]) -> None:
     """Refuse a need that is no node: neither a step of this mind, on or off, nor known at all."""
-    for need in set(node.needs) - {other.place for other in others}:
+    for need in set(node.needs) - {name for other in others for name in (other.place, other.name)}:
         try:
             find("node", need)
         except ConfigError as error:
@@ -100,8 +117,9 @@ def waits(nodes: Nodes, occasion: Occasion) -> dict[str, set[str]]:
     """Give for each node of an occasion those that it waits for; the node that answers waits for all others."""
     present = {place: node for place, node in nodes.items() if occasion in node.occasions}
     thoughts = {place for place, node in present.items() if not node.answers}
+    places = {node.name: place for place, node in present.items()} | {place: place for place in present}
     return {
-        place: thoughts if node.answers else {need for need in node.needs if need in present}
+        place: thoughts if node.answers else {places[need] for need in node.needs if need in places}
         for place, node in present.items()
     }
 

@@ -12,7 +12,7 @@ from typing import Any
 from harbor._config.auction import MemorySettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor.graphs._context.context import BidderContext, Folds, enough_files, fold_reducer, observed
+from harbor.graphs._context.context import BidderContext, enough_files, folded
 from harbor.graphs._context.node import OCCASIONS
 from harbor.graphs._context.steps import running
 from harbor.graphs._wiring.mind import Nodes, first_view, levels, nodes_of, occasion_of
@@ -27,11 +27,6 @@ def nodes_for(bidder: BidderContext) -> Nodes:
     return nodes_of(bidder.game, bidder.switches, bidder.memory.settings if bidder.memory else MemorySettings())
 
 
-def folds_of(nodes: Nodes) -> Folds:
-    """Give the nodes that note something, by the event that they note it of."""
-    return {node.event: node for node in nodes.values() if node.fold is not None}
-
-
 class PlainBidder:
     """A player whose nodes run level by level; it reads on in the log from where it stopped."""
 
@@ -40,14 +35,12 @@ class PlainBidder:
         self._name = bidder.model.bidder
         steps = {place: running(node, bidder) for place, node in nodes.items()}
         self._levels = {one: [[steps[place] for place in level] for level in levels(nodes, one)] for one in OCCASIONS}
-        self._folds = folds_of(nodes)
-        self._view = first_view(bidder.game)
-        self._fold = fold_reducer(self._view, self._folds)
+        self._view = first_view(self._name, bidder.game, nodes, bidder.switches)
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
         """Answer the auctioneer."""
-        self._view = observed(self._view, seen[self._read :], self._folds)
+        self._view = self._view.after(seen[self._read :])
         self._read = len(seen)
         state: dict[str, Any] = {"ask": ask, "view": self._view, "answer": None}
         for level in self._levels[occasion_of(ask)]:
@@ -55,6 +48,6 @@ class PlainBidder:
                 updates = await asyncio.gather(*(step(state) for step in level))
             for update in updates:
                 concluded = update.get("view", ())
-                state = {**state, **update, "view": self._fold(state["view"], concluded)}
+                state = {**state, **update, "view": folded(state["view"], concluded)}
         answer: Answer | None = state["answer"]
         return answer

@@ -57,13 +57,14 @@ def _prompts(game: str, protocol: str) -> dict[str, str]:
         ConfigError: the game or the protocol is unknown, or does not know the other.
     """
     from harbor._config.auction import Bidder
-    from harbor._core.finding import asked, find
+    from harbor._core.finding import asked
     from harbor.graphs._context.wording import check_wording, copied
+    from harbor.graphs._wiring.mind import usual_nodes
 
     played = asked("game", game)
     mind = Bidder("you", protocol=protocol)
     check_wording(mind, played, ())
-    return copied(mind, played, [find("node", name) for name in played.nodes])
+    return copied(mind, played, usual_nodes(played))
 
 
 def _check(what: What, name: str, module: str) -> None:

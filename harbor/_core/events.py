@@ -52,8 +52,13 @@ class PublicEvent(_Told):
 
     @property
     def words(self) -> str:
-        """How the auctioneer says it; empty if it needs no words, or `announce` has them."""
+        """How the auctioneer says it; empty if it needs no words."""
         return ""
+
+    @property
+    def called(self) -> Money | None:
+        """The price in dollars from which the bidding goes on; None: it tells none."""
+        return None
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
         """How it is told, sentence by sentence: by default as `words` says it."""
@@ -108,30 +113,23 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True)
-class SaleOpened(PublicEvent):
-    """The auction begins: who bids on which lots, in which order, and what is announced after each sale."""
+class Listed(PublicEvent):
+    """A game begins: who bids, and on which lots, in which order."""
 
     bidders: tuple[str, ...]
     lots: tuple[Lot, ...]
-    reveal: Literal["price", "true value"]
+
+    @property
+    def reveals(self) -> bool:
+        """Whether everyone learns what a lot is worth once it is over."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
-class ItemOpened(PublicEvent):
-    """Bidding on an item begins at its starting price."""
+class LotOpened(PublicEvent):
+    """The bidding for something begins, or begins anew; in any game."""
 
     item: str
-    start: Money
-    increment: Money
-
-
-@dataclass(frozen=True, slots=True)
-class PriceLowered(PublicEvent):
-    """Nobody bid: the item is offered again at a lower starting price, to all bidders."""
-
-    item: str
-    start: Money
-    increment: Money
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +156,10 @@ class BidderWithdrew(PublicEvent):
         """Whether its money ran out, which shows its budget."""
         return self.reason == "cannot afford"
 
-
-@dataclass(frozen=True, slots=True)
-class RoundClosed(PublicEvent):
-    """A round with at least one bid is over. The leader is drawn at random among equal highest bids."""
-
-    item: str
-    round: int
-    leader: str
-    price: Money
+    @property
+    def words(self) -> str:
+        """Who is out."""
+        return f"{self.bidder} is out of {self.item}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,21 +170,8 @@ class LotClosed(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class ItemSold(LotClosed):
-    """The hammer falls: the winner pays its bid."""
-
-    winner: str
-    price: Money
-
-
-@dataclass(frozen=True, slots=True)
-class ItemUnsold(LotClosed):
-    """Nobody bought the item."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRevealed(PublicEvent):
-    """The auctioneer announces the true value of an item after its sale."""
+class WorthTold(PublicEvent):
+    """Everyone learns what an item is worth to whoever gets it."""
 
     item: str
     true_value: Money

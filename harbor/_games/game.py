@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from random import Random
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from harbor._config.auction import AuctionConfig, Bidder, Simulated
+from pydantic import BaseModel
+
+from harbor._config.auction import AuctionConfig, Bidder, Persona, Simulated
 from harbor._config.rules import RuleSettings
 from harbor._core.asks import Answer, Ask
+from harbor._core.dialogue import Turn
 from harbor._core.errors import LogError
 from harbor._core.events import Event, LogOpened, PublicEvent
 from harbor._core.extensions import API, part, unread
@@ -21,14 +24,16 @@ from harbor._core.prompts import unfillable
 from harbor._games import outcomes
 from harbor._games.board import Board, PlainBoard
 from harbor._games.mechanism import Mechanism, Shown
+from harbor._games.types_of_play import OF_WORTH
+from harbor._games.view import Outlook as Outlook
+from harbor._games.view import Seen as Seen
+from harbor._games.view import View, Yardstick, by_estimate, no_outlook
 
 Facts = Mapping[str, Any]
 """What a prompt tells, as JSON: texts, numbers, lists and tables."""
 Unit = Literal["dollars", "number"]
 Values = dict[str, Any]
 """A reply to a prompt, as JSON."""
-Seen = Sequence[Event]
-"""What one bidder has seen, in order."""
 FromPublic = Callable[[Any, Seen], Mechanism[Any]]
 """Makes the rules from the public settings of the game and from events."""
 Level = Callable[[int, Ask, Seen, Random], Answer]
@@ -36,20 +41,23 @@ Level = Callable[[int, Ask, Seen, Random], Answer]
 to players of the step below."""
 
 
-CONTEST = ("contest-plan", "contest-believe", "contest-replan", "contest-bid")
-"""The nodes of bidders in a game whose prompts are those of its `Play`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """How a game puts a thought of Harbor's own in its own words.
 
+    `facts` are all that its `prompt` tells, from what the bidder has observed (and what the thought is about). `answer`
+    is how the built-in model replies, from these facts alone. `reply` is the shape of the reply and `check` says what
+    is wrong with one, where these are not the usual ones. `when` says whether the thought is worth a call now. `turns`
+    are the earlier calls of a dialogue.
+    """
 
-class Outlook(NamedTuple):
-    """What lies ahead of a player: the rivals whose next action is worth a forecast, and whether it will act again."""
-
-    rivals: tuple[str, ...] = ()
-    goes_on: bool = True
-
-
-def no_outlook(name: str, seen: Seen) -> Outlook:  # noqa: ARG001
-    """Look no further than the next call: no rival is forecast."""
-    return Outlook()
+    prompt: Traversable
+    facts: Callable[..., Facts]
+    answer: Callable[[Facts, Simulated, Random], Values]
+    reply: type[BaseModel] | None = None
+    check: Callable[[Any, View], str] | None = None
+    when: Callable[[View], bool] | None = None
+    turns: Callable[[View], Sequence[Turn] | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +67,9 @@ class Play:
     `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
     these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
     `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
-    of rivals needs. A policy that reads no personas has `heeds_personas` false, so that whoever gives it some is told.
+    of rivals needs. `yardstick` tells with what the types of rivals compare a bid: its `mean` and `deviation`, by default
+    one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and `tells` names the nodes whose
+    notes these words tell. A policy that reads no personas has `heeds_personas` false, so that whoever gives it some is told.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -68,7 +78,10 @@ class Play:
     policy: Callable[[Facts, Simulated, Random], Values] = part("how the built-in model answers the prompt")
     plan: str = part("the plan of the built-in model, in a sentence")
     outlook: Callable[[str, Seen], Outlook] = no_outlook
+    yardstick: Yardstick = by_estimate
     forecast: Callable[[str, Facts, Simulated], float] | None = None
+    thoughts: Mapping[str, Thought] = field(default_factory=dict)
+    tells: tuple[str, ...] = ()
     heeds_personas: bool = True
 
     def complaint(self) -> str:
@@ -108,8 +121,9 @@ class Game:
 
     `build` makes the rules from the settings of the game and of the whole auction; chance is drawn there, from streams
     of the seed. `opening` is the event that begins a log of it, and `events` are all that its rules write, Harbor's
-    `Allocated`, `Paid` and `Signal` too: they tell what measures it. Bidders with models think with the nodes of these
-    names; `play` is None only for a game whose nodes bring their own prompts.
+    `Allocated`, `Paid` and `Signal` too: they tell what measures it. `play` is how bidders with models see and play it
+    (None: no model can).
+    `types` are those that rivals can be told apart by (empty: the personas of the catalogue, which listings suit).
     `level` is how players of some level of thought play, for rivals that are neither rational nor alike.
     `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
     bidders that the rules read; others are refused. `acts` and `draws` say whether everyone learns at once what bidders
@@ -127,9 +141,9 @@ class Game:
     opening: type[PublicEvent] = part("the event that opens it")
     events: tuple[type[Event], ...] = part("its events, for whoever reads its logs")
     play: Play | None = None
-    nodes: tuple[str, ...] = CONTEST
     rational: Callable[[Ask, Seen], Answer] = part("what a rational player answers")
     level: Level | None = None
+    types: tuple[Persona, ...] = OF_WORTH
     measures: Measures = TRADE
     unit: Unit = "dollars"
     uses: tuple[str, ...] = ()
@@ -162,8 +176,6 @@ class Game:
         for name, (given, kind) in nested.items():
             if given is not None and not isinstance(given, kind):
                 return f"has a {type(given).__name__} as its {name}; give it a {kind.__name__}"
-        if self.play is None and set(self.nodes) & set(CONTEST):
-            return "lacks play: how bidders with models see and play it; give it one"
         settings: type = self.settings
         if not issubclass(settings, RuleSettings):
             return f"has no settings in {self.settings!r}; give a class that inherits from RuleSettings"

@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from harbor._core.actions import BundleBid
 from harbor._core.acts import Acted, ActedSealed
@@ -16,9 +17,9 @@ from harbor._core.events import (
     BidderSeated,
     Event,
     ItemLabelled,
+    Listed,
     LotClosed,
-    SaleOpened,
-    ValueRevealed,
+    WorthTold,
 )
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
@@ -68,7 +69,7 @@ class Worths:
                 self.own.setdefault(bidder, {}).update(values)
             case Signal(bidder=bidder, values=values, noisy=False):
                 self.told.setdefault(bidder, {}).update(values)
-            case ItemLabelled(item=item, true_value=value) | ValueRevealed(item=item, true_value=value):
+            case ItemLabelled(item=item, true_value=value) | WorthTold(item=item, true_value=value):
                 self.items[item] = value
 
     def of(self, bidder: str, item: str) -> Decimal | None:
@@ -117,7 +118,7 @@ class Outcomes:
                 self.account(bidder)
             case BidderSeated(budget=budget):
                 self.budgets = self.budgets or budget > 0
-            case SaleOpened(bidders=bidders) | BiddersAsked(bidders=bidders):  # who bids, of a log of public events
+            case Listed(bidders=bidders) | BiddersAsked(bidders=bidders):  # who bids, of a log of public events
                 for bidder in bidders:
                     self.account(bidder)
             case Allocated() | AllocatedSealed():
@@ -181,9 +182,14 @@ class Outcomes:
 
 def outcomes(entries: Iterable[Entry]) -> Outcomes:
     """Fold a log, as far as it goes."""
+    return told_by(entry.event for entry in entries)
+
+
+def told_by(events: Iterable[Event]) -> Outcomes:
+    """Fold events, such as those that one bidder has seen."""
     found = Outcomes()
-    for entry in entries:
-        found.note(entry.event)
+    for event in events:
+        found.note(event)
     return found
 
 
@@ -224,6 +230,19 @@ def items(entries: Sequence[Entry]) -> list[ItemOutcome]:
         paid = [told.accounts[bidder].paid[item] for bidder in holders if item in told.accounts[bidder].paid]
         found.append(ItemOutcome(item, tuple(holders), sum(paid, NOTHING) if paid else None))
     return found
+
+
+class Sale(NamedTuple):
+    """Who got an item, and the dollars that it paid for it."""
+
+    winner: str
+    price: Decimal
+
+
+def sales(told: Outcomes) -> dict[str, Sale]:
+    """Give the items that one bidder got all of, in the order in which they went."""
+    only = {item: holders[0] for item, holders in told.holders().items() if len(holders) == 1}
+    return {item: Sale(winner, told.accounts[winner].paid.get(item, NOTHING)) for item, winner in only.items()}
 
 
 def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Action, Answer, Ask, Bid, Withdraw
-from harbor._core.events import Event, ItemOpened, PriceLowered
+from harbor._core.events import Event, LotOpened
 from harbor._core.money import dollars
 from harbor._core.players import Policy
 from harbor._core.seeding import stream
 from harbor._games.game import Game
-from harbor._games.knapsack import Knapsack
 from harbor._games.levels_of_thought import LEVELS
 from harbor._games.revealed import estimates_of
 from harbor._games.scripted import ScriptedPolicy
-
-_NEW_CALL = (ItemOpened, PriceLowered)
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class MinimumRaise(Policy):
                     made += 1
                     if made == self.max_bids:
                         return Withdraw()
-            elif type(event) in _NEW_CALL:
+            elif isinstance(event, LotOpened):
                 break
         return Bid(ask.minimum)
 
@@ -130,13 +127,6 @@ POLICIES = (
         description="bids the minimum up to its own estimate of the item",
         make=lambda _: Truthful(),
         needs=("overestimate",),
-    ),
-    ScriptedPolicy(
-        name="knapsack",
-        description="bids the minimum while an item earns more than its price would earn with later items",
-        make=lambda _: Knapsack(),
-        needs=("overestimate",),
-        games=("english",),
     ),
     ScriptedPolicy(
         name="rational",

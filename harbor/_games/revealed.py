@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from harbor._core.events import Event, ValueRevealed
+from harbor._core.events import Event, WorthTold
 from harbor._core.outcomes import Signal
+from harbor._games.view import Part
 
 
 def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:
@@ -16,7 +17,12 @@ def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:
 
 def values_of(seen: Sequence[Event]) -> dict[str, Decimal]:
     """Give the true values in dollars that were revealed, by item."""
-    return {event.item: event.true_value for event in seen if isinstance(event, ValueRevealed)}
+    return {event.item: event.true_value for event in seen if isinstance(event, WorthTold)}
+
+
+def revealed(parts: Iterable[Part]) -> dict[str, Decimal]:
+    """Give the true values in dollars that were revealed of these parts of a game, by item."""
+    return {part.item: part.true_value for part in parts if part.true_value is not None}
 
 
 def truth_per_estimate(estimates: Mapping[str, Decimal], values: Mapping[str, Decimal]) -> Decimal | None:

@@ -11,24 +11,7 @@ from typing import Any
 
 from harbor._core.acts import Tried, as_told
 from harbor._core.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
-from harbor._core.events import (
-    AnalystEvent,
-    BiddersAsked,
-    BidderWithdrew,
-    Event,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    LotClosed,
-    Paused,
-    PriceLowered,
-    PublicEvent,
-    RoundClosed,
-    SaleClosed,
-    SaleOpened,
-    ValueRevealed,
-)
-from harbor._core.money import dollars
+from harbor._core.events import AnalystEvent, BiddersAsked, Event, LotClosed, Paused, PublicEvent, SaleClosed
 from harbor._core.players import SeatReply
 from harbor._house.sale import Sale
 
@@ -164,29 +147,7 @@ def call(ask: Ask | Pause) -> str:
 
 def announce(event: Event) -> str:
     """Put a public event in one sentence for everyone; empty if it needs no words."""
-    match event:
-        case SaleOpened(bidders=bidders, lots=lots):
-            offers = "; ".join(f"{lot.name} from {dollars(lot.start)}" for lot in lots)
-            return f"Welcome, {', '.join(bidders)}; for sale, in this order: {offers}."
-        case ItemOpened(item=item, start=start, increment=increment):
-            return f"{item} opens at {dollars(start)}, in steps of at least {dollars(increment)}."
-        case PriceLowered(item=item, start=start, increment=increment):
-            return (
-                f"Nobody bid on {item}: it is offered again to all bidders from {dollars(start)},"
-                f" in steps of at least {dollars(increment)}."
-            )
-        case BidderWithdrew(bidder=bidder, item=item):
-            return f"{bidder} is out of {item}."
-        case RoundClosed(leader=leader, price=price, item=item):
-            return f"{leader} leads on {item} with {dollars(price)}."
-        case ItemSold(item=item, winner=winner, price=price):
-            return f"{item} is sold to {winner} for {dollars(price)}."
-        case ItemUnsold(item=item):
-            return f"{item} is not sold."
-        case ValueRevealed(item=item, true_value=true_value):
-            return f"{item} was worth {dollars(true_value)}."
-        case _:
-            return event.words if isinstance(event, PublicEvent) else ""
+    return event.words if isinstance(event, PublicEvent) else ""
 
 
 def told_to(bidder: str, event: Event) -> list[str]:

@@ -11,8 +11,9 @@ from harbor._core.errors import ConfigError
 from harbor._core.finding import find
 from harbor._core.settings import Settings
 from harbor._games.game import Game
+from harbor.graphs._wiring.mind import usual_nodes
 
-OF_EVERY_GAME = ("name", "seed", "bidders", "personas", "rules", "memory", "models", "failed_calls")
+OF_EVERY_GAME = ("name", "seed", "bidders", "personas", "rules", "memory", "models", "failed_calls", "series")
 """What the house reads in every game. `memory` is read where somebody remembers, which may be another arm's bidder."""
 OF_EVERY_BIDDER = ("name", "persona", "timeout_seconds", "rule", "agent", "person")
 
@@ -24,7 +25,13 @@ def check_idle(config: AuctionConfig, game: Game) -> None:
         ConfigError: it names the setting and who does not read it.
     """
     personas = any(bidder.persona for bidder in config.bidders)
-    used = {*OF_EVERY_GAME, *game.uses, *(["catalogue"] if personas or "items" in game.uses else [])}
+    profiled = any(bidder.uses_model and bidder.theory_of_mind != "none" for bidder in config.bidders)
+    used = {
+        *OF_EVERY_GAME,
+        *(["profile_over"] if profiled else []),
+        *game.uses,
+        *(["catalogue"] if personas or "items" in game.uses else []),
+    }
     if setting := _idle(config, used):
         raise ConfigError(f"the game {game.name!r} has no use for {setting}; drop it")
     for bidder in config.bidders:
@@ -40,7 +47,7 @@ def _read_by_player(bidder: Bidder, game: Game) -> tuple[Collection[str], str]:
         return find("policy", bidder.rule).uses, f"the rule {bidder.rule!r}"
     if not bidder.uses_model:
         return (), "an agent" if bidder.agent else "a person"
-    nodes = [find("node", name) for name in (*game.nodes, *bidder.nodes)]
+    nodes = [*usual_nodes(game), *(find("node", name) for name in bidder.nodes)]
     settings = (setting for node in nodes for setting in node.settings)
     return {"model", "nodes", "placebo", *settings}, "a node of its mind"  # without theory of mind there's no placebo
 

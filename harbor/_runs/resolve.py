@@ -19,6 +19,7 @@ from harbor._core.finding import asked, find, found
 from harbor._core.money import to_cents
 from harbor._core.players import Policy
 from harbor._games.building import build, policy_of
+from harbor._games.game import Game
 from harbor._games.mechanism import Mechanism
 from harbor._models.prices import with_price
 from harbor._models.providers import check_fallback, settings_of
@@ -105,8 +106,9 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
         settings_of(name, config.models)
         check_fallback(name, config.models, inputs.models)
-    personas = extended(catalogue_of(config.catalogue), config.personas)
-    catalog = {key: persona_of(personas, key) for key in config.profile_over or personas}
+    personas = with_types(game.value, extended(catalogue_of(config.catalogue), config.personas))
+    types = told_apart(game.value, config, personas)
+    catalog = {key: persona_of(types, key) for key in config.profile_over or types}
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
     check_idle(config, game.value)
     parts = parts_of(config, models.values())
@@ -128,6 +130,25 @@ def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings
         return settings_of(name, config.models, inputs.models)
     use = use_of(inputs.models[name])
     return (config.models.get(name) or ModelSettings()).model_copy(update={"use": use})
+
+
+def with_types(game: Game, personas: Mapping[str, Persona]) -> Mapping[str, Persona]:
+    """Give all personas that a bidder may have: of the catalogue, of one's own, and the types that the game names."""
+    return {**{one.id: one for one in game.types}, **personas}
+
+
+def told_apart(game: Game, config: AuctionConfig, personas: Mapping[str, Persona]) -> Mapping[str, Persona]:
+    """Give the types that rivals can be told apart by: those of the game and of one's own, or all personas."""
+    if not game.types:
+        return personas
+    own = {one.id: one for one in (*game.types, *config.personas)}
+    for name in config.profile_over or ():
+        if name not in own:
+            known = ", ".join(map(repr, own))
+            raise ConfigError(
+                f"profile_over {name!r} is no type of the game {game.name!r}, which has {known}; take one"
+            )
+    return own
 
 
 def _bidder(

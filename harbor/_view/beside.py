@@ -14,17 +14,17 @@ from harbor._core.events import (
     CatalogShown,
     Event,
     ItemLabelled,
-    ItemSold,
+    Listed,
     LotClosed,
     PrivateEvent,
-    SaleOpened,
-    ValueRevealed,
+    WorthTold,
 )
 from harbor._core.money import dollars
 from harbor._core.thoughts import Belief, Believed, Expected, Mirrored, Planned, Predicted, Profiled, Recalled, Win
+from harbor._games.english.facts import SHOWN
 from harbor._games.game import Game
+from harbor._games.outcomes import Outcomes, sales
 from harbor._view.shapes import Beside
-from harbor.graphs._context.facts import SHOWN
 from harbor.personas._catalog.traits import foremost, shares
 
 
@@ -43,19 +43,20 @@ class Facts:
         self.did: dict[str, Decimal | None] = {}
         self.is_settled = False
         self.budgets: dict[str, Decimal] = {}
-        self.sold: dict[str, ItemSold] = {}
+        self.came = Outcomes()
         self.values: dict[str, Decimal] = {}
 
     def note(self, event: Event) -> None:
         """Take one event in."""
+        self.came.note(event)
         match event:
             case Acted(bidder=bidder, item=item, act=Bid(amount=amount)):
                 self.bids[bidder, item] = self.did[bidder] = amount
             case BidderSeated(bidder=bidder, budget=budget):
                 self.budgets[bidder] = budget
-            case SaleOpened(bidders=bidders):
+            case Listed(bidders=bidders):
                 self.bidders = bidders
-            case ValueRevealed(item=item, true_value=value):
+            case WorthTold(item=item, true_value=value):
                 self.values[item] = value
             case BidderLabelled(bidder=bidder, personas=personas):
                 self.personas[bidder] = personas
@@ -70,8 +71,6 @@ class Facts:
                 if isinstance(act, Bid):
                     self.did[bidder] = act.amount
             case LotClosed(item=item):
-                if isinstance(event, ItemSold):
-                    self.sold[item] = event
                 self.closed.pop(item, None)
                 self.closed[item], self.is_settled = event, True
 
@@ -87,7 +86,7 @@ class Facts:
         closed = list(self.closed)
         told = set(closed[max(0, len(closed) - news - SHOWN) :])
         spent, profits, wins = Decimal(0), dict.fromkeys(self.bidders, Decimal(0)), dict[str, tuple[Win, ...]]()
-        for item, sale in self.sold.items():
+        for item, sale in sales(self.came).items():
             spent += sale.price if sale.winner == bidder else 0
             if item in self.values:
                 profits[sale.winner] = profits.get(sale.winner, Decimal(0)) + self.values[item] - sale.price

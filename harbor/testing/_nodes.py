@@ -19,7 +19,7 @@ from harbor._games.purity import require
 from harbor._runs.auction import Auction
 from harbor._runs.resuming import resume
 from harbor.graphs._context.node import ThoughtNode
-from harbor.graphs._wiring.mind import nodes_of
+from harbor.graphs._wiring.mind import nodes_of, usual_nodes
 from harbor.testing._games import explained
 from harbor.testing._playing import Played, equal, played, promised, table, thinkers, whole
 
@@ -48,7 +48,7 @@ def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> N
     with promised(what):
         where = find("game", game) if game else _home(node)
         chosen = dict(_mind(node, on=True) if mind is None else mind)
-        usual = node.name in where.nodes
+        usual = node in usual_nodes(where)
         own = {} if usual else {"nodes": (node.name,)}
         _absent_where_off(node, where, what)
         auction = table(where, thinkers(where, **chosen, **own), {}, seed=1)
@@ -61,7 +61,7 @@ def _home(node: ThoughtNode) -> Game:
     """Find a game in which a node has a place: as one of the game's own, or as one of a bidder's own."""
     games: list[Game] = [find("game", "english"), *(one.value for one in everything("game"))]
     for game in games:
-        if node.name in game.nodes:
+        if node in usual_nodes(game):
             return game
     complaints = []
     for game in games:
@@ -96,7 +96,7 @@ def _values(setting: str) -> tuple[Any, ...]:
 def _absent_where_off(node: ThoughtNode, game: Game, what: str) -> None:
     """Require that a node of a bidder's own is there only if it is named, and one of a game's only if it is on."""
     off = MindSettings(**_mind(node, on=False))
-    if not node.on(off, MEMORY) or node.name not in game.nodes:
+    if not node.on(off, MEMORY) or node not in usual_nodes(game):
         there = [one.name for one in nodes_of(game.name, off, MEMORY).values()]
         require(node.name not in there, f"{what} is in the graph where it is off", there)
 

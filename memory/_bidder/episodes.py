@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._core.money import as_number, dollars
-from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.lot_bidding import Result
+from harbor._core.thoughts import Decided, LimitSet
+from harbor._games.view import Part, View
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]
@@ -35,14 +35,14 @@ class RivalStats:
     started: int = 0
 
     @classmethod
-    def of(cls, view: AuctionView, rival: str, before: RivalStats) -> RivalStats:
+    def of(cls, view: View, rival: str, before: RivalStats) -> RivalStats:
         """Add what a rival did in this auction to what it did before."""
         engaged, won, valued, started, reached, paid = 0, 0, 0, 0, 0.0, 0.0
         for result in view.results:
             highest = result.highest_bid(rival)
-            if highest is not None and result.bidding is not None:
+            if highest is not None:
                 engaged += 1
-                if start := result.bidding.lot.start:
+                if start := view.lot(result.item).start:
                     started += 1
                     reached += float(highest / start)
             if result.winner == rival:
@@ -72,13 +72,13 @@ class RivalStats:
         return f"{said}."
 
 
-def episode(view: AuctionView, result: Result) -> Value:
+def episode(view: View, result: Part) -> Value:
     """Record how one item went."""
     me, start = view.name, view.lot(result.item).start
     rivals = [rival for rival in view.rivals if result.highest_bid(rival) is not None]
     mine = result.highest_bid(me)
     outcome = "unsold" if result.winner is None else "won" if result.winner == me else "lost"
-    reasons = result.bidding.reasons if result.bidding else ""
+    reasons = next((one.reasons for one in reversed(result.events) if isinstance(one, Decided | LimitSet)), "")
     return {
         "item": result.item,
         "start": as_number(start) if start else None,
@@ -91,7 +91,7 @@ def episode(view: AuctionView, result: Result) -> Value:
     }
 
 
-def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: list[str], reasons: str) -> list[str]:
+def _sentences(result: Part, start: Decimal, mine: Decimal | None, others: list[str], reasons: str) -> list[str]:
     went = "was not sold" if result.price is None else f"was sold to {result.winner} for {dollars(result.price)}"
     told = [f"{result.item}, from {dollars(start)}, {went}." if start else f"{result.item} {went}."]
     if result.true_value is not None:
@@ -102,7 +102,7 @@ def _sentences(result: Result, start: Decimal, mine: Decimal | None, others: lis
     return [*told, f"My reasons: {reasons}"] if reasons else told
 
 
-def dossier(view: AuctionView, rival: str, before: Value | None) -> Value:
+def dossier(view: View, rival: str, before: Value | None) -> Value:
     """Record how a rival bids and which persona fits it best, continuing the dossier of earlier auctions."""
     known = before["habits"] if before else {}
     # Dossiers of earlier versions do not count the told starting prices: all were told.

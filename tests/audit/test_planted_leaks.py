@@ -11,9 +11,10 @@ from harbor._audit.auditing import HOUSE, audited
 from harbor._core.acts import ActedSealed
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid
-from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled, SaleOpened
+from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Planned
+from harbor._games.english.events import SaleOpened
 from harbor._games.english.rules import English
 from harbor._games.policies import MinimumRaise
 from harbor._games.sessions.private_values import PrivateValues

@@ -16,9 +16,10 @@ from harbor._core.acts import Acted, Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import Answered, BidderSeated, ItemSold, SaleClosed, SeatFailed
+from harbor._core.events import Answered, BidderSeated, SaleClosed, SeatFailed
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
+from harbor._games.english.events import ItemSold
 from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process
 from support.processes import LONG, Terminal

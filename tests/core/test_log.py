@@ -26,15 +26,12 @@ from harbor._core.events import (
     EVERYONE,
     SCHEMA_VERSION,
     AnalystEvent,
-    ItemSold,
-    ItemUnsold,
     LogOpened,
     Lot,
     ModelCalled,
     PrivateEvent,
     PublicEvent,
     SaleClosed,
-    SaleOpened,
     SeatFailed,
     SharedEvent,
     Spent,
@@ -44,6 +41,7 @@ from harbor._core.log import Log, of_type, read_log, read_whole_lines
 from harbor._core.log_lines import is_seen_by
 from harbor._core.outcomes import PaidSealed
 from harbor._core.thoughts import Decided
+from harbor._games.english.events import ItemSold, ItemUnsold, SaleOpened
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.first_price.rules import FirstPriceOpened
 from harbor._games.sessions.priors import Normal, Uniform

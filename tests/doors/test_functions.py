@@ -17,8 +17,9 @@ from langchain_core.runnables import RunnableLambda
 from harbor import Auction, Bidder, Item, of_type
 from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Withdraw
-from harbor._core.events import ItemSold, LogOpened, SaleClosed, SeatFailed
+from harbor._core.events import LogOpened, SaleClosed, SeatFailed
 from harbor._core.log_lines import Entry, encode
+from harbor._games.english.events import ItemSold
 from support.clerk import Clerk
 
 Bid = Callable[[dict[str, Any]], Any]

@@ -14,8 +14,9 @@ from harbor._config.agents import FLUSH
 from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import ItemSold, SeatFailed
+from harbor._core.events import SeatFailed
 from harbor._doors import processes
+from harbor._games.english.events import ItemSold
 
 DEAF = """
 import os, signal, time

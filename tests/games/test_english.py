@@ -16,22 +16,19 @@ from scipy.stats import chi2_contingency, chisquare
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import (
-    SCHEMA_VERSION,
-    BidderWithdrew,
+from harbor._core.events import SCHEMA_VERSION, BidderWithdrew, LogOpened, Lot
+from harbor._core.log import Log, read_log
+from harbor._core.seeding import stream
+from harbor._games.chance import Chance
+from harbor._games.english.events import (
     ItemOpened,
     ItemSold,
     ItemUnsold,
-    LogOpened,
-    Lot,
     PriceLowered,
     RoundClosed,
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.log import Log, read_log
-from harbor._core.seeding import stream
-from harbor._games.chance import Chance
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold

@@ -16,7 +16,7 @@ from harbor._core.acts import Acted, ActedSealed, Tried
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import ANALYST, EVERYONE, ItemSold, LotClosed, PublicEvent, SaleClosed, SeatFailed
+from harbor._core.events import ANALYST, EVERYONE, LotClosed, PublicEvent, SaleClosed, SeatFailed
 from harbor._core.finding import find, names
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_seen_by, named
@@ -25,6 +25,7 @@ from harbor._games.beauty.rules import Beauty
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.building import build
 from harbor._games.chance import Chance
+from harbor._games.english.events import ItemSold
 from harbor._games.mechanism import fold
 from harbor._games.second_price.rules import SecondPrice
 from harbor._games.second_price.settings import SecondPriceRules

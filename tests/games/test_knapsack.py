@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, Item
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.events import BidderSeated, ItemSold, Lot, SaleOpened, ValueRevealed
+from harbor._core.events import BidderSeated, Lot
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
-from harbor._games.knapsack import Knapsack, Prospect, earnings
-from harbor._games.policies import POLICIES
+from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
+from harbor._games.english.knapsack import KNAPSACK, Knapsack, Prospect, earnings
 from harbor.testing import check_policy
 
 QUICK = settings(max_examples=150, deadline=None)
@@ -126,4 +126,4 @@ def test_alone_it_earns_what_the_best_subset_earns_but_for_one_item(budget):
 
 
 def test_it_keeps_the_promises_of_a_policy():
-    check_policy(next(policy for policy in POLICIES if policy.name == "knapsack"))
+    check_policy(KNAPSACK)

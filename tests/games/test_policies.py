@@ -14,9 +14,10 @@ from harbor import Auction, Bidder, Item
 from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.events import BidderSeated, ItemOpened, ItemSold, ItemUnsold, Lot, PriceLowered
+from harbor._core.events import BidderSeated, Lot
 from harbor._core.log import Log, of_type
 from harbor._core.outcomes import Signal
+from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered
 from harbor._games.english.game import ENGLISH
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.policies import MinimumRaise, Truthful

@@ -101,7 +101,6 @@ def lowest_unique(module: Any) -> Game:
         build=lambda _, config: module.LowestUnique(tuple(bidder.name for bidder in config.bidders)),
         opening=module.PicksWanted,
         events=(module.PicksWanted, module.GameOver),
-        nodes=(),
         rational=lambda ask, _: Bid(Decimal(sum(map(ord, ask.bidder)) % 5 + 1)),
         measures=Measures("games", standings, standings),
     )

@@ -18,23 +18,13 @@ from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedCha
 from harbor._config.auction import MindSettings
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Unreadable, Withdraw
-from harbor._core.events import (
-    BidderSeated,
-    Event,
-    ItemOpened,
-    ItemSold,
-    Lot,
-    ModelCalled,
-    Paused,
-    SaleOpened,
-    ThoughtFailed,
-    ValueRevealed,
-)
+from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, Paused, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.prompts import chosen
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
+from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened, ValueRevealed
 from harbor._models.calls.client import ModelClient
 from harbor._models.replies.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts

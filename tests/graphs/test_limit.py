@@ -22,22 +22,12 @@ from harbor._core.acts import Acted, Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import (
-    BidderSeated,
-    Event,
-    ItemOpened,
-    Lot,
-    ModelCalled,
-    PriceLowered,
-    PublicEvent,
-    RoundClosed,
-    SaleOpened,
-    SeatFailed,
-)
+from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, PublicEvent, SeatFailed
 from harbor._core.log import difference, of_type, read_log
 from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
+from harbor._games.english.events import ItemOpened, PriceLowered, RoundClosed, SaleOpened
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import reply_to
 from harbor.evaluation._metrics.acts import bids

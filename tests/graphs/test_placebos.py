@@ -19,10 +19,11 @@ from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated, CatalogShown, Event, ItemOpened, Lot, ModelCalled, RoundClosed, SaleOpened
+from harbor._core.events import BidderSeated, CatalogShown, Event, Lot, ModelCalled
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
+from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.placebos import told

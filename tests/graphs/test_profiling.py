@@ -31,25 +31,21 @@ from harbor._core.events import (
     BidderWithdrew,
     CatalogShown,
     Event,
-    ItemOpened,
-    ItemSold,
     Lot,
     ModelCalled,
     Paused,
-    RoundClosed,
-    SaleOpened,
     SeatFailed,
     ThoughtFailed,
-    ValueRevealed,
 )
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Profiled
+from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened, ValueRevealed
+from harbor._games.english.opponent_model import BiddingRecord, update
+from harbor._games.english.valuation import fit, worth
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
-from harbor._models.simulated.opponent_model import BiddingRecord, update
-from harbor._models.simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
 from harbor.graphs._context.context import BidderContext

@@ -19,11 +19,12 @@ from harbor._core.acts import Tried
 from harbor._core.amounts import Amount, Number
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError
-from harbor._core.events import ItemSold, PublicEvent
+from harbor._core.events import PublicEvent
 from harbor._core.log import of_type
 from harbor._core.settings import read_settings
 from harbor._core.telling import facts_in
 from harbor._core.thoughts import Believed, Decided, Planned
+from harbor._games.english.events import ItemSold
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.deciding import heard

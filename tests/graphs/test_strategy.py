@@ -19,14 +19,15 @@ from harbor._config.auction import MindSettings
 from harbor._core.acts import Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
-from harbor._core.events import BidderSeated, Event, ItemOpened, ItemSold, Lot, ModelCalled, SaleOpened, SeatFailed
+from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, SeatFailed
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
+from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened
+from harbor._games.english.valuation import fit, worth
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts, reply_to
-from harbor._models.simulated.valuation import fit, worth
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.strategy import agreement, strategies
 from harbor.graphs._context.context import BidderContext

@@ -25,12 +25,8 @@ from harbor._core.events import (
     BidderSeated,
     CatalogShown,
     ItemLabelled,
-    ItemOpened,
-    ItemSold,
     ModelCalled,
-    RoundClosed,
     SaleClosed,
-    SaleOpened,
     SeatFailed,
     ThoughtFailed,
 )
@@ -38,8 +34,9 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
+from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
+from harbor._games.english.opponent_model import value
 from harbor._models.simulated.chat_model import read_facts, reply_to
-from harbor._models.simulated.opponent_model import value
 from harbor.evaluation._metrics.profiling import profiling_errors
 from harbor.evaluation._metrics.strategy import foresights
 from harbor.graphs._context.context import BidderContext

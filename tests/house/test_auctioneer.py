@@ -19,21 +19,17 @@ from harbor._core.events import (
     BidderSeated,
     BidderWithdrew,
     ItemLabelled,
-    ItemSold,
-    ItemUnsold,
     Lot,
     Paused,
-    PriceLowered,
     PrivateEvent,
     SaleClosed,
-    SaleOpened,
     SeatFailed,
-    ValueRevealed,
 )
 from harbor._core.log import Log, of_type
 from harbor._core.log_lines import event_json, event_of
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
+from harbor._games.english.events import ItemSold, ItemUnsold, PriceLowered, SaleOpened, ValueRevealed
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold

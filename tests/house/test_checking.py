@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from harbor import Auction
 from harbor._core.acts import DrawnOpenly
 from harbor._core.errors import LogError
-from harbor._core.events import ItemSold, LotClosed, RoundClosed, SaleClosed
+from harbor._core.events import LotClosed, SaleClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
+from harbor._games.english.events import ItemSold, RoundClosed
 from harbor._games.english.game import ENGLISH
 from harbor._house.checking import DRAWN, SEALED, check
 from harbor._runs.following import logs_checked

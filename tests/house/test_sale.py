@@ -12,9 +12,10 @@ import pytest
 from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly, Tried
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.errors import ConfigError
-from harbor._core.events import ItemUnsold, Lot
+from harbor._core.events import Lot
 from harbor._core.log import Log
 from harbor._core.outcomes import HOUSE, PaidSealed
+from harbor._games.english.events import ItemUnsold
 from harbor._games.english.rules import English, ValuedLot
 from harbor._house.sale import Sale
 

@@ -9,9 +9,9 @@ import re
 from mcp import Client
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.events import ItemSold
 from harbor._core.log import of_type
 from harbor._core.settings import read_settings
+from harbor._games.english.events import ItemSold
 from support.folders import ROOT
 from support.mcp_clients import on_loopback, tools
 

@@ -24,10 +24,11 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, EnglishRules, Item, houses
 from harbor._core.acts import Tried
 from harbor._core.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
-from harbor._core.events import Answered, ItemSold, ModelCalled, SaleClosed, SeatFailed
+from harbor._core.events import Answered, ModelCalled, SaleClosed, SeatFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, encode
 from harbor._core.parsing import LONGEST
+from harbor._games.english.events import ItemSold
 from harbor.evaluation._metrics.acts import bids
 
 Deed = Callable[[Sequence[BaseChatMessage], CancellationToken], Any]

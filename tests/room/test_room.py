@@ -21,11 +21,12 @@ from harbor import Auction, Bidder, EnglishRules, Item
 from harbor._core.acts import Acted, Tried
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.events import EVERYONE, BiddersAsked, Event, ItemSold, Lot, SaleClosed, SeatFailed
+from harbor._core.events import EVERYONE, BiddersAsked, Event, Lot, SaleClosed, SeatFailed
 from harbor._core.log import Log, of_type, read_log
 from harbor._core.notes import EventBuffer
 from harbor._core.outcomes import Signal
 from harbor._games.english import rules as english
+from harbor._games.english.events import ItemSold
 from harbor._games.policies import MinimumRaise, Truthful
 from harbor._house.auctioneer import announce
 from harbor._house.hearing import READY

@@ -6,9 +6,10 @@ import json
 from itertools import count
 from pathlib import Path
 
-from harbor._core.events import ItemOpened, SaleClosed
+from harbor._core.events import SaleClosed
 from harbor._core.log import read_log
 from harbor._core.log_lines import Entry, encode
+from harbor._games.english.events import ItemOpened
 
 
 def lengthen(run: Path, to: Path, times: int) -> int:

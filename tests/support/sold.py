@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from harbor._core.events import Event, ItemSold
+from harbor._core.events import Event
 from harbor._core.outcomes import HOUSE, Allocated, Paid
+from harbor._games.english.events import ItemSold
 
 
 def sold(item: str, winner: str, price: Decimal) -> tuple[Event, ...]:

@@ -10,8 +10,9 @@ from harbor import Auction, Bidder, Item
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid
 from harbor._core.errors import ConfigError
-from harbor._core.events import BiddersAsked, ItemSold, ItemUnsold
+from harbor._core.events import BiddersAsked
 from harbor._core.log import of_type
+from harbor._games.english.events import ItemSold, ItemUnsold
 from harbor._games.sessions.results import past_runs
 from harbor._games.water.days import past_days
 from harbor.testing import _records, replay

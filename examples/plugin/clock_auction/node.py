@@ -8,7 +8,7 @@ from importlib.resources import files
 from pydantic import BaseModel, Field
 
 from harbor.events import PrivateEvent
-from harbor.graphs import AuctionView, ThoughtNode
+from harbor.graphs import ThoughtNode
 
 
 class Reflection(BaseModel):
@@ -30,7 +30,6 @@ REFLECT = ThoughtNode(
     name="reflect",
     description="after an item, say in a sentence what it taught",
     occasions=("closed",),
-    view=AuctionView,
     facts=lambda view: {
         "item": view.results[-1].item,
         "winner": view.results[-1].winner,

@@ -5,17 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from harbor._core.acts import Acted
-from harbor._core.events import (
-    BiddersAsked,
-    BidderWithdrew,
-    Event,
-    ItemOpened,
-    Paused,
-    PriceLowered,
-    PrivateEvent,
-    PublicEvent,
-    RoundClosed,
-)
+from harbor._core.events import BiddersAsked, BidderWithdrew, Event, LotOpened, Paused, PrivateEvent, PublicEvent
 from harbor._core.money import dollars
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -34,9 +24,9 @@ class Ticker:
     def note(self, event: Event, now: float) -> None:
         """Take in one event, which happened at a moment of a clock in seconds."""
         match event:
-            case ItemOpened(start=start) | PriceLowered(start=start):
-                self._prices, self._since = [start], {}
-            case RoundClosed(price=price):
+            case LotOpened(called=price):
+                self._prices, self._since = [] if price is None else [price], {}
+            case PublicEvent(called=Decimal() as price):
                 self._prices, self._since = [*self._prices, price], {}
             case BiddersAsked(bidders=bidders):
                 self._since = dict.fromkeys(bidders, now)

@@ -17,6 +17,7 @@ from harbor._games.sessions import facts
 from harbor._games.sessions.board import SessionBoard
 from harbor._games.sessions.measures import standings
 from harbor._games.sessions.session import RunLabelled, RunOpened
+from harbor._games.types_of_play import OF_STEPS
 
 
 def build(rules: BeautyRules, config: AuctionConfig) -> Beauty:
@@ -38,6 +39,7 @@ BEAUTY = Game(
     build=build,
     opening=BeautyOpened,
     events=(BeautyOpened, RunOpened, Paid, PaidSealed, PrizeAwarded, RunLabelled),
+    types=OF_STEPS,
     play=Play(
         facts=play.standing,
         outlook=facts.outlook,

@@ -6,25 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from harbor._core.events import (
-    BiddersAsked,
-    BidderSeated,
-    Event,
-    ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Paused,
-    PriceLowered,
-    RoundClosed,
-    SaleClosed,
-    SaleOpened,
-    ValueRevealed,
-)
+from harbor._core.events import BiddersAsked, BidderSeated, Event, ItemLabelled, Paused, SaleClosed
 from harbor._core.money import dollars
 from harbor._core.outcomes import Signal
 from harbor._games.board import Rows, Shown, bids_of, doing
 from harbor._games.drawn import Mark, Picture
+from harbor._games.english.events import (
+    ItemOpened,
+    ItemSold,
+    ItemUnsold,
+    PriceLowered,
+    RoundClosed,
+    SaleOpened,
+    ValueRevealed,
+)
 
 PICTURES = (
     Picture("bids", "Price and bids", x="round", y="price", of_part=True),

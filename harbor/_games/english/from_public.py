@@ -8,19 +8,8 @@ from decimal import Decimal
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid
-from harbor._core.events import (
-    BiddersAsked,
-    BidderSeated,
-    BidderWithdrew,
-    Event,
-    ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    PriceLowered,
-    RoundClosed,
-    SaleOpened,
-    ValueRevealed,
-)
+from harbor._core.events import BiddersAsked, BidderSeated, BidderWithdrew, Event, ItemLabelled
+from harbor._games.english.events import ItemOpened, ItemSold, PriceLowered, RoundClosed, SaleOpened, ValueRevealed
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 

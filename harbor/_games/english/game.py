@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.events import (
+from harbor._core.events import Lot
+from harbor._core.outcomes import Allocated, Paid
+from harbor._games.english import measures, policy
+from harbor._games.english.board import EnglishBoard
+from harbor._games.english.events import (
     ItemOpened,
     ItemSold,
     ItemUnsold,
-    Lot,
     PriceLowered,
     RoundClosed,
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.outcomes import Allocated, Paid
-from harbor._games.english import measures
-from harbor._games.english.board import EnglishBoard
 from harbor._games.english.from_public import from_public
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
-from harbor._games.game import Game, Measures, Seen
+from harbor._games.english.thoughts import PROMPTS, THOUGHTS
+from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.revealed import estimates_of, truth_per_estimate, values_of
 
 
@@ -54,20 +55,15 @@ ENGLISH = Game(
     build=build,
     opening=SaleOpened,
     events=(SaleOpened, ItemOpened, PriceLowered, RoundClosed, Allocated, Paid, ItemSold, ItemUnsold, ValueRevealed),
-    nodes=(
-        "recall",
-        "plan",
-        "profile",
-        "mirror",
-        "predict",
-        "strategize",
-        "bid",
-        "fused",
-        "limit",
-        "believe",
-        "replan",
-        "learn",
-        "remember",
+    types=(),
+    play=Play(
+        facts=lambda name, seen: {},  # noqa: ARG005 its thoughts tell all themselves
+        system=PROMPTS / "system.md",
+        prompt=PROMPTS / "bid.md",
+        policy=policy.bid,
+        plan="Spend the money on the items that are worth most for their probable price.",
+        thoughts=THOUGHTS,
+        tells=("recall", "profile", "mirror", "predict", "strategize"),
     ),
     rational=rational,
     measures=Measures("items", measures.standings, measures.items, public=True),

@@ -10,18 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._core.events import (
-    BidderLabelled,
-    BiddersAsked,
-    ItemLabelled,
-    ItemSold,
-    LotClosed,
-    SaleOpened,
-    ValueRevealed,
-)
+from harbor._core.events import BidderLabelled, BiddersAsked, ItemLabelled, LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._games import outcomes
+from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
 
 
 @dataclass(frozen=True, slots=True)

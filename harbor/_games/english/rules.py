@@ -13,21 +13,19 @@ from typing import NamedTuple
 from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import (
-    BidderWithdrew,
-    Event,
+from harbor._core.events import BidderWithdrew, Event, Lot
+from harbor._core.money import DOLLAR
+from harbor._core.outcomes import HOUSE, Allocated, Paid
+from harbor._games.chance import Chance
+from harbor._games.english.events import (
     ItemOpened,
     ItemSold,
     ItemUnsold,
-    Lot,
     PriceLowered,
     RoundClosed,
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.money import DOLLAR
-from harbor._core.outcomes import HOUSE, Allocated, Paid
-from harbor._games.chance import Chance
 from harbor._games.english.settings import EnglishRules
 
 _HEEDED = frozenset({Acted, BidderWithdrew, RoundClosed, ItemOpened, PriceLowered, ItemSold, ItemUnsold})

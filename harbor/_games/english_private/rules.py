@@ -51,6 +51,11 @@ class PriceRaised(PublicEvent):
     price: Money
 
     @property
+    def called(self) -> Money:
+        """The new price."""
+        return self.price
+
+    @property
     def words(self) -> str:
         """The new price."""
         return f"The price is {dollars(self.price)}."

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from harbor._core.acts import Acted, Unit
 from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import AnalystEvent, Event, LotClosed, PublicEvent
+from harbor._core.events import AnalystEvent, Event, LotClosed, LotOpened, PublicEvent
 from harbor._core.money import Claim, Money, dollars
 from harbor._games.chance import Chance
 from harbor._games.sessions.priors import Distribution
@@ -110,10 +110,8 @@ class SessionOpened(PublicEvent, ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class RunOpened(PublicEvent):
+class RunOpened(LotOpened):
     """A run begins."""
-
-    item: str
 
     @property
     def words(self) -> str:

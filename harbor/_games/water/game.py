@@ -10,6 +10,7 @@ from harbor._core.errors import ConfigError
 from harbor._core.outcomes import Allocated, Paid
 from harbor._core.seeding import stream
 from harbor._games.game import Game, Measures, Play, Seen
+from harbor._games.types_of_play import OF_MEANS
 from harbor._games.water import facts, measures, play
 from harbor._games.water.board import WaterBoard
 from harbor._games.water.rules import DayClosed, DayOpened, Water, WaterOpened
@@ -56,6 +57,7 @@ WATER = Game(
     build=build,
     opening=WaterOpened,
     events=(WaterOpened, DayOpened, Allocated, Paid, DayClosed),
+    types=OF_MEANS,
     play=Play(
         facts=facts.standing,
         outlook=facts.outlook,

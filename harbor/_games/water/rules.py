@@ -13,7 +13,7 @@ from typing import NamedTuple
 from harbor._core.acts import Acted
 from harbor._core.amounts import Amount
 from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import Event, LotClosed, PublicEvent
+from harbor._core.events import Event, LotClosed, LotOpened, PublicEvent
 from harbor._core.money import CENT, Money, dollars
 from harbor._core.outcomes import HOUSE, Allocated, Paid
 from harbor._games.chance import Chance
@@ -51,6 +51,11 @@ class WaterOpened(PublicEvent):
     history: int | None = 5
 
     @property
+    def bidders(self) -> tuple[str, ...]:
+        """The residents."""
+        return tuple(self.needs)
+
+    @property
     def words(self) -> str:
         """The rules in words."""
         return " ".join(self.sentences())
@@ -80,10 +85,9 @@ class WaterOpened(PublicEvent):
 
 
 @dataclass(frozen=True, slots=True)
-class DayOpened(PublicEvent):
+class DayOpened(LotOpened):
     """A day begins: salaries are paid, and the supply is known."""
 
-    item: str
     supply: int
 
     @property

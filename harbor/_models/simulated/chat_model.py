@@ -29,8 +29,7 @@ from harbor._core.extensions import NAME
 from harbor._core.finding import find
 from harbor._core.seeding import stream
 from harbor._core.telling import facts_in
-from harbor._models.simulated.answers import play_of
-from harbor._models.simulated.forecasting import Facts, Values
+from harbor._games.game import Facts, Game, Values
 from harbor._models.simulated.rating_answers import rate
 from harbor._models.simulated.speaking import spoken, worked_out
 
@@ -39,6 +38,10 @@ JUDGE = "judge"
 """The task of a model that rates transcripts, which no bidder has."""
 PLANNED = '{"plan":'
 """How the answer of an earlier turn begins if it is a plan."""
+NAMELESS = "english"
+"""The game whose prompts name none."""
+OF_PLANS = {"contest-plan": "plan", "contest-replan": "replan"}
+"""The nodes whose prompts are not named after them."""
 Answer = Callable[[Facts, Simulated, Random], Values]
 
 
@@ -151,13 +154,25 @@ def answer_of(facts: Facts) -> Answer:
     Raises:
         ValueError: the task is no name.
     """
-    task = facts["task"]
-    if "game" in facts and task == facts["game"].replace("-", "_"):
-        return play_of(facts).policy
+    task = str(facts["task"])
     if task == JUDGE:
         return rate
-    name = str(task).replace("_", "-")
+    game = game_of(facts)
+    if task == game.name.replace("-", "_"):
+        return game.play.policy
+    if own := game.play.thoughts.get(task.replace("_", "-")):
+        return own.answer
+    name = task.replace("_", "-")
     if not NAME.fullmatch(name):
         raise ValueError(f"the simulated model knows no task {task!r}")
-    answer: Answer = find("node", name).answer
+    answer: Answer = find("node", OF_PLANS.get(name, name)).answer
     return answer
+
+
+def game_of(facts: Facts) -> Game:
+    """Find the game that a prompt is of, the ascending auction if it names none; a prompt names no code."""
+    name = facts.get("game", NAMELESS)
+    if ":" in name:
+        raise ValueError(f"the prompt names the game {name!r}; a prompt names no code")
+    game: Game = find("game", name)
+    return game

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from harbor._config.auction import Simulated
-from harbor._models.simulated.forecasting import Facts, Values
+from harbor._games.game import Facts, Values
 
 _THOUGHT = re.compile(r' {4}Player A (?P<what>[a-z]+)(?P<how>[^"]*)(?:"(?P<words>.*)")?')
 _WORD = re.compile(r"[a-z]{4,}")

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from harbor._core.decisions import BidReply, BundleReply, ChoiceReply, Decision, PriceReply, UnitsReply, WordsReply
 from harbor._core.money import as_number, to_cents
-from harbor._models.simulated.forecasting import Facts, Values
+from harbor._games.game import Facts, Values
 
 
 def worked_out(facts: Facts) -> Facts:

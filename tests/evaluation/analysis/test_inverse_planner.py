@@ -20,18 +20,15 @@ from harbor._core.events import (
     CatalogShown,
     Event,
     ItemLabelled,
-    ItemOpened,
-    ItemSold,
     Lot,
     LotClosed,
     PublicEvent,
-    RoundClosed,
-    SaleOpened,
 )
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Profiled
+from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
 from harbor.evaluation._analysis.inverse_metrics import METRICS, inferred
 from harbor.evaluation._analysis.inverse_planner import Evidence, inferences
 from harbor.evaluation._metrics.profiling import divergence, hit, judged, last

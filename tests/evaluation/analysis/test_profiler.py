@@ -13,9 +13,10 @@ from harbor import Auction, Bidder
 from harbor._config.auction import Item
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, Event, ItemLabelled, ItemSold, Lot, PublicEvent, SaleOpened
+from harbor._core.events import BidderLabelled, Event, ItemLabelled, Lot, PublicEvent
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
+from harbor._games.english.events import ItemSold, SaleOpened
 from harbor.evaluation._analysis.profiler import FEATURES, features, train
 from harbor.evaluation._metrics.profiling import divergence
 from harbor.personas._catalog import traits

@@ -9,9 +9,10 @@ import pytest
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, ItemLabelled, ItemOpened, ItemUnsold, Lot, SaleOpened
+from harbor._core.events import BidderLabelled, ItemLabelled, Lot
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
+from harbor._games.english.events import ItemOpened, ItemUnsold, SaleOpened
 from harbor._games.english.measures import standings
 from harbor.evaluation._metrics.behaviour import Acquisition, acquisitions, engagements
 from harbor.evaluation._metrics.plans import PriorityCell, priorities

@@ -19,14 +19,8 @@ from harbor._core.events import (
     BidderWithdrew,
     CatalogShown,
     ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
     LogOpened,
     Lot,
-    PriceLowered,
-    RoundClosed,
-    SaleOpened,
     SeriesOpened,
 )
 from harbor._core.finding import found
@@ -44,6 +38,7 @@ from harbor._core.thoughts import (
     Strategized,
 )
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
+from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered, RoundClosed, SaleOpened
 from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
 from harbor.evaluation._metrics.bidding import BINS

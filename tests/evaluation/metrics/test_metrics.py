@@ -19,17 +19,16 @@ from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
     ItemLabelled,
-    ItemUnsold,
     LogOpened,
     Lot,
     ModelCalled,
     Paused,
     SaleClosed,
-    SaleOpened,
     Spent,
 )
 from harbor._core.finding import found
 from harbor._core.log_lines import Entry
+from harbor._games.english.events import ItemUnsold, SaleOpened
 from harbor._games.english.measures import ItemResult, Standing, items, standings
 from harbor.evaluation._metrics.call_notes import summed
 from harbor.evaluation._metrics.calls import Calls, CallTotals, calls

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from harbor._core.acts import Acted, ActedSealed
 from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, CatalogShown, ItemSold, ItemUnsold, LogOpened, Lot, SaleOpened
+from harbor._core.events import BidderLabelled, CatalogShown, LogOpened, Lot
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, Allocated, Paid
 from harbor._core.thoughts import Predicted, Prediction, Profiled
+from harbor._games.english.events import ItemSold, ItemUnsold, SaleOpened
 from harbor._games.sessions.private_values import ItemAllotted
 from harbor.evaluation._metrics.registry import measure
 from harbor.evaluation._metrics.reliability import bin_of, binned

@@ -22,9 +22,9 @@ from harbor._core.acts import Acted
 from harbor._core.amounts import Quantity
 from harbor._core.bundles import Bundle
 from harbor._core.decisions import as_reply
-from harbor._core.events import ItemSold
 from harbor._core.offers import AcceptOrWait, Choice, Words
 from harbor._doors.given import answer_in, answer_schema
+from harbor._games.english.events import ItemSold
 from harbor.games import Amount, Ask
 from harbor.memory import ChromaStore
 from support.providers import provider

@@ -18,9 +18,10 @@ from harbor import Bidder, HarborError, SimulatedChat, bidder_node
 from harbor._core.amounts import Amount
 from harbor._core.asks import Ask, Pause
 from harbor._core.carried import carried
-from harbor._core.events import Answered, ItemSold
+from harbor._core.events import Answered
 from harbor._core.log import of_type
 from harbor._core.log_lines import event_json
+from harbor._games.english.events import ItemSold
 from harbor._house.auctioneer import call
 from support.held_games import auction
 from support.reader import Reader

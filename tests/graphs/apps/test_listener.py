@@ -16,21 +16,13 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Pause, Withdraw
 from harbor._core.carried import MOST_CARRIED, carried
-from harbor._core.events import (
-    BidderSeated,
-    ItemLabelled,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Lot,
-    RoundClosed,
-    SaleOpened,
-)
+from harbor._core.events import BidderSeated, ItemLabelled, Lot
 from harbor._core.finding import find
 from harbor._core.log_lines import event_json, is_seen_by
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Planned
 from harbor._games.chance import Chance
+from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
 from harbor._games.mechanism import acts_of
 from harbor._house.auctioneer import announce, call
 from harbor._runs.resolve import resolve

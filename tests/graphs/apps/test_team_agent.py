@@ -19,9 +19,10 @@ from harbor import Bidder, BidderAgent, HarborError, ModelSettings, Simulated, S
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Pause, Withdraw
 from harbor._core.carried import carried
-from harbor._core.events import BidderSeated, ItemOpened, ItemSold, Lot, SaleOpened
+from harbor._core.events import BidderSeated, Lot
 from harbor._core.log_lines import event_json
 from harbor._core.outcomes import Signal
+from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened
 from harbor.games import Amount, Ask
 from support.reader import Reader
 from support.replayed_chat import ReplayedChat, words_in

@@ -13,21 +13,19 @@ from hypothesis import strategies as st
 
 from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import (
-    BidderSeated,
-    BidderWithdrew,
+from harbor._core.events import BidderSeated, BidderWithdrew, Lot
+from harbor._core.log import Log
+from harbor._core.outcomes import Signal
+from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
+from harbor._games.english.events import (
     ItemOpened,
     ItemSold,
     ItemUnsold,
-    Lot,
     PriceLowered,
     RoundClosed,
     SaleOpened,
     ValueRevealed,
 )
-from harbor._core.log import Log
-from harbor._core.outcomes import Signal
-from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._house.sale import Sale

@@ -11,10 +11,11 @@ import pytest
 from harbor import Auction, Bidder, Item, SimulatedChat, resume
 from harbor._config.auction import MemorySettings
 from harbor._core.errors import ConfigError, MemoryStoreError
-from harbor._core.events import ItemSold, ModelCalled, ThoughtFailed
+from harbor._core.events import ModelCalled, ThoughtFailed
 from harbor._core.log import of_type
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
+from harbor._games.english.events import ItemSold
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._nodes.learn import LEARN
 from harbor.graphs._wiring.bidder import GraphBidder

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from harbor._config.auction import Simulated
-from harbor._models.simulated.forecasting import up_to
-from harbor._models.simulated.learning import Experience, Ratio
-from harbor._models.simulated.valuation import weigh
+from harbor._games.english.forecasting import up_to
+from harbor._games.english.learning import Experience, Ratio
+from harbor._games.english.valuation import weigh
 from harbor.graphs._context.replies import MOST_LEARNINGS
 
 names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=12)

@@ -16,14 +16,15 @@ from harbor import Auction, Bidder, EnglishRules, Item, ModelSettings, Simulated
 from harbor._core.acts import Tried
 from harbor._core.decisions import BidReply
 from harbor._core.errors import Unanswered
-from harbor._core.events import ItemSold, ModelCalled
+from harbor._core.events import ModelCalled
 from harbor._core.log import of_type, read_log
 from harbor._core.seeding import stream
+from harbor._games.english import forecasting
+from harbor._games.english.events import ItemSold
+from harbor._games.english.valuation import Option, fit, rank, shadow_price
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
-from harbor._models.simulated import forecasting
 from harbor._models.simulated.chat_model import read_facts, reply_to
-from harbor._models.simulated.valuation import Option, fit, rank, shadow_price
 from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill

@@ -5,26 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator
 
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import (
-    BidderSeated,
-    BidderWithdrew,
-    Event,
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    Lot,
-    LotClosed,
-    RoundClosed,
-    SaleOpened,
-)
+from harbor._core.decisions import Amount, Name, plain
+from harbor._core.events import BidderSeated, BidderWithdrew, Event, Lot, LotClosed
 from harbor._core.money import DOLLAR
-from harbor._core.outcomes import Signal
-from harbor.graphs._apps.plain_english import News
-from harbor.memory._bidder.auction_view import AuctionView
+from harbor._core.outcomes import HOUSE, Allocated, Paid, Signal
+from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
+from harbor._games.english.lot_bidding import LotBidding, bidding_on
+from harbor._games.view import View
 
 UNTOLD = Decimal(0)
 """The price of an item of which none was told."""
@@ -35,6 +28,15 @@ class Brought(NamedTuple):
 
     seat: BidderSeated
     values: dict[str, Decimal]
+
+
+class News(BaseModel):
+    """One thing that the words tell of the sale."""
+
+    kind: Annotated[Literal["bid", "sold", "unsold", "out"], BeforeValidator(plain)]
+    item: Name
+    bidder: Name | None = None
+    amount: Amount | None = None
 
 
 class SaleHeard:
@@ -51,7 +53,7 @@ class SaleHeard:
     def __init__(self, given: Brought, with_budget: bool, lots: bool) -> None:
         self._given, self._with_budget, self._lots = given, with_budget, lots
         self.seen: list[Event] = []
-        self.view = AuctionView()
+        self.view = View()
         self.paused = 0
         """How many items had closed when the bidder last had a moment to think."""
         self._keep(given.seat)
@@ -89,22 +91,21 @@ class SaleHeard:
     @property
     def now(self) -> str | None:
         """The item for sale, as far as was heard; the only one that is left, if none was named."""
-        if self.view.bidding is not None:
-            return self.view.bidding.lot.name
+        if self.view.part is not None:
+            return self.view.part.item
         left = [item for item in self.view.estimates if item not in self._over]
         return left[0] if len(left) == 1 else None
 
     @property
     def round(self) -> int:
         """The round of the bidding that is going on: the one after the last bid."""
-        bids = self.view.bidding.bids if self.view.bidding else ()
+        bids = self._bidding.bids if self._bidding else ()
         return 1 + max((turn for turn, *_ in bids), default=0)
 
     def least(self, item: str) -> Decimal | None:
         """Give the least bid on an item that follows from what was heard; None if no price was told."""
-        bidding = self.view.bidding
-        if bidding and bidding.lot.name == item:
-            return bidding.minimum or None
+        if self._bidding and self.now == item:
+            return self._bidding.minimum or None
         return next((lot.start for lot in self.view.lots if lot.name == item), UNTOLD) or None
 
     def tell(self, news: News) -> None:
@@ -117,7 +118,7 @@ class SaleHeard:
         elif bidder and news.kind == "out":
             self.add(Acted(bidder, item, Withdraw(), turn))
         elif bidder and amount is not None and news.kind == "sold":
-            self.add(ItemSold(item, bidder, amount))
+            self.add(Allocated(bidder, item), Paid(bidder, HOUSE, item, amount), ItemSold(item, bidder, amount))
         elif bidder and amount is not None:
             self.add(Acted(bidder, item, Bid(amount), turn), RoundClosed(item, turn, bidder, amount))
 
@@ -131,7 +132,7 @@ class SaleHeard:
         coming = self.view.coming
         if not coming or coming[0].name != item:
             self._keep(SaleOpened(self._people, self._lots_from(item), "price"))  # nobody said so, so no name is known
-        if self.view.bidding is None or self.view.bidding.lot.name != item:
+        if self._bidding is None or self.now != item:
             self.add(ItemOpened(item, least, DOLLAR))
         return ""
 
@@ -140,6 +141,10 @@ class SaleHeard:
         closed = [event.item for event in self.seen if isinstance(event, LotClosed)]
         before, self.paused = self.paused, len(closed)
         return tuple(closed[before:])
+
+    @property
+    def _bidding(self) -> LotBidding | None:
+        return bidding_on(self.view.part)
 
     @property
     def _over(self) -> list[str]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from harbor._config.auction import Simulated
-from harbor._models.simulated import opponent_model as opponent_model
-from harbor._models.simulated import valuation as valuation
-from harbor._models.simulated.learning import Experience, expected_cost
-from harbor._models.simulated.valuation import Option
+from harbor._games.english import opponent_model as opponent_model
+from harbor._games.english import valuation as valuation
+from harbor._games.english.learning import Experience, expected_cost
+from harbor._games.english.valuation import Option
 
 Facts = Mapping[str, Any]
 Values = dict[str, Any]

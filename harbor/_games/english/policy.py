@@ -1,19 +1,17 @@
-"""What the built-in model answers to the prompts of Harbor's own nodes, from the facts in them alone."""
+"""What the built-in model answers to the prompts of the ascending auction, from the facts in them alone."""
 
 from __future__ import annotations
 
 from random import Random
 
 from harbor._config.auction import Simulated
-from harbor._core.finding import find
 from harbor._core.thoughts import RAISING, StrategicAction
-from harbor._games.game import Play
-from harbor._models.simulated import opponent_model as opponent_model
-from harbor._models.simulated import valuation as valuation
-from harbor._models.simulated.forecasting import Facts, Values, coming, contested, reach, up_to, wanted, worth
-from harbor._models.simulated.learning import Experience
-from harbor._models.simulated.opponent_model import BiddingRecord
-from harbor._models.simulated.valuation import Option
+from harbor._games.english import opponent_model as opponent_model
+from harbor._games.english import valuation as valuation
+from harbor._games.english.forecasting import Facts, Values, coming, contested, reach, up_to, wanted, worth
+from harbor._games.english.learning import Experience
+from harbor._games.english.opponent_model import BiddingRecord
+from harbor._games.english.valuation import Option
 from harbor.personas._catalog.traits import foremost
 
 # ---------------------------------------------------------------- plan, replan
@@ -209,31 +207,6 @@ def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa:
     """Add this auction's prices to those before."""
     experience = Experience.of(facts["learnings"]).after(facts["results"])
     return {"reasons": "I added this auction's prices to those before.", "learnings": experience.sentences()}
-
-
-# ---------------------------------------------------------------- games with prompts of their own
-
-
-def contest_plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Give the plan that the game says is best."""
-    return {"reasons": "This is what serves best in this game.", "plan": play_of(facts).plan}
-
-
-def contest_forecast(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Forecast what the game expects each rival to do."""
-    expect = play_of(facts).forecast
-    if expect is None:
-        raise ValueError(f"the game {facts['game']!r} expects nothing of rivals; give its play a forecast")
-    forecasts = [{"rival": rival, "bid": round(expect(rival, facts, settings), 2)} for rival in facts["rivals"]]
-    return {"reasons": "Most will do what they did before, unless their situation forces them.", "forecasts": forecasts}
-
-
-def play_of(facts: Facts) -> Play:
-    """Find how the game that a prompt names is played; a prompt never makes it follow a reference."""
-    if ":" in facts["game"]:
-        raise ValueError(f"the prompt names the game {facts['game']!r}; a prompt names no code")
-    play: Play = find("game", facts["game"]).play
-    return play
 
 
 def _sum(*amounts: float) -> float:

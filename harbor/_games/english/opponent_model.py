@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
-from harbor._models.simulated import valuation as valuation
+from harbor._games.english import valuation as valuation
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.traits import Profile
 

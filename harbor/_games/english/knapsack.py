@@ -8,9 +8,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.events import Event, SaleOpened
+from harbor._core.events import Event, Listed
 from harbor._core.players import Policy
 from harbor._games.revealed import estimates_of, truth_per_estimate, values_of
+from harbor._games.scripted import ScriptedPolicy
 
 
 class Prospect(NamedTuple):
@@ -61,7 +62,16 @@ class Knapsack(Policy):
 
 def _later(item: str, worths: Mapping[str, Decimal], seen: Sequence[Event]) -> Iterator[Prospect]:
     """Weigh the items that are sold after this one."""
-    lots = next(event.lots for event in seen if isinstance(event, SaleOpened))
+    lots = next(event.lots for event in seen if isinstance(event, Listed))
     place = [lot.name for lot in lots].index(item)
     for lot in lots[place + 1 :]:
         yield Prospect(worths[lot.name], (lot.start + max(lot.start, worths[lot.name])) / 2)
+
+
+KNAPSACK = ScriptedPolicy(
+    name="knapsack",
+    description="bids the minimum while an item earns more than its price would earn with later items",
+    make=lambda _: Knapsack(),
+    needs=("overestimate",),
+    games=("english",),
+)

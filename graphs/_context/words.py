@@ -1,0 +1,86 @@
+"""How a game puts a thought to a bidder: in words of its own, or in those of the node, with how the game stands."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, cast
+
+from harbor._core.acts import Tried
+from harbor._core.asks import Ask
+from harbor._core.dialogue import Turn
+from harbor._core.thoughts import Decided, DecidedInWords
+from harbor._games.answering import Row, answered, in_words, refusal
+from harbor._games.game import Facts, Game, Thought
+from harbor._games.view import View
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
+
+SHARED = ("rules", "catalog")
+"""The facts that are the same for every call of a seat, or for every seat."""
+
+
+def words_of(node: ThoughtNode, game: Game) -> Thought | None:
+    """Give the words of a node in a game; None: it asks no model, or nobody has words for it."""
+    if own := game.play.thoughts.get(node.name):
+        return own
+    if node.answers and not node.facts:
+        told, turns = partial(call, game), partial(earlier_calls, game)
+        if node.prompt is None and node.reply is None:
+            return Thought(prompt=game.play.prompt, facts=told, answer=game.play.policy, turns=turns)
+    if node.prompt is None or node.answer is None:
+        return None
+    return Thought(prompt=node.prompt, facts=partial(_told, game, node), answer=node.answer)
+
+
+def task_of(node: ThoughtNode, game: Game) -> str:
+    """Name the prompts and calls of a node in a game: as the words for it are named."""
+    if node.name in game.play.thoughts or node.prompt is None:
+        usual = not node.answers or node.name in game.play.thoughts
+        return node.task if usual else game.name.replace("-", "_")
+    return node.prompt.name.removesuffix(".md") if (PROMPTS / node.prompt.name) == node.prompt else node.task
+
+
+def standing(game: Game, view: View) -> Row:
+    """Tell how a game stands: what it tells a player, the types of rivals, the plan, what was expected of rivals."""
+    told = game.play.facts(view.name, view.seen)
+    if not told:  # its own words tell all
+        return {}
+    rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")
+    known: Row = {"rules": rules, **({"catalog": view.catalog} if view.catalog else {}), "game": game.name, **told}
+    if view.plan:
+        known["plan"] = view.plan
+    if expected := view.notes.get("contest-believe"):
+        known["forecasts"] = expected
+    return known
+
+
+def call(game: Game, view: View) -> Row:
+    """Tell how a game stands at a call, and what may be answered."""
+    ask = cast(Ask, view.now)
+    bounds = ask.space.facts() if view.mind.bounds == "told" or ask.minimum == ask.maximum else {}
+    return {**standing(game, view), **in_words(ask, view.mind), **bounds, **refusal(ask.refusal, ask.attempt)}
+
+
+def earlier_calls(game: Game, view: View) -> list[Turn] | None:
+    """Give the earlier calls of the game with what was answered; None for a bidder that is in no dialogue."""
+    if view.mind.context == "fresh":
+        return None
+    ask = cast(Ask, view.now)
+    turns, then, first, refused = [], View(folds=view.folds, outlook=view.outlook, mind=view.mind), 0, ""
+    for place, event in enumerate(view.seen):
+        if isinstance(event, Tried):
+            refused = event.reason
+        elif isinstance(event, Decided | DecidedInWords):
+            then, first = then.after(view.seen[first:place]), place
+            known = {**standing(game, then), **in_words(ask, view.mind), **refusal(refused, event.attempt)}
+            turns.append(
+                Turn(
+                    {name: one for name, one in known.items() if name not in SHARED},
+                    answered(ask.space, event, view.mind),
+                )
+            )
+            refused = ""
+    return turns
+
+
+def _told(game: Game, node: ThoughtNode, view: View, *about: Any, **more: Any) -> Facts:
+    return {**standing(game, view), **(node.facts(view, *about, **more) if node.facts else more)}

@@ -1,1 +1,0 @@
-"""How a bidder plays the games of days and runs: water, sealed bids, private values, the beauty contest."""

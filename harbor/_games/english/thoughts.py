@@ -1,0 +1,121 @@
+"""How the ascending auction puts Harbor's thoughts: its prompts, their facts, and the answers of the built-in model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from random import Random
+from typing import Any
+
+from harbor._config.auction import Simulated
+from harbor._games.answering import Row, chosen, profiles, recalled, weights_over
+from harbor._games.english import facts, policy
+from harbor._games.game import Facts, Thought, Values
+from harbor._games.replies import BeliefReply, FusedReply, LimitReply, Plan, covers
+from harbor._games.view import View
+
+PROMPTS = files("harbor._games.english") / "prompts"
+
+
+def plan(view: View, more: Facts | None = None) -> Row:
+    """Tell what a plan over the next items needs."""
+    known = {**recalled(view), **facts.coming(view), **facts.progress(view), "budget": view.budget, **(more or {})}
+    return {**known, **facts.rivals(view), "catalog": view.catalog} if view.profiles else known
+
+
+def replan(view: View) -> Row:
+    """Tell, besides, the plan so far and how the auction has gone."""
+    return plan(view, {"plan": view.plan, **facts.belief(facts.current_belief(view), facts.long_over(view.results))})
+
+
+def profile(view: View, rival: str, item: str) -> Row:
+    """Tell how a rival bid on an item, and its profile so far."""
+    return {**facts.bidding_record(view, item, rival), **of_types(view), "profile": weights(view, rival)}
+
+
+def mirror(view: View, items: Sequence[str]) -> Row:
+    """Tell how oneself bid on the items that are over, and how rivals probably profiled one so far."""
+    old = view.mirrors
+    return {
+        **of_types(view),
+        "items": [facts.bidding_record(view, item, view.name) for item in items],
+        "profiles_of_you": [
+            {"rival": rival, "profile": weights_over(view.catalog, old.get(rival, {}))} for rival in view.rivals
+        ],
+    }
+
+
+def predict(view: View) -> Row:
+    """Tell what is for sale next, and what is known of the rivals."""
+    return {**recalled(view), **of_types(view), **facts.coming(view), **facts.money(view), **facts.rivals(view)}
+
+
+def strategize(view: View) -> Row:
+    """Tell the call, and what is known of the rivals."""
+    known = {name: fact for name, fact in facts.call(view).items() if name != "in_words"}
+    return {**recalled(view), **known, **profiles(view)}
+
+
+def bid(view: View) -> Row:
+    """Tell the call, and the strategic action that was chosen for it."""
+    return {**recalled(view), **facts.call(view), **chosen(view.notes.get("strategize"))}
+
+
+def fused(view: View) -> Row:
+    """Tell the call, and what is known of the rivals."""
+    return {**recalled(view), **facts.call(view), **profiles(view)}
+
+
+def limit(view: View) -> Row:
+    """Tell the call."""
+    return {**recalled(view), **facts.call(view)}
+
+
+def believe(view: View, **known: Any) -> Row:  # noqa: ARG001
+    """Tell what the node compares."""
+    return known
+
+
+def learn(view: View, learnings: Sequence[str]) -> Row:
+    """Tell how all items went, and what was learned before."""
+    return {
+        "history": [facts.history(result) for result in view.results],
+        "results": facts.results(view),
+        "profits": facts.belief(view.truth())["profits"],
+        "learnings": learnings,
+    }
+
+
+def of_types(view: View) -> Row:
+    """Tell the types that rivals may be of."""
+    return {"catalog": view.catalog}
+
+
+def weights(view: View, rival: str) -> dict[str, float]:
+    """Give the profile of a rival so far."""
+    return weights_over(view.catalog, view.profiles.get(rival, {}))
+
+
+def _thought(
+    name: str, told: Callable[..., Facts], answer: Callable[[Facts, Simulated, Random], Values], **more: Any
+) -> Thought:
+    return Thought(prompt=PROMPTS / f"{name}.md", facts=told, answer=answer, **more)
+
+
+def _covers(reply: Plan, view: View) -> str:
+    return covers(reply, [lot.name for lot in view.coming[: facts.SHOWN]])
+
+
+THOUGHTS: Mapping[str, Thought] = {
+    "plan": _thought("plan", plan, policy.plan, reply=Plan, check=_covers, when=lambda _: True),
+    "replan": _thought("replan", replan, policy.plan, reply=Plan, check=_covers, when=facts.any_affordable),
+    "profile": _thought("profile", profile, policy.profile),
+    "mirror": _thought("mirror", mirror, policy.mirror),
+    "predict": _thought("predict", predict, policy.predict, when=facts.worth_predicting),
+    "strategize": _thought("strategize", strategize, policy.strategize),
+    "bid": _thought("bid", bid, policy.bid, turns=facts.turns),
+    "fused": _thought("fused", fused, policy.fused, reply=FusedReply, turns=facts.turns),
+    "limit": _thought("limit", limit, policy.limit, reply=LimitReply),
+    "believe": _thought("believe", believe, policy.believe, reply=BeliefReply),
+    "learn": _thought("learn", learn, policy.learn),
+}
