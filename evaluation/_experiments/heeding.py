@@ -22,4 +22,4 @@ def _told(trial: Trial) -> str:
     models = trial.config.models
     played = [one for one in trial.config.bidders if one.uses_model and models[one.model].use == BUILT_IN]
     game: Game = find("game", trial.config.rules.game)
-    return game.unheeded([one.name for one in played if one.persona])
+    return game.unheeded({one.name: one.persona for one in played})

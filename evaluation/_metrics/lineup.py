@@ -26,7 +26,7 @@ def is_simulated(entries: Sequence[Entry]) -> bool:
 def unheeded(entries: Sequence[Entry], game: Game) -> str:
     """Say whose personas the built-in model did not read in a game; empty if nobody's."""
     labels = of_type(entries, BidderLabelled)
-    return game.unheeded([one.bidder for one in labels if one.personas and any_simulated([one.player])])
+    return game.unheeded({one.bidder: one.personas for one in labels if any_simulated([one.player])})
 
 
 def is_agent(player: str) -> bool:

@@ -14,7 +14,7 @@ from harbor._games.replies import MirrorReply, names_each
 from harbor._games.types_of_play import mirror as answer
 from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._nodes.profile import mend, record
+from harbor.graphs._nodes.profile import mend, records
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -37,7 +37,8 @@ def facts(view: View, items: Sequence[str]) -> Row:
     """Tell what oneself did in the parts that are over, and how rivals probably profiled one so far."""
     old = view.mirrors
     return {
-        "records": [record(view, item, view.name) for item in items],
+        "bidder": view.name,
+        "records": records(view, view.name, items[-1]),
         "profiles_of_you": [
             {"rival": rival, "weights_so_far": weights_over(view.catalog, old.get(rival, {}))} for rival in view.rivals
         ],

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Profiled
 from harbor._games.answering import Row, weights_over
 from harbor._games.replies import ProfileReply, Weight
 from harbor._games.types_of_play import profile as answer
-from harbor._games.view import View
+from harbor._games.view import Part, View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
+
+MOST_RECORDS = 20
+"""How many of the last parts of a game a prompt lists."""
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -60,20 +63,25 @@ def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -
 
 
 def facts(view: View, rival: str, item: str) -> Row:
-    """Tell what a rival did in a part that is over, and its profile so far."""
-    return {**record(view, item, rival), "weights_so_far": weights_over(view.catalog, view.profiles.get(rival, {}))}
-
-
-def record(view: View, item: str, bidder: str) -> Row:
-    """Tell what a bidder did in a part that is over, as far as it was shown, and what came of it."""
-    over = view.result(item)
-    known: dict[str, Any] = {
-        "bidder": bidder,
-        "item": item,
-        "acts": [{"round": turn, "amount": amount} for turn, amount in over.bids_of(bidder)],
-        "won": bidder in over.got,
+    """Tell what a rival did in this part and in those before it, and its profile so far."""
+    return {
+        "bidder": rival,
+        "records": records(view, rival, item),
+        "weights_so_far": weights_over(view.catalog, view.profiles.get(rival, {})),
     }
-    yardstick = view.yardstick(view.name, view.seen, item, bidder)
+
+
+def records(view: View, bidder: str, last: str) -> list[Row]:
+    """List what was seen in the parts up to the `last`, and with what the type of a bidder compares its bids in each."""
+    parts = view.results[: view.place(last)]
+    return [record(view, part, bidder) for part in parts[-MOST_RECORDS:]]
+
+
+def record(view: View, part: Part, bidder: str) -> Row:
+    """Tell what everyone was seen to do in a part that is over, and who got something."""
+    acts = [{"bidder": name, "round": turn, "amount": amount} for turn, name, amount in part.bids]
+    known: Row = {"item": part.item, "acts": acts, "winners": list(part.got)}
+    yardstick = view.yardstick(view.name, view.seen, part.item, bidder)
     return {**known, **({"worth": yardstick} if yardstick else {})}
 
 

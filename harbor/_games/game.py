@@ -155,8 +155,10 @@ class Game:
     board: Callable[[], Board] = PlainBoard
     api: int = API
 
-    def unheeded(self, bidders: Sequence[str]) -> str:
-        """Say that the built-in model does not read the personas that it plays these bidders with; empty if it does."""
+    def unheeded(self, personas: Mapping[str, Mapping[str, float]]) -> str:
+        """Say of which bidders the built-in model does not read the personas, whose weights these are; empty: of none."""
+        types = {one.id for one in self.types}
+        bidders = [name for name, mix in personas.items() if not types.issuperset(mix)]
         if not bidders or self.play is None or self.play.heeds_personas:
             return ""
         names = ", ".join(bidders)

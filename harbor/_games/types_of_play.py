@@ -7,15 +7,16 @@ or by how many steps it thinks ahead. The built-in model reads that there, as it
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import sqrt
+from math import exp, hypot, prod
 from random import Random
 from statistics import NormalDist, fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from harbor._config.auction import Persona, Simulated
-from harbor._core.thoughts import RAISING
+from harbor._core.counting import counted
+from harbor._games.replies import MOST_LEARNINGS
 from harbor.personas._catalog import traits
 
 Facts = Mapping[str, Any]
@@ -47,11 +48,14 @@ OF_STEPS = tuple(
 """The levels of thought. Source: Nagel 1995; Stahl & Wilson 1995."""
 
 _TIMES = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) times that")
+_HABIT = re.compile(r"(.+) bid (\d{1,15}\.\d{2}) on average \((\d{1,6}) bids?\)\.")
+ENOUGH = 2
+"""As how many bids the type of a rival counts, where a forecast is made of both."""
 _STEPS = re.compile(r"thinks (\d) steps? ahead")
 SCATTER = 0.1
 """How far a bid scatters around what its type would bid, as a share of it: types are rough."""
-UNSURE = 0.2
-"""The deviation of a worth, as a share of it, where nobody tells one."""
+LEAST = 0.05
+"""The multiple by which the scatter of types is measured that bid next to nothing."""
 SURPRISE = 0.02
 """How often a rival does anything at all, whatever its type."""
 
@@ -76,48 +80,88 @@ def own_multiple(facts: Facts) -> float | None:
 
 
 def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Update the profile of a rival by Bayes' rule."""
-    weights = updated(facts["weights_so_far"], facts["catalog"], facts)
+    """Say by Bayes' rule what a rival is like, from all that it was seen to do."""
+    weights = weighed(facts["weights_so_far"], facts)
     best = traits.foremost(weights)
     return {"reasons": f"It is most like {best}." if best else "I know nothing of it yet.", "weights": listed(weights)}
 
 
 def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Update by Bayes' rule what each rival may think of oneself."""
-    pictures = []
-    for known in facts["profiles_of_you"]:
-        weights = known["weights_so_far"]
-        for record in facts["records"]:
-            weights = updated(weights, facts["catalog"], {**facts, **record})
-        pictures.append({"rival": known["rival"], "weights": listed(weights)})
+    """Say by Bayes' rule what each rival may think of oneself."""
+    pictures = [
+        {"rival": known["rival"], "weights": listed(weighed(known["weights_so_far"], facts))}
+        for known in facts["profiles_of_you"]
+    ]
     return {"reasons": "They saw what I did, as I saw what they did.", "profiles": pictures}
 
 
-def updated(weights: Mapping[str, float], catalog: Mapping[str, str], record: Facts) -> dict[str, float]:
-    """Update weights by what was seen of a bidder in a part; unchanged where nothing was shown."""
-    bids = [float(act["amount"]) for act in record["acts"]]
-    multiples = {one: multiple(text, record) for one, text in catalog.items()}
-    if not bids or "worth" not in record or None in multiples.values():
+def weighed(weights: Mapping[str, float], facts: Facts) -> dict[str, float]:
+    """Weigh the types of the catalog by what was seen of a bidder; as before where nothing was shown.
+
+    What its yardstick is off by in all parts alike, the bids of the others tell too: so each error that there may be is
+    weighed by how well it explains all of them.
+    """
+    multiples = {one: multiple(text, facts) for one, text in facts.get("catalog", {}).items()}
+    seen = _seen(facts)
+    mine = seen.pop(facts["bidder"], [])
+    seen.pop(facts["you"], None)  # its own bids are no news to it
+    if not mine or None in multiples.values():
         return dict(weights)
-    prior = traits.shares(weights, catalog)
-    likely = {one: prior[one] * _likelihood(max(bids), times or 0.0, record) for one, times in multiples.items()}
+    times = {one: value or 0.0 for one, value in multiples.items()}
+    likely = dict.fromkeys(times, 0.0)
+    for off, chance in _errors(mine[-1].error):
+        for other in seen.values():
+            chance *= fmean(_likelihood(other, value * off) for value in times.values())
+        for one, value in times.items():
+            likely[one] += chance * _likelihood(mine, value * off)
     total = sum(likely.values())
     return traits.profile({one: chance / total for one, chance in likely.items()}) if total else dict(weights)
 
 
-def _likelihood(bid: float, times: float, record: Facts) -> float:
-    """Return the density of a bid, or the chance of one as high where the bidder won and may have gone further."""
-    worth = record["worth"]
-    mean, deviation = times * float(worth["mean"]), times * float(worth["deviation"])
-    spread = max(sqrt(deviation**2 + (SCATTER * mean) ** 2), 0.01)
-    if worth.get("anything"):
-        return 1 / float(worth["anything"])
-    most = float(worth.get("most", "inf"))
-    planned = NormalDist(mean, spread)
-    odd = SURPRISE / max(float(worth["mean"]), 0.01)
-    if bid >= most or record.get("at_least"):
-        return SURPRISE + (1 - SURPRISE) * (1 - planned.cdf(bid))
-    return odd + (1 - SURPRISE) * planned.pdf(bid)
+def _errors(error: float) -> list[tuple[float, float]]:
+    """List by which factors a yardstick may be off, with their weights."""
+    if not error:
+        return [(1.0, 1.0)]
+    steps = [place / 10 for place in range(-30, 31)]  # up to three deviations, in tenths of one
+    return [(max(LEAST, 1 + step * error), exp(-(step**2) / 2)) for step in steps]
+
+
+class Compared(NamedTuple):
+    """A bid over its yardstick; how far that may be off, in this part alone and in all; whether it may have gone on."""
+
+    times: float
+    deviation: float
+    error: float
+    at_least: bool
+
+
+def _seen(facts: Facts) -> dict[str, list[Compared]]:
+    """Compare the highest bid of everyone in each part with the yardstick."""
+    found: dict[str, list[Compared]] = {}
+    for record in facts["records"]:
+        if not (worth := record.get("worth")):
+            continue
+        mean, most = max(float(worth["mean"]), 0.01), float(worth.get("most", "inf"))
+        deviation, error = float(worth["deviation"]) / mean, float(worth.get("error", 0)) / mean
+        highest: dict[str, float] = {}
+        for act in record["acts"]:
+            highest[act["bidder"]] = max(highest.get(act["bidder"], 0.0), float(act["amount"]))
+        went_on = record["winners"] if any(act["round"] > 1 for act in record["acts"]) else ()
+        for bidder, bid in highest.items():
+            one = Compared(bid / mean, deviation, error, bidder in went_on or bid >= most)
+            found.setdefault(bidder, []).append(one)
+    return found
+
+
+def _likelihood(seen: Sequence[Compared], times: float) -> float:
+    """Return how likely these bids are of a type, each apart."""
+    return prod(_likely(one, NormalDist(times, max(times, LEAST) * hypot(one.deviation, SCATTER))) for one in seen)
+
+
+def _likely(one: Compared, planned: NormalDist) -> float:
+    """Return the density of a bid, or the chance of one as high at least; any bid may come by surprise."""
+    likely = 1 - planned.cdf(one.times) if one.at_least else planned.pdf(one.times)
+    return SURPRISE + (1 - SURPRISE) * likely
 
 
 def listed(weights: Mapping[str, float]) -> list[Values]:
@@ -141,16 +185,26 @@ def _forecast(facts: Facts, rival: Facts) -> Values:
     before = [float(row["amount"]) for row in rival["bid_before"]]
     times = {one: multiple(text, facts) for one, text in catalog.items()}
     known = {one: value for one, value in times.items() if value is not None}
-    limit = fmean(before) if before else 0.0
+    guesses = [(fmean(before), len(before))] if before else []
+    guesses += [told for text in facts.get("recall") or () if (told := habit(text, rival["rival"]))]
     if "worth" in rival and known:
         shares = traits.shares(weights, known)
-        limit = float(rival["worth"]["mean"]) * sum(shares[one] * value for one, value in known.items())
+        typical = float(rival["worth"]["mean"]) * sum(shares[one] * value for one, value in known.items())
+        guesses.append((typical, ENOUGH))
+    total = sum(count for _, count in guesses)
+    limit = sum(amount * count for amount, count in guesses) / total if total else 0.0
     forecast = {"rival": rival["rival"], "interest": 0.5, "limit": round(max(0.0, limit), 2)}
     mine = facts.get("mirror", {}).get(rival["rival"])
     if mine is not None and known:
         shares = traits.shares(mine, known)
         forecast["expected_interest_of_yours"] = round(min(1.0, sum(shares[one] * known[one] for one in known) / 2), 2)
     return forecast
+
+
+def habit(text: str, rival: str) -> tuple[float, int] | None:
+    """Read from a memory what a rival bid on average, and how often; None: it does not tell."""
+    found = _HABIT.fullmatch(text)
+    return (float(found[2]), int(found[3])) if found and found[1] == rival else None
 
 
 def expected_bids(facts: Facts) -> dict[str, float]:
@@ -171,23 +225,20 @@ def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # 
     return {"reasons": "I can still gain by it.", "strategy": "C"}
 
 
-def holds_back(facts: Facts) -> bool:
-    """Say whether the strategic action that was chosen is to hold back."""
-    return bool(facts.get("strategize")) and facts["strategize"]["action"] not in RAISING
-
-
 def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Say what the highest bids and the prices were, and what each rival bid in the mean."""
-    highest = [max(map(float, row["highest_bids"].values())) for row in facts["results"] if row["highest_bids"]]
-    prices = [sum(map(float, row["paid"].values())) for row in facts["results"] if row["paid"]]
-    told = [f"Over {len(highest)} parts, the highest bid was {fmean(highest):.2f} on average."] if highest else []
-    told += [f"What was sold cost {fmean(prices):.2f} on average ({len(prices)} sold)."] if prices else []
+    """Say what each rival bid in the mean over all games, and what was paid in this one."""
+    known = {
+        found[1]: (float(found[2]), int(found[3])) for one in facts["learnings"] if (found := _HABIT.fullmatch(one))
+    }
     bids: dict[str, list[float]] = {}
     for row in facts["results"]:
         for name, bid in row["highest_bids"].items():
             bids.setdefault(name, []).append(float(bid))
-    told += [f"{name} bid {fmean(one):.2f} on average ({len(one)} bids)." for name, one in list(bids.items())[:8]]
-    return {
-        "reasons": "I summed up what was shown.",
-        "learnings": told or ["Nothing was shown, so nothing was learned."],
-    }
+    for name, made in bids.items():
+        mean, count = known.get(name, (0.0, 0))
+        known[name] = (mean * count + sum(made)) / (count + len(made)), count + len(made)
+    told = [f"{name} bid {mean:.2f} on average ({counted(count, 'bid')})." for name, (mean, count) in known.items()]
+    prices = [sum(map(float, row["paid"].values())) for row in facts["results"] if row["paid"]]
+    paid = [f"In the last game, what was sold cost {fmean(prices):.2f} on average."] if prices else []
+    learnings = [*told[: MOST_LEARNINGS - 1], *paid] or ["Nothing was shown, so nothing was learned."]
+    return {"reasons": "I summed up what was shown.", "learnings": learnings}

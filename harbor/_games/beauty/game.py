@@ -43,6 +43,7 @@ BEAUTY = Game(
     play=Play(
         facts=play.standing,
         outlook=facts.outlook,
+        yardstick=play.reference,
         system=files("harbor._games.sessions") / "system.md",
         prompt=files("harbor._games.beauty") / "bid.md",
         policy=play.policy,

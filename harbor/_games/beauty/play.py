@@ -21,6 +21,7 @@ from harbor._games.game import Facts, Seen, Values
 from harbor._games.reply import bid_of
 from harbor._games.sessions import facts as session
 from harbor._games.sessions.session import RunOpened
+from harbor._games.types_of_play import expected_bids, own_multiple
 
 PLAN = "Think one step further than the others seem to."
 
@@ -37,8 +38,10 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
     if facts.get("rivals_are_rational") and fraction < 1:
         return bid_of(0.0, "Rational players all pick 0, so 0 is best")
     count = len(facts["players"])
-    if facts.get("forecasts"):
-        number, steps = fmean(float(forecast["bid"]) for forecast in facts["forecasts"]), 1
+    if (times := own_multiple(facts)) is not None:
+        return bid_of(times * reference_in(facts), f"{times:.4f} times where the contest stands is my number")
+    if expected := expected_bids(facts):
+        number, steps = fmean(expected.values()), 1
     else:
         number, steps = float(facts["bound"]) / 2, settings.level
     for _ in range(steps):
@@ -46,6 +49,12 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
     steps_said = "1 step" if steps == 1 else f"{steps} steps"
     reasons = f"Thinking {steps_said} ahead of what the others will pick, {number:.4f} is my best answer."
     return {"reasons": reasons, "action": "bid", "amount": round(number, 4)}
+
+
+def reference_in(facts: Facts) -> float:
+    """Return the number from which players think ahead, as a prompt tells it."""
+    shown = [picked for run in facts["past"][-1:] for picked in run["actions"].values() if picked is not None]
+    return fmean(map(float, shown)) if shown else float(facts["bound"]) / 2
 
 
 def answer_best(others: float, count: int, fraction: float) -> float:
@@ -58,6 +67,14 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
     past = [run["actions"].get(rival) for run in facts["past"] if run["actions"].get(rival) is not None]
     last = float(past[-1]) if past else float(facts["bound"]) / 2
     return float(last * float(Fraction(facts["fraction"])) ** (settings.level - 1))
+
+
+def reference(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
+    """Tell from which number players think ahead in a run: the mean of the run before, or the middle of the range."""
+    opened = next(event for event in seen if isinstance(event, BeautyOpened))
+    before = list(takewhile(lambda event: getattr(event, "item", "") != item, seen))
+    mean = _reference(before, opened)
+    return {"mean": round(mean, 4), "deviation": round(mean / 5, 4)}
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:  # noqa: ARG001

@@ -128,7 +128,9 @@ def turns(view: View) -> list[Turn] | None:
     before, view = [_planned(view)] if view.plan else [], without_priorities(view)
     for bidding, strategy, decided, refused in now.spoken if now else ():
         known = _standing(view, bidding, bidding.minimum, view.budget) | in_words(ask, mind)
-        known |= refusal(refused, decided.attempt) | (chosen(strategy_note(strategy)) if strategy and mind.strategy == "on" else {})
+        known |= refusal(refused, decided.attempt) | (
+            chosen(strategy_note(strategy)) if strategy and mind.strategy == "on" else {}
+        )
         before.append(Turn(known, answered(ask.space, decided, mind, strategy)))
     return before
 

@@ -13,11 +13,14 @@ from harbor._games.game import Facts, Game, Seen, Values
 from harbor._games.reply import bid_of
 from harbor._games.sessions import private_games
 from harbor._games.sessions.from_public import of_values
+from harbor._games.types_of_play import own_multiple
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Stay in up to the value."""
     price, value = float(facts["minimum"]), float(facts["value"])
+    if times := own_multiple(facts):
+        value *= times
     if price <= value:
         return bid_of(price, f"${price:,.2f} is not above the ${value:,.2f} that it is worth to me")
     return {"reasons": f"${price:,.2f} is above what it is worth to me.", "action": "withdraw"}

@@ -7,10 +7,12 @@ Source: Crawford & Iriberri 2007 (random level 0).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
-from math import log
+from math import log, prod
 from random import Random
+from statistics import NormalDist
 from typing import NamedTuple
 
 from harbor._config.auction import AuctionConfig
@@ -25,6 +27,17 @@ from harbor._games.sessions.priors import Distribution
 from harbor._games.sessions.settings import ValueRules
 
 POINTS = 1_000  # values for which the bids of a level are computed: right to about a cent per $100 among 5 bidders
+
+
+STEPS = 200  # bids that are compared to answer expected bids: right to half a percent of the value
+UNSURE = 0.15  # how far a rival's bid is thought to scatter around the one that is expected, as a share of it
+
+
+def best_reply(value: float, most: float, expected: Iterable[float]) -> float:
+    """Return the bid in dollars that earns most where each rival bids about as expected: (v - b) times P(all bid less)."""
+    rivals = [NormalDist(bid, max(UNSURE * bid, 0.01)) for bid in expected]
+    bids = [most * step / STEPS for step in range(1, STEPS + 1)]
+    return max(bids, key=lambda bid: (value - bid) * prod(rival.cdf(bid) for rival in rivals))
 
 
 class Rivals(NamedTuple):

@@ -9,6 +9,7 @@ from harbor._config.auction import AuctionConfig, Simulated
 from harbor._core.asks import Ask, Bid
 from harbor._core.errors import ConfigError
 from harbor._games.first_price import best_replies
+from harbor._games.first_price.best_replies import best_reply
 from harbor._games.first_price.equilibrium import equilibrium_bid
 from harbor._games.first_price.rules import FirstPrice, FirstPriceOpened
 from harbor._games.first_price.settings import FirstPriceRules
@@ -19,6 +20,7 @@ from harbor._games.sessions.board import SessionBoard
 from harbor._games.sessions.from_public import of_values
 from harbor._games.sessions.priors import distribution_of
 from harbor._games.sessions.private_values import PrivateValues
+from harbor._games.types_of_play import expected_bids, own_multiple
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
@@ -32,8 +34,13 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
         amount, where = equilibrium_bid(value, count - 1, prior), f"and values from {prior.words}"
     else:
         amount, where = value * (count - 1) / count, "and no word on what the others' values are"
+    most = float(facts["maximum"])
+    if times := own_multiple(facts):
+        return sealed(value * times, most, f"I bid {times:g} times what it is worth to me", settings, chance)
+    if facts.get("predict") and (expected := expected_bids(facts)):
+        amount, where = best_reply(value, min(value, most), expected.values()), "and what I expect of each"
     why = f"It is worth ${value:,.2f} to me; with {count} bidders {where} I bid ${amount:,.2f}, as far as I may"
-    return sealed(amount, float(facts["maximum"]), why, settings, chance)
+    return sealed(amount, most, why, settings, chance)
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:

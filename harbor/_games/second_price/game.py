@@ -14,11 +14,14 @@ from harbor._games.second_price.settings import SecondPriceRules
 from harbor._games.sessions import private_games
 from harbor._games.sessions.board import SessionBoard
 from harbor._games.sessions.from_public import of_values
+from harbor._games.types_of_play import own_multiple
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Bid what the item is worth, which is dominant."""
     value, most = float(facts["value"]), float(facts["maximum"])
+    if times := own_multiple(facts):
+        return sealed(value * times, most, f"I bid {times:g} times what it is worth to me", settings, chance)
     amount = "exactly that" if value <= most else f"all that I may, ${most:,.2f}"
     why = f"It is worth ${value:,.2f} to me, and the others decide what I pay: I bid {amount}"
     return sealed(value, most, why, settings, chance)

@@ -111,6 +111,11 @@ class Uniform(Settings):
         return (self.low + self.high) / 2
 
     @property
+    def deviation(self) -> Decimal:
+        """Its standard deviation in dollars."""
+        return to_cents((self.high - self.low) / Decimal(12).sqrt())
+
+    @property
     def lowest(self) -> float:
         """The lower end of the support in dollars."""
         return float(self.low)

@@ -34,6 +34,22 @@ def outlook(name: str, seen: Seen) -> Outlook:
     return Outlook(rivals if closed else (), goes_on=name in alive and len(closed) < opened.days)
 
 
+def means(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
+    """Tell what a resident can spend on a day: its balance of the evening before, and its salary."""
+    opened = _opened(seen)
+    closed = [event for event in _closed(seen) if day_of(event.item) < day_of(item)]
+    alive = not closed or _alive(bidder, closed[-1].statuses)
+    if bidder not in opened.salaries or not alive:
+        return {}
+    before = closed[-1].statuses[bidder].balance if closed else Decimal(0)
+    return {"mean": before + opened.salaries[bidder], "deviation": Decimal(0)}
+
+
+def day_of(item: str) -> int:
+    """Return the number of a day."""
+    return int(item.rpartition(" ")[2])
+
+
 def _opened(seen: Seen) -> WaterOpened:
     return next(event for event in seen if isinstance(event, WaterOpened))
 

@@ -61,6 +61,7 @@ WATER = Game(
     play=Play(
         facts=facts.standing,
         outlook=facts.outlook,
+        yardstick=facts.means,
         system=HERE / "system.md",
         prompt=HERE / "bid.md",
         policy=play.policy,

@@ -13,6 +13,7 @@ from harbor._config.auction import Simulated
 from harbor._core.asks import Ask, Bid
 from harbor._games.game import Facts, Seen, Values
 from harbor._games.reply import bid_of
+from harbor._games.types_of_play import expected_bids, own_multiple
 from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 MARGIN = 1.1
@@ -28,6 +29,8 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
     """Pay what the day will probably cost, as far as a fair part of the balance goes; everything if it must drink."""
     me = next(one for one in facts["residents"] if one["name"] == facts["you"])
     balance = float(facts["maximum"])
+    if times := own_multiple(facts):
+        return bid_of(min(1.0, times) * balance, f"I bid {times:g} times what I have")
     slack = dry_days(me["health"], me["health_lost_if_dry"])
     if slack >= facts["days_left"]:
         return bid_of(0.0, "I will be alive at the end even without any more water")
@@ -35,8 +38,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
         return bid_of(balance, "Without water today I would be eliminated, so I bid all that I have")
     share = balance / slack  # with a day in hand: on the last one it would meet others who must drink
     rivals = {one["name"]: one["need"] for one in facts["residents"] if one["name"] != facts["you"]}
-    forecasts = {one["rival"]: float(one["bid"]) for one in facts.get("forecasts", ())}
-    expected = {name: bid for name, bid in forecasts.items() if name in rivals}
+    expected = {name: bid for name, bid in expected_bids(facts).items() if name in rivals}
     if len(expected) < len(rivals):
         why = f"My ${balance:,.2f} must last {slack} days, until I must have water: ${share:,.2f} per day"
         return bid_of(share, why)
