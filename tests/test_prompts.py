@@ -14,8 +14,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from harbor import Auction, Bidder, Item, houses
 from harbor._core.decisions import BidReply
 from harbor._core.prose import from_prose, in_prose
+from harbor._games.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs._context.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
 
 PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", "round", "amount", "bid", "name"}
 PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import NamedTuple
 
-from harbor._core.events import BidderLabelled, CatalogShown
+from harbor._core.events import BidderLabelled, CatalogShown, LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Profiled
@@ -132,7 +132,7 @@ def scored(name: str, profiles: Sequence[Judged], score: Score) -> list[Measurem
     return [Measurement(name, score(one.truth, one.profile), one.bidder, one.rival) for one in profiles]
 
 
-@metric("divergence of a profile from the truth", "nats", "skewed", no_data=NO_PROFILES, better="lower")
+@metric("divergence of a profile from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower")
 def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || profile) in nats of each profile that a bidder made of a rival (`about`) after the item at `at`.
 
@@ -145,7 +145,9 @@ def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
-@metric("divergence of the last profile from the truth", "nats", "skewed", no_data=NO_PROFILES, better="lower")
+@metric(
+    "divergence of the last profile from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower"
+)
 def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || profile) in nats of the last profile that a bidder made of each rival (`about`).
 
@@ -154,7 +156,7 @@ def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measureme
     return scored(name, last(judged(entries)), divergence)
 
 
-@metric("divergence of a uniform guess from the truth", "nats", "skewed", no_data=NO_PROFILES)
+@metric("divergence of a uniform guess from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES)
 def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """KL(truth || uniform) in nats for each rival (`about`) that a bidder profiled: who knows nothing is as far off.
 
@@ -166,7 +168,9 @@ def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measure
     ]
 
 
-@metric("last profiles that name the right persona", "share", "binary", no_data=NO_PROFILES, better="higher")
+@metric(
+    "last profiles that name the right persona", "share", "binary", of=LotClosed, no_data=NO_PROFILES, better="higher"
+)
 def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Whether the last profile of each rival (`about`) gives the largest share to a persona of the rival: 1 or 0.
 
@@ -176,7 +180,7 @@ def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]
     return scored(name, last(judged(entries)), hit)
 
 
-@metric("Brier score of the last profile", "brier", "skewed", no_data=NO_PROFILES, better="lower")
+@metric("Brier score of the last profile", "brier", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower")
 def final_profile_brier(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Brier score of the last profile of each rival (`about`), from 0 to 2: the sum over personas of (share - truth)^2.
 
@@ -185,7 +189,7 @@ def final_profile_brier(name: str, entries: Sequence[Entry]) -> list[Measurement
     return scored(name, last(judged(entries)), brier)
 
 
-@metric("how much surer the last profile is than right", "ratio", "mean", no_data=NO_PROFILES)
+@metric("how much surer the last profile is than right", "ratio", "mean", of=LotClosed, no_data=NO_PROFILES)
 def final_profile_overconfidence(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Overconfidence of the last profile of each rival (`about`), from -1 to 1: its largest share less what is true.
 

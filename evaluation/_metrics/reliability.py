@@ -43,7 +43,7 @@ def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measure
     ]
 
 
-@metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
+@metric("predicted interest beside bids", "share", of=LotClosed, no_data=NO_INTEREST, place="bin")
 def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean interest that a bidder predicted (`about` "predicted"), and share of the rivals who bid ("observed").
 
@@ -57,7 +57,7 @@ def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measuremen
     return binned(name, ((bidder, share, (rival, item) in bid_on) for (bidder, rival, item), share in said.items()))
 
 
-@metric("shares of last profiles beside personas", "share", no_data=NO_PROFILES, place="bin")
+@metric("shares of last profiles beside personas", "share", of=LotClosed, no_data=NO_PROFILES, place="bin")
 def profile_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean share that last profiles gave to personas (`about` "predicted"), and share that was true ("observed").
 

@@ -22,9 +22,13 @@ BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the 
 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
-    """Give the place of each item in the order of the sale, from 1."""
+    """Give the place of each item in the order of the sale, from 1; without a list, in the order in which they end."""
     lots = [lot.name for opened in of_type(entries, Listed) for lot in opened.lots]
-    return {item: place for place, item in enumerate(lots, start=1)}
+    return {item: place for place, item in enumerate(lots or _ended(entries), start=1)}
+
+
+def _ended(entries: Sequence[Entry]) -> dict[str, None]:
+    return dict.fromkeys(end.item for end in of_type(entries, LotClosed))
 
 
 def closed(entries: Sequence[Entry]) -> dict[str, int]:

@@ -12,6 +12,8 @@ from decimal import Decimal
 from statistics import fmean
 from typing import get_args
 
+from harbor._core.acts import ActedSealed
+from harbor._core.events import LotClosed
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
@@ -84,7 +86,7 @@ def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     ]
 
 
-@metric("strategic actions of a kind", "share", "skewed", no_data=_NO_STRATEGY)
+@metric("strategic actions of a kind", "share", "skewed", of=LotClosed, no_data=_NO_STRATEGY)
 def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of each strategic action (`about`: A to F) among those that each bidder with a strategy chose.
 
@@ -97,7 +99,7 @@ def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
-@metric("decisions that follow from the strategic action chosen", "share", "skewed", no_data=_NO_STRATEGY)
+@metric("decisions that follow from the strategic action chosen", "share", "skewed", of=LotClosed, no_data=_NO_STRATEGY)
 def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of the decisions of each bidder with a strategy that follow from the action chosen: a bid from A, B or C.
 
@@ -110,17 +112,19 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
     "error of the predicted limits of rivals",
     "ratio",
     "skewed",
+    of=LotClosed,
     no_data="nobody has predicted the limit of a rival that bid and lost",
 )
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
 
-    It is over the rivals that bid on an item and lost it. A loser's limit lies between its last bid and the next least
+    It is over the rivals that bid on an item and lost it; where bids are sealed, also over those that won it. A loser's limit lies between its last bid and the next least
     bid, so a perfect prediction may be off by as much. The log does not tell how far a winner would have gone.
     Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
+    sealed = bool(of_type(entries, ActedSealed))
     for one in foresights(entries):
-        if not one.won:
+        if one.last_bid and (sealed or not one.won):
             errors.setdefault(one.bidder, []).append(float(abs(one.limit - one.last_bid) / one.last_bid))
     return by_bidder(name, {bidder: fmean(off) for bidder, off in errors.items()})

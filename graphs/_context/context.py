@@ -39,11 +39,11 @@ def form_of(protocol: ProtocolSettings) -> ReplyForm | None:
 
 
 @contextmanager
-def mistakes_told(bidder: str, node: ThoughtNode) -> Iterator[None]:
+def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
     """Break the run off at a mistake in the code of a declared node; of Harbor's own nodes only the seat fails.
 
     Raises:
-        CodeError: one line that names the bidder, the node and the place of the mistake.
+        CodeError: one line that names the bidder, the game, the node, the place of the mistake, and what it missed.
     """
     try:
         yield
@@ -52,24 +52,17 @@ def mistakes_told(bidder: str, node: ThoughtNode) -> Iterator[None]:
     except Exception as error:
         if node.run is not None or (isinstance(error, OSError) and error.errno in OUT_OF_HANDLES):
             raise
+        if isinstance(error, LookupError | AttributeError):
+            raise CodeError(f"bidder {bidder!r}: {lacks(node, game, error)}") from error
         who = f"bidder {bidder!r}: the node {node.name!r}"
         raise CodeError(f"{who} has a mistake in its code ({placed(error)}); mend it") from error
 
 
-@contextmanager
-def lacking(node: str, game: str) -> Iterator[None]:
-    """Say which fact a game lacks that a thought needs.
-
-    Raises:
-        ConfigError: one line that names the game, the node and the fact.
-    """
-    try:
-        yield
-    except KeyError as error:
-        fact = error.args[0] if error.args else ""
-        raise ConfigError(
-            f"game {game!r}: node {node!r} needs the fact {fact!r}, which is not told; drop it"
-        ) from error
+def lacks(node: ThoughtNode, game: str, error: Exception) -> str:
+    """Say which fact a node missed, in which game: a view has only what the game tells."""
+    return (
+        f"the node {node.name!r} found no such fact in the game {game!r} ({placed(error)}); mend it, or drop it there"
+    )
 
 
 @contextmanager
@@ -87,12 +80,12 @@ def enough_files(bidder: str) -> Iterator[None]:
         raise RunFolderError(f"bidder {bidder!r} can't think: {ALLOW_MORE}, then resume the run") from error
 
 
-def folds_of(bidder: str, nodes: Iterable[ThoughtNode]) -> Folds:
+def folds_of(bidder: str, nodes: Iterable[ThoughtNode], game: str) -> Folds:
     """Give the folds of a bidder's nodes, by the event that each notes something of."""
 
     def guarded(node: ThoughtNode, fold: Fold) -> Fold:
         def noted(before: Any, event: Any) -> Any:
-            with mistakes_told(bidder, node):
+            with mistakes_told(bidder, node, game):
                 return fold(before, event)
 
         return noted
@@ -173,13 +166,9 @@ class NodeContext:
             view: what the bidder has observed.
             about: what the thought is about, where that is less than all that is for sale.
             more: facts that the node works out itself.
-
-        Raises:
-            ConfigError: the game does not tell what the thought needs.
         """
         play, words = self.bidder.played.play, self.words
-        with lacking(self.node.name, self.bidder.game):
-            facts = dict(words.facts(view, *about, **more))
+        facts = dict(words.facts(view, *about, **more))
         shared = {name: facts.pop(name) for name in SHARED if name in facts}
         tells = {name: find("node", name).tells for name in view.notes if name not in play.tells}
         tells = {name: sentence for name, sentence in tells.items() if sentence}

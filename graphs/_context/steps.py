@@ -29,14 +29,14 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
     async def run(state: Any) -> Update:
         view = replace(state["view"], now=state["ask"], mind=bidder.switches)
         state = {**state, "view": told(view, node, bidder.switches.placebo, bidder.seed)}
-        with mistakes_told(bidder.model.bidder, node):
+        with mistakes_told(bidder.model.bidder, node, bidder.game):
             if not _worth_a_call(node, bidder, state["view"]):
                 return {}
         context = bidder.context(node)
         if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
             return context.emit(past)
         try:
-            with mistakes_told(bidder.model.bidder, node):
+            with mistakes_told(bidder.model.bidder, node, bidder.game):
                 return await think(state, context)
         except HarborError as error:
             if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):

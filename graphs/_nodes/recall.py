@@ -28,7 +28,7 @@ async def recall(state: ThoughtState, context: NodeContext) -> Update:
 
 
 async def _list(memory: BidderMemory, view: View) -> list[Memory]:  # noqa: ARG001
-    return [Memory("learning", text) for text in await memory.learnings()]
+    return [Memory("learning", text) for text in await memory.all_learnings()]
 
 
 async def _retrieved(memory: BidderMemory, view: View) -> list[Memory]:

@@ -80,7 +80,7 @@ OFF = "is off with the settings of this bidder; drop it, or change them"
 def first_view(bidder: str, game: str, nodes: Nodes, mind: MindSettings) -> View:
     """Give what a bidder has observed of a game before it begins."""
     played: Game = find("game", game)
-    folds = folds_of(bidder, nodes.values())
+    folds = folds_of(bidder, nodes.values(), game)
     return View(mind=mind, folds=folds, outlook=played.play.outlook, yardstick=played.play.yardstick)
 
 

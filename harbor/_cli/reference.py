@@ -35,7 +35,7 @@ def graph(
     from harbor.graphs._wiring.bidder import GraphBidder
     from harbor.memory._bidder.bidder_memory import BidderMemory
 
-    memory = BidderMemory(InMemoryStore(), name, chosen.name, chosen.memory)
+    memory = BidderMemory(InMemoryStore(), name, chosen.name, chosen.memory, chosen.rules.game)
     context = BidderContext.of(thinkers[name], SimulatedChat(), memory=memory, game=chosen.rules.game)
     typer.echo(GraphBidder(context).graph.get_graph().draw_mermaid())
 

@@ -153,6 +153,7 @@ class MemorySettings(Settings):
         embedding: How texts are compared: "hashing" (by words), or "sentence-transformers:FOLDER" (by meaning).
         carry_over: Whether to recall also what other runs put in that store.
         frozen: Whether memories are read, but never written.
+        games: Other games whose memories are recalled too; without them, those of the game that is played.
         k: How many memories are retrieved by meaning.
         tokens: How many tokens of memories "full" recalls, counted as four characters each.
         on_error: What follows if a memory fails: "stop" the auction, as going on without it would be another
@@ -163,6 +164,7 @@ class MemorySettings(Settings):
     embedding: str = "hashing"
     carry_over: bool = True
     frozen: bool = False
+    games: tuple[str, ...] = ()
     k: int = Field(5, ge=1, le=100)
     tokens: int = Field(2_000, ge=1, le=1_000_000)
     on_error: Literal["stop", "continue"] = "stop"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from harbor._core.actions import BundleBid
 from harbor._core.acts import Acted, ActedSealed
 from harbor._core.events import (
+    AuctionHeld,
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
@@ -21,8 +22,10 @@ from harbor._core.events import (
     LotClosed,
     WorthTold,
 )
+from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
+from harbor._core.thoughts import Learned
 
 GETS = (Allocated, AllocatedSealed)
 """The events that give somebody something."""
@@ -252,3 +255,15 @@ def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:
         return {}
     order = sorted(known.values())
     return {bidder: 1 + len(order) - bisect_right(order, profit) for bidder, profit in known.items()}
+
+
+def held(number: int, seed: int, log: Sequence[Entry]) -> AuctionHeld:
+    """Give what the log of a series says of an auction."""
+    profits = outcomes(log).profits()
+    return AuctionHeld(
+        auction=number,
+        seed=seed,
+        ranks=ranks(profits),
+        profits={bidder: profit for bidder, profit in profits.items() if profit is not None},
+        learnings={learned.bidder: learned.learnings for learned in of_type(log, Learned)},
+    )

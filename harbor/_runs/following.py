@@ -12,16 +12,14 @@ from typing import NamedTuple
 
 from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core.errors import ConfigError, HarborError
-from harbor._core.events import AuctionHeld, BidderLabelled, Event, LogOpened, ModelCalled, SeriesClosed, SeriesOpened
+from harbor._core.events import BidderLabelled, Event, LogOpened, ModelCalled, SeriesClosed, SeriesOpened
 from harbor._core.evidence import Evidence, read_evidence
 from harbor._core.layout import CONFIG, EVENTS, log_of, public_auctions
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, is_over
 from harbor._core.marks import read_as_data
 from harbor._core.sent_files import MOST_SETTINGS, read_sent
-from harbor._core.thoughts import Learned
-from harbor._games.game import game_of
-from harbor._games.outcomes import ranks
+from harbor._games.outcomes import held
 from harbor._house.checking import check
 from harbor._house.verdict import Verdict, differing
 
@@ -156,13 +154,6 @@ def _told(entries: Sequence[Entry], auctions: Sequence[Sequence[Entry]]) -> Iter
     players = {label.bidder: label.player for label in of_type(auctions[0], BidderLabelled)} if auctions else {}
     yield replace(opened, players=players or opened.players)
     for number, auction in enumerate(auctions[: opened.auctions], start=1):
-        rows = game_of(auction).measures.standings(auction)
-        yield AuctionHeld(
-            auction=number,
-            seed=of_type(auction, LogOpened)[0].seed or 0,
-            ranks=ranks({row.bidder: row.profit for row in rows}),
-            profits={row.bidder: row.profit for row in rows if row.profit is not None},
-            learnings={learned.bidder: learned.learnings for learned in of_type(auction, Learned)},
-        )
+        yield held(number, of_type(auction, LogOpened)[0].seed or 0, auction)
     if len(auctions) == opened.auctions:
         yield SeriesClosed()

@@ -56,7 +56,7 @@ def memories_of(config: AuctionConfig, store: BaseStore | None, auction: str) ->
     if store is None:
         return {}
     return {
-        bidder.name: BidderMemory(store, bidder.name, auction, config.memory)
+        bidder.name: BidderMemory(store, bidder.name, auction, config.memory, config.rules.game)
         for bidder in config.bidders
         if bidder.remembers
     }

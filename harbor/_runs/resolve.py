@@ -106,6 +106,8 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
         settings_of(name, config.models)
         check_fallback(name, config.models, inputs.models)
+    for name in config.memory.games:
+        found("game", name)
     personas = with_types(game.value, extended(catalogue_of(config.catalogue), config.personas))
     types = told_apart(game.value, config, personas)
     catalog = {key: persona_of(types, key) for key in config.profile_over or types}

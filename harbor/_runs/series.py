@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Unpack
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
-from harbor._core.events import AuctionHeld, SeriesClosed, SeriesOpened
+from harbor._core.events import SeriesClosed, SeriesOpened
+from harbor._core.finding import find
 from harbor._core.layout import CALLS, CONFIG, MANIFEST
-from harbor._core.log import Log, of_type
+from harbor._core.log import Log
 from harbor._core.log_lines import Entry
 from harbor._core.notebook import SIMULATED, block, seen_with, table
 from harbor._core.seeding import derive, stream
-from harbor._core.thoughts import Learned
-from harbor._games.outcomes import ranks
+from harbor._games.game import Game
+from harbor._games.outcomes import GETS, PAYS, held
 from harbor._runs.folder import RunFolder, complete, run_name
 from harbor._runs.inputs import Given, RunInputs, anybody_remembers
 from harbor._runs.limits import funded
@@ -96,8 +97,11 @@ class SeriesRun:
     def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
         if config.series is None:
             raise ConfigError("the config has no series; give it [series] with a number of auctions")
-        if False:
-            raise ConfigError(f"the game {config.rules.game!r} is not held in series; drop [series]")
+        if not tells_outcomes(find("game", config.rules.game)):
+            raise ConfigError(
+                f"the game {config.rules.game!r} tells no outcomes, by which a series ranks bidders: its events have"
+                f" none of {', '.join(kind.__name__ for kind in (*GETS, *PAYS))}; drop [series]"
+            )
         self.config = config
         self.inputs = funded(config, inputs)
         self.series = config.series
@@ -130,7 +134,7 @@ class SeriesRun:
                 for number in range(1, self.series.auctions + 1):
                     run = self._auction(number)
                     results.append(await self._run(number, run, folder, listen, store, name))
-                    log.append(held(number, run.auction.config.seed, results[-1]))
+                    log.append(held(number, run.auction.config.seed, results[-1].log))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
 
@@ -188,12 +192,6 @@ def path_of(series: Path, number: int, auctions: int) -> Path:
     return series / f"{number:0{len(str(auctions))}}"
 
 
-def held(number: int, seed: int, result: Result) -> AuctionHeld:
-    """Give what the log of a series says of an auction."""
-    return AuctionHeld(
-        auction=number,
-        seed=seed,
-        ranks=ranks({row.bidder: row.profit for row in result.standings}),
-        profits={row.bidder: row.profit for row in result.standings if row.profit is not None},
-        learnings={learned.bidder: learned.learnings for learned in of_type(result.log, Learned)},
-    )
+def tells_outcomes(game: Game) -> bool:
+    """Say whether the events of a game tell who gets or pays what."""
+    return any(issubclass(kind, (*GETS, *PAYS)) for kind in game.events)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 CARRIED = "carried-over"
 """The scope of what is shared by all runs on one store."""
+FIRST = "english"
+"""The game whose memories stand in places that name no game: stores were there before other games had memories."""
 EVERYTHING = 1_000_000
 
 
@@ -60,31 +62,54 @@ class BidderMemory:
     bidder: str
     auction: str
     settings: MemorySettings = MemorySettings()
+    game: str = FIRST
 
-    def namespace(self, kind: MemoryKind) -> tuple[str, str, str]:
-        """Name the place of one kind of memories: scope, bidder, kind."""
-        return (CARRIED if self.settings.carry_over else label(self.auction), label(self.bidder), kind)
+    def namespace(self, kind: MemoryKind, game: str = "") -> tuple[str, str, str]:
+        """Name the place of one kind of memories of a game, by default of the one that is played: scope, bidder, kind."""
+        scope = CARRIED if self.settings.carry_over else label(self.auction)
+        of_game = game or self.game
+        return (scope if of_game == FIRST else f"{scope}-of-{of_game}", label(self.bidder), kind)
 
     async def learnings(self) -> list[str]:
         """Give the list of learnings that was written last."""
-        return [str(item.value["text"]) for item in await self._newest_list()]
+        return [str(item.value["text"]) for item in await self._newest_list(self.game)]
+
+    async def all_learnings(self) -> list[str]:
+        """Give that list, and then those of the other games whose memories are to be recalled."""
+        lists = [await self._newest_list(game) for game in (self.game, *self._others)]
+        return [str(item.value["text"]) for items in lists for item in items]
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        return tuple(game for game in self.settings.games if game != self.game)
 
     async def nearest_learnings(self, query: str) -> list[str]:
         """Give the k learnings of that list that are nearest in meaning."""
-        newest = await self._newest_list()
-        if not newest:
-            return []
-        wanted = {"auction": newest[0].value["auction"]}
-        found = await self._search("learning", query=query, filter=wanted, limit=self.settings.k)
-        return [str(item.value["text"]) for item in found]
+        found: list[SearchItem] = []
+        for game in (self.game, *self._others):
+            if newest := await self._newest_list(game):
+                wanted = {"auction": newest[0].value["auction"]}
+                found += await self._search("learning", game, query=query, filter=wanted, limit=self.settings.k)
+        return [str(item.value["text"]) for item in self._nearest(found)]
+
+    def _nearest(self, found: list[SearchItem]) -> list[SearchItem]:
+        """Take the nearest of several games; of one game they are in order."""
+        ordered = sorted(found, key=lambda item: -(item.score or 0)) if self._others else found
+        return ordered[: self.settings.k]
 
     async def nearest_episodes(self, query: str) -> list[str]:
         """Give the k episodes that are nearest in meaning."""
-        found = self._earlier(await self._search("episode", query=query, limit=self.settings.k))
+        found: list[SearchItem] = []
+        for game in (self.game, *self._others):
+            found += await self._nearest_episodes(query, game)
+        return [str(item.value["text"]) for item in self._nearest(found)]
+
+    async def _nearest_episodes(self, query: str, game: str) -> list[SearchItem]:
+        found = self._earlier(await self._search("episode", game, query=query, limit=self.settings.k))
         if len(found) < self.settings.k:  # some were of this auction: search again without them, which is slower
             others = {"auction": {"$ne": self.auction}}
-            found = await self._search("episode", query=query, filter=others, limit=self.settings.k)
-        return [str(item.value["text"]) for item in found]
+            found = await self._search("episode", game, query=query, filter=others, limit=self.settings.k)
+        return found
 
     async def dossiers(self, rivals: Iterable[str]) -> dict[str, Value]:
         """Give the dossier of each of these rivals that has one, as it was before this auction."""
@@ -98,16 +123,18 @@ class BidderMemory:
 
     async def everything(self, rivals: Iterable[str]) -> list[Memory]:
         """Give learnings, dossiers of these rivals and all episodes, newest first, as far as the tokens go."""
-        memories = [Memory("learning", text) for text in await self.learnings()]
+        memories = [Memory("learning", text) for text in await self.all_learnings()]
         memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
-        episodes = sorted(self._earlier(await self._search("episode")), key=_written, reverse=True)
+        of_games = [await self._search("episode", game) for game in (self.game, *self._others)]
+        every = (item for items in of_games for item in self._earlier(items))
+        episodes = sorted(every, key=_written, reverse=True)
         memories += [Memory("episode", item.value["text"]) for item in episodes]
         return _within(memories, self.settings.tokens)
 
     async def keep_learnings(self, learnings: Sequence[str]) -> None:
         """Store a list of learnings; the list before stays until the next one is stored."""
-        stale = [item for item in await self._search("learning") if item.value["auction"] != self.auction]
-        previous = await self._newest_list()
+        stale = [item for item in await self._search("learning", self.game) if item.value["auction"] != self.auction]
+        previous = await self._newest_list(self.game)
         await self._keep(
             "learning",
             {f"{self.auction}:{number:02}": {"text": text} for number, text in enumerate(learnings, start=1)},
@@ -139,8 +166,8 @@ class BidderMemory:
         ]
         await self.store.abatch(puts)
 
-    async def _newest_list(self) -> list[SearchItem]:
-        items = self._earlier(await self._search("learning"))
+    async def _newest_list(self, game: str) -> list[SearchItem]:
+        items = self._earlier(await self._search("learning", game))
         if not items:
             return []
         newest = max(items, key=_written).value["auction"]
@@ -149,18 +176,18 @@ class BidderMemory:
     def _earlier(self, items: Iterable[SearchItem]) -> list[SearchItem]:
         return [item for item in items if item.value["auction"] != self.auction]
 
-    async def _search(self, kind: MemoryKind, limit: int = EVERYTHING, **how: Any) -> list[SearchItem]:
-        return await self.store.asearch(self.namespace(kind), limit=limit, **how)
+    async def _search(self, kind: MemoryKind, game: str, limit: int = EVERYTHING, **how: Any) -> list[SearchItem]:
+        return await self.store.asearch(self.namespace(kind, game), limit=limit, **how)
 
 
 def _event_of(episode: Value) -> str:
     """Name the event of the log that an episode comes from."""
-    return f"{'item_unsold' if episode.get('price') is None else 'item_sold'}: {episode['item']}"
+    return f"lot_closed: {episode['item']}"
 
 
 def _event_of_dossier(dossier: Value) -> str:
     """Name the events that a dossier comes from: the profile of the rival, or its bids if there is no profile."""
-    return f"{'profiled' if dossier.get('profile') else 'bid_placed'}: {dossier['rival']}"
+    return f"{'profiled' if dossier.get('profile') else 'acted'}: {dossier['rival']}"
 
 
 def _without(value: Value | None, field: str) -> Value | None:

@@ -41,6 +41,7 @@ from harbor._core.log import Log, of_type, read_log, read_whole_lines
 from harbor._core.log_lines import is_seen_by
 from harbor._core.outcomes import PaidSealed
 from harbor._core.thoughts import Decided
+from harbor._games.english import events as english
 from harbor._games.english.events import ItemSold, ItemUnsold, SaleOpened
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.first_price.rules import FirstPriceOpened
@@ -51,7 +52,7 @@ from support import forging
 BASES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 KINDS = [
     kind
-    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(outcomes)}.values()
+    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(outcomes), **vars(english)}.values()
     if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
 ]
 QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -87,7 +88,7 @@ def built(kind):
 
 
 def opening(schema=SCHEMA_VERSION):
-    return LogOpened(schema, "0.1.0", "run", 7)
+    return LogOpened(schema, "0.1.0", "run", 7, parts=(Part("game", "english", HARBOR, version(HARBOR)),))
 
 
 def write(path, *happened):

@@ -17,6 +17,7 @@ from scipy.stats import chi2_contingency, chisquare
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import SCHEMA_VERSION, BidderWithdrew, LogOpened, Lot
+from harbor._core.finding import found
 from harbor._core.log import Log, read_log
 from harbor._core.seeding import stream
 from harbor._games.chance import Chance
@@ -279,7 +280,7 @@ def test_a_log_read_back_equals_the_run(mechanism, choices, seed):
         path = Path(folder) / "events.jsonl"
         log = Log(path)
         sale = sale_of(mechanism, seed, log)
-        log.append(LogOpened(SCHEMA_VERSION, "0", "run", seed))
+        log.append(LogOpened(SCHEMA_VERSION, "0", "run", seed, parts=(found("game", "english").part,)))
         hold(sale, choices)
         log.close()
         read = [entry.event for entry in read_log(path).entries]

@@ -206,11 +206,11 @@ def test_a_game_whose_measures_lack_a_part_is_refused_by_the_name_of_that(part):
 
 
 def test_parts_that_do_not_fit_together_are_refused():
-    twin = dataclasses.make_dataclass("ItemSold", [("item", str)], bases=(PublicEvent,), frozen=True)
+    twin = dataclasses.make_dataclass("LotClosed", [("item", str)], bases=(PublicEvent,), frozen=True)
     assert "lacks play: " in complaint(play=None)
     assert "lacks play.forecast: " in complaint(play=dataclasses.replace(WATER.play, forecast=None))
     assert "write in WaterRules: game: str = 'dry'" in complaint(name="dry")
-    assert "two events are called 'ItemSold'" in complaint(events=(*WATER.events, twin))
+    assert "two events are called 'LotClosed'" in complaint(events=(*WATER.events, twin))
     assert "lacks events: WaterOpened" in complaint(events=WATER.events[1:])
     assert "give a class that inherits from RuleSettings" in complaint(settings=AuctionConfig)
 

@@ -16,8 +16,8 @@ from harbor import Auction, Bidder, Item, Result
 from harbor._core.log import of_type
 from harbor._core.thoughts import Believed
 from harbor._games.english.events import ItemSold
+from harbor._games.english.facts import SHOWN
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs._context.facts import SHOWN
 
 NAMES = ("Ann", "Ben", "Cho")
 

@@ -24,6 +24,7 @@ from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
 from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened
+from harbor._games.view import View
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.placebos import told
@@ -31,7 +32,6 @@ from harbor.graphs._nodes.mirror import MIRROR
 from harbor.graphs._nodes.predict import PREDICT
 from harbor.graphs._nodes.profile import PROFILE
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.memory._bidder.auction_view import AuctionView
 from harbor.personas._catalog.homes import personas
 
 CATALOG = {key: one.text for key, one in list(personas().items())[:3]}
@@ -130,7 +130,7 @@ def sale(folder: Path, rivals: Mapping[str, str] = TRUTH, **mind: Any) -> Result
     return Auction(seed=3, items=houses(3, 5), bidders=bidders).run(out=folder)
 
 
-SEEN = AuctionView(
+SEEN = View(
     name="Ann",
     bidders=("Ann", "Ben", "Cho", "Dan"),
     catalog=CATALOG,

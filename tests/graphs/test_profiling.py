@@ -44,12 +44,12 @@ from harbor._core.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened, ValueRevealed
 from harbor._games.english.opponent_model import BiddingRecord, update
 from harbor._games.english.valuation import fit, worth
+from harbor._games.replies import Weight
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
 from harbor.graphs._context.context import BidderContext
-from harbor.graphs._context.replies import Weight
 from harbor.graphs._nodes.profile import mend
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits

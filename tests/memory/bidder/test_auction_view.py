@@ -26,11 +26,11 @@ from harbor._games.english.events import (
     SaleOpened,
     ValueRevealed,
 )
+from harbor._games.english.lot_bidding import LotBidding, Withdrawal
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
+from harbor._games.view import View
 from harbor._house.sale import Sale
-from harbor.memory._bidder.auction_view import AuctionView
-from harbor.memory._bidder.lot_bidding import LotBidding, Result, Withdrawal
 from support.turns import take_turn
 
 LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -114,14 +114,14 @@ def test_a_notebook_is_the_same_wherever_the_reading_of_its_events_is_broken_off
     seen = sale.seen_by("Bidder 1")
     cuts = sorted(data.draw(st.lists(st.integers(0, len(seen)), max_size=4)))
     parts = [seen[start:end] for start, end in zip([0, *cuts], [*cuts, len(seen)], strict=True)]
-    assert reduce(AuctionView.after, parts, AuctionView()) == AuctionView().after(seen)
+    assert reduce(View.after, parts, View()) == View().after(seen)
 
 
 @LAW
 @given(held_sales())
 def test_reading_on_changes_no_earlier_notebook(sale):
     seen = sale.seen_by("Bidder 1")
-    early, copy = AuctionView().after(seen[:-1]), AuctionView().after(seen[:-1])
+    early, copy = View().after(seen[:-1]), View().after(seen[:-1])
     early.after([*seen[-1:], Planned("Bidder 1", "later", {"Item 1": 3})])
     assert early == copy
 
@@ -130,13 +130,13 @@ def test_reading_on_changes_no_earlier_notebook(sale):
 @given(held_sales())
 def test_a_notebook_agrees_with_the_rules_about_its_budget(sale):
     for name in sale.bidders:
-        assert AuctionView().after(sale.seen_by(name)).budget == sale.state.budgets[name]
+        assert View().after(sale.seen_by(name)).budget == sale.state.budgets[name]
 
 
 @LAW
 @given(held_sales())
 def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
-    name, state, view, seen = "Bidder 1", sale.rules.start(), AuctionView(), 0
+    name, state, view, seen = "Bidder 1", sale.rules.start(), View(), 0
     for entry in sale.log.entries:
         state = sale.rules.apply(state, entry.event)
         if entry.event.audience in ("everyone", f"bidder:{name}"):
@@ -155,7 +155,7 @@ def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
 @LAW
 @given(held_sales())
 def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
-    truths = [AuctionView().after(sale.seen_by(name)).truth() for name in sale.bidders]
+    truths = [View().after(sale.seen_by(name)).truth() for name in sale.bidders]
     assert all((truth.profits, truth.wins) == (truths[0].profits, truths[0].wins) for truth in truths)
 
 
@@ -163,7 +163,7 @@ def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
 
 
 def test_a_bidder_knows_who_it_is_and_what_will_be_sold():
-    view = AuctionView().after(opening())
+    view = View().after(opening())
     assert (view.name, view.initial_budget, view.budget, view.objective) == ("Ann", 1000, 1000, "items")
     assert view.personas == {"a collector": 1.0}
     assert view.estimates == {"Vase": 220}
@@ -172,7 +172,7 @@ def test_a_bidder_knows_who_it_is_and_what_will_be_sold():
 
 
 def test_the_truth_after_two_sales_is_worked_out_to_the_cent():
-    view = AuctionView().after([*opening(), *vase_sold(), *urn_sold()])
+    view = View().after([*opening(), *vase_sold(), *urn_sold()])
     assert view.truth() == Belief(
         budget=Decimal(880),
         profits={"Ann": Decimal(30), "Ben": Decimal("-30.5")},
@@ -182,7 +182,7 @@ def test_the_truth_after_two_sales_is_worked_out_to_the_cent():
 
 
 def test_who_has_won_nothing_has_no_profit_and_no_wins():
-    truth = AuctionView().after([*opening(), *vase_sold()]).truth()
+    truth = View().after([*opening(), *vase_sold()]).truth()
     assert truth.profits["Ben"] == 0
     assert "Ben" not in truth.wins
 
@@ -194,11 +194,11 @@ def test_a_win_of_bidder_10_is_not_a_win_of_bidder_1():
         ItemOpened("Vase", Decimal(100), Decimal(10)),
         ItemSold("Vase", "Bidder 10", Decimal(120)),
     ]
-    assert AuctionView().after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
+    assert View().after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
 
 
 def test_profits_are_unknown_where_true_values_are_not_revealed():
-    truth = AuctionView().after([*opening("price"), *vase_sold(revealed=False)]).truth()
+    truth = View().after([*opening("price"), *vase_sold(revealed=False)]).truth()
     assert truth == Belief(Decimal(880), {}, {"Ann": (Win("Vase", Decimal(120)),)})
 
 
@@ -209,13 +209,13 @@ def test_an_unsold_item_is_a_result_without_a_winner():
         ItemUnsold("Vase"),
         ValueRevealed("Vase", Decimal(9)),
     ]
-    view = AuctionView().after(seen)
+    view = View().after(seen)
     assert view.results == (Result("Vase", None, None, Decimal(9), LotBidding(LOTS[0], Decimal(100), Decimal(10))),)
     assert view.truth() == Belief(Decimal(1000), {"Ann": Decimal(0), "Ben": Decimal(0)}, {})
 
 
 def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
-    view = AuctionView().after([*opening(), *vase_sold()[:7]])
+    view = View().after([*opening(), *vase_sold()[:7]])
     assert view.bidding == LotBidding(
         LOTS[0],
         Decimal(100),
@@ -233,12 +233,12 @@ def test_a_lowered_price_starts_the_item_afresh():
         Acted("Ben", "Vase", Withdraw(), 1),
         PriceLowered("Vase", Decimal(50), Decimal(5)),
     ]
-    assert AuctionView().after([*opening(), *seen]).bidding == LotBidding(LOTS[0], Decimal(50), Decimal(5))
+    assert View().after([*opening(), *seen]).bidding == LotBidding(LOTS[0], Decimal(50), Decimal(5))
 
 
 def test_who_is_taken_out_by_the_rules_is_out_with_the_reason():
     out = [ItemOpened("Vase", Decimal(100), Decimal(10)), BidderWithdrew("Vase", 1, "Ben", "cannot afford")]
-    view = AuctionView().after([*opening(), *out, Acted("Ann", "Vase", Withdraw("failed bids"), 1, 4)])
+    view = View().after([*opening(), *out, Acted("Ann", "Vase", Withdraw("failed bids"), 1, 4)])
     assert view.bidding.withdrawn == {
         "Ben": Withdrawal(Decimal(100), "cannot afford"),
         "Ann": Withdrawal(Decimal(100), "failed bids"),
@@ -248,7 +248,7 @@ def test_who_is_taken_out_by_the_rules_is_out_with_the_reason():
 def test_why_an_attempt_failed_is_kept_and_what_is_signalled_later_is_known_beside_what_was_before():
     tried = Tried("Ann", "Vase", 1, 1, "$90 is below the least bid of $100", Bid(Decimal(90)))
     seen = [*opening(), ItemOpened("Vase", Decimal(100), Decimal(10)), tried, Signal("Ann", {"Urn": Decimal(60)})]
-    view = AuctionView().after(seen)
+    view = View().after(seen)
     assert view.bidding.refused == tried.reason
     assert view.bidding.bids == ()
     assert view.estimates == {"Vase": 220, "Urn": 60}
@@ -257,14 +257,14 @@ def test_why_an_attempt_failed_is_kept_and_what_is_signalled_later_is_known_besi
 def test_the_last_plan_and_the_belief_that_is_held_count():
     said, held = Belief(Decimal(1), {}, {}), Belief(Decimal(880), {"Ann": Decimal(30)}, {})
     notes = [Planned("Ann", "first", {"Vase": 1}), Planned("Ann", "second", {"Urn": 3})]
-    view = AuctionView().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
+    view = View().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
     assert (view.plan, view.priorities, view.belief) == ("second", {"Urn": 3}, held)
 
 
 @pytest.mark.parametrize("gone", [ItemSold("Vase", "Ben", Decimal(110)), ItemUnsold("Vase")], ids=repr)
 def test_what_was_predicted_is_forgotten_at_the_hammer(gone):
     expected = (Prediction("Ben", 0.9, Decimal(150)),)
-    before = AuctionView().after([*opening(), Predicted("Ann", "Vase", expected), *vase_sold()[:4]])
+    before = View().after([*opening(), Predicted("Ann", "Vase", expected), *vase_sold()[:4]])
     assert before.predictions == expected
     assert before.after([gone]).predictions == ()
     assert before.after([gone, ItemOpened("Urn", Decimal(50), Decimal(5))]).predictions == ()

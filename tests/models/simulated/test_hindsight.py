@@ -12,7 +12,7 @@ from harbor._config.auction import Simulated
 from harbor._games.english.forecasting import up_to
 from harbor._games.english.learning import Experience, Ratio
 from harbor._games.english.valuation import weigh
-from harbor.graphs._context.replies import MOST_LEARNINGS
+from harbor._games.replies import MOST_LEARNINGS
 
 names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=12)
 dollars = some.integers(1, 10**6)
