@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
-    from harbor._games.view import Part as Part
+    from harbor._games.part import Part as Part
     from harbor._games.view import View as View
     from harbor.graphs._context.node import ThoughtNode as ThoughtNode
 

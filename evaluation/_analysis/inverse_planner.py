@@ -21,8 +21,9 @@ from harbor._core.log_lines import Entry, is_seen_by
 from harbor._games.english import valuation
 from harbor._games.english.lot_bidding import bidding_on
 from harbor._games.english.valuation import Option
+from harbor._games.part import Part
 from harbor._games.revealed import revealed, truth_per_estimate
-from harbor._games.view import Part, View
+from harbor._games.view import View
 
 PRUDENCES = (0.8, 0.9, 1.0, 1.1)
 """What share of its expected true value an item that suits it by half may be worth to a rival; each is as likely."""

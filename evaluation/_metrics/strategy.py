@@ -118,9 +118,9 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
 
-    It is over the rivals that bid on an item and lost it; where bids are sealed, also over those that won it. A loser's limit lies between its last bid and the next least
-    bid, so a perfect prediction may be off by as much. The log does not tell how far a winner would have gone.
-    Source: Harbor's own.
+    It is over the rivals that bid on an item and lost it; where bids are sealed, also over those that won it. A loser's
+    limit lies between its last bid and the next least bid, so a perfect prediction may be off by as much. The log does
+    not tell how far the winner of an open auction would have gone. Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
     sealed = bool(of_type(entries, ActedSealed))

@@ -149,7 +149,7 @@ class NodeContext:
         Raises:
             ConfigError: nobody has words for it.
         """
-        words = words_of(self.node, self.bidder.played)
+        words = words_of(self.node, self.bidder.table)
         if words is None:
             raise ConfigError(f"node {self.node.name!r} has no prompt; give it one")
         return words
@@ -157,7 +157,7 @@ class NodeContext:
     @property
     def task(self) -> str:
         """What its prompts and calls are named."""
-        return task_of(self.node, self.bidder.played)
+        return task_of(self.node, self.bidder.table)
 
     def prompt(self, view: View, *about: Any, **more: Any) -> Prompt:
         """Fill the prompt of the node with who this bidder is, how the game stands, and the facts of the thought.
@@ -167,7 +167,7 @@ class NodeContext:
             about: what the thought is about, where that is less than all that is for sale.
             more: facts that the node works out itself.
         """
-        play, words = self.bidder.played.play, self.words
+        play, words = self.bidder.table.played, self.words
         facts = dict(words.facts(view, *about, **more))
         shared = {name: facts.pop(name) for name in SHARED if name in facts}
         tells = {name: find("node", name).tells for name in view.notes if name not in play.tells}
@@ -191,7 +191,7 @@ class NodeContext:
         who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
         who |= {"personas": personas} if personas else {}
         who |= {"relative_objective": True} if self.switches.relative_objective else {}
-        return who | ({"objective": view.objective} if "objective" in self.bidder.played.uses else {})
+        return who | ({"objective": view.objective} if "objective" in self.bidder.table.uses else {})
 
     async def ask(
         self,
@@ -248,7 +248,7 @@ class BidderContext:
         return cls(model, bidder, lambda: sink, memory, game)
 
     @cached_property
-    def played(self) -> Game:
+    def table(self) -> Game:
         """The game that it plays."""
         game: Game = find("game", self.game)
         return game

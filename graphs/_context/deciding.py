@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -24,7 +24,7 @@ async def decide(
     ask: Ask,
     context: NodeContext,
     prompt: Prompt,
-    kind: type[Decision] | None = None,
+    kind: type[Any] | None = None,
     action: StrategicAction | None = None,
 ) -> Update:
     """Ask for an action, conclude the decision, and answer with it.

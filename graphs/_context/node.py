@@ -49,19 +49,19 @@ class ThoughtNode:
     """A thought, as an extension.
 
     It is had on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has "closed", and at
-    the "end". It waits for the nodes in `needs` that are had on the same occasion. `step` is its name in the graph, and
-    in `needs`, if it is not `name`: of two nodes of one step a bidder has one. The node that `answers` a call
+    the "end". It waits for the nodes in `needs` that are had on the same occasion, named by name or step. `step` is its
+    name in the graph, if it is not `name`: of two nodes of one step a bidder has one. The node that `answers` a call
     comes last.
 
-    A node that asks a model and has no prompt of its own is had in games that put it in words of theirs: the `thoughts`
-    of their play have its name. A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; `uses` names the settings of
-    the bidder that these two or the node itself read. `when` says whether the thought is worth a call now.
+    A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; `uses` names the settings of
+    the bidder that these two or the node itself read. `when` says whether the thought is worth a call now. A node that
+    asks a model and has no prompt of its own is had in the games that have a thought of its name in their play.
 
     A node is declared, or has a `run` of its own. A declared one asks its `prompt`, whose one blank is ${facts}, for
-    the `reply`; what it concludes is its private `event`. `fold` makes a note of the note so far (None at first) and the
-    event; later prompts are told it under the name of the node, as `tells` explains (None: only facts speak of it). Notes
-    of one name, `keeps`, are one note. `check` says what is wrong with a reply; then it is asked for again. `answer` is how the built-in model
-    replies, from the facts of the prompt alone.
+    the `reply`; what it concludes is its private `event`, or several. `check` says what is wrong with a reply; then it
+    is asked for again. `answer` is how the built-in model replies, from the facts of the prompt alone. `fold` makes a
+    note of the note so far (None at first) and the event. Later prompts are told the note under the name of the node,
+    as `tells` explains (None: only facts speak of it). Nodes with the same `keeps` keep one note.
     """
 
     name: str = part("its name, in lower case")
@@ -76,7 +76,7 @@ class ThoughtNode:
     when: Callable[[Any, Ask | Pause], bool] = lambda *_: True
     answers: bool = False
     prompt: Traversable | None = None
-    facts: Callable[[Any], Facts] | None = None
+    facts: Callable[..., Facts] | None = None
     reply: type[BaseModel] | None = None
     answer: Callable[[Facts, Simulated, Random], Values] | None = None
     check: Callable[[Any, Any], str] | None = None

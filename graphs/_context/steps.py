@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from harbor._core.asks import Ask
+from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, NoReply
 from harbor._core.events import ThoughtFailed
 from harbor._games.view import View
@@ -50,8 +50,8 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
 
 def _worth_a_call(node: ThoughtNode, bidder: BidderContext, view: View) -> bool:
     """Say whether a thought is worth a call now: the game says so, where it has words of its own for it."""
-    own = bidder.played.play.thoughts.get(node.name)
-    return own.when(view) if own and own.when else node.when(view, view.now)
+    own = bidder.table.played.thoughts.get(node.name)
+    return own.when(view) if own and own.when else node.when(view, cast("Ask | Pause", view.now))
 
 
 async def declared(state: Any, context: NodeContext) -> Update:

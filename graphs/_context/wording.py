@@ -83,7 +83,7 @@ def copied(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode])
 
 def prompts_of(game: Game, nodes: Iterable[ThoughtNode]) -> Mapping[str, Traversable]:
     """Give the usual files of the prompts that a bidder needs, by name."""
-    usual = {OPENING: game.play.system}
+    usual = {OPENING: game.played.system}
     for node in nodes:
         if words := words_of(node, game):
             usual[task_of(node, game)] = words.prompt

@@ -20,12 +20,12 @@ SHARED = ("rules", "catalog")
 
 def words_of(node: ThoughtNode, game: Game) -> Thought | None:
     """Give the words of a node in a game; None: it asks no model, or nobody has words for it."""
-    if own := game.play.thoughts.get(node.name):
+    if own := game.played.thoughts.get(node.name):
         return own
     if node.answers and not node.facts:
         told, turns = partial(call, game), partial(earlier_calls, game)
         if node.prompt is None and node.reply is None:
-            return Thought(prompt=game.play.prompt, facts=told, answer=game.play.policy, turns=turns)
+            return Thought(prompt=game.played.prompt, facts=told, answer=game.played.policy, turns=turns)
     if node.prompt is None or node.answer is None:
         return None
     return Thought(prompt=node.prompt, facts=partial(_told, game, node), answer=node.answer)
@@ -33,15 +33,15 @@ def words_of(node: ThoughtNode, game: Game) -> Thought | None:
 
 def task_of(node: ThoughtNode, game: Game) -> str:
     """Name the prompts and calls of a node in a game: as the words for it are named."""
-    if node.name in game.play.thoughts or node.prompt is None:
-        usual = not node.answers or node.name in game.play.thoughts
+    if node.name in game.played.thoughts or node.prompt is None:
+        usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
     return node.prompt.name.removesuffix(".md") if (PROMPTS / node.prompt.name) == node.prompt else node.task
 
 
 def standing(game: Game, view: View) -> Row:
     """Tell how a game stands: what it tells a player, the types of rivals, the plan, what was expected of rivals."""
-    told = game.play.facts(view.name, view.seen)
+    told = game.played.facts(view.name, view.seen)
     if not told:  # its own words tell all
         return {}
     rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Decided
+from harbor._games.replies import FusedReply
 from harbor.graphs._context.deciding import decide
 from harbor.graphs._context.node import ThoughtNode
 
@@ -43,5 +44,6 @@ FUSED = ThoughtNode(
     on=lambda mind, _: mind.strategy == "fused",
     uses=("strategy", "context", "bounds"),
     answers=True,
+    reply=FusedReply,
     run=bid,
 )

@@ -62,5 +62,6 @@ LIMIT = ThoughtNode(
     on=lambda mind, _: mind.bidding == "limit",
     uses=("bidding", "bounds"),
     answers=True,
+    reply=LimitReply,
     run=limit,
 )

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Profiled
 from harbor._games.answering import Row, weights_over
+from harbor._games.part import Part
 from harbor._games.replies import ProfileReply, Weight
 from harbor._games.types_of_play import profile as answer
-from harbor._games.view import Part, View
+from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 MOST_RECORDS = 20
@@ -72,7 +73,7 @@ def facts(view: View, rival: str, item: str) -> Row:
 
 
 def records(view: View, bidder: str, last: str) -> list[Row]:
-    """List what was seen in the parts up to the `last`, and with what the type of a bidder compares its bids in each."""
+    """List what was seen in the parts up to the `last`, and with what the type of a bidder compares its bids."""
     parts = view.results[: view.place(last)]
     return [record(view, part, bidder) for part in parts[-MOST_RECORDS:]]
 
@@ -98,8 +99,8 @@ PROFILE = ThoughtNode(
     facts=facts,
     reply=ProfileReply,
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
-    tells="`profile` is your profile of each rival: a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly) for "
-    "each type of `catalog`.",
+    tells="`profile` is your profile of each rival: a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly) "
+    "for each type of `catalog`.",
     answer=answer,
     run=profile,
 )

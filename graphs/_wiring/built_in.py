@@ -1,4 +1,4 @@
-"""Harbor's own thought nodes: every one that a module of `graphs/_nodes` has, so a further thought is one file there."""
+"""Harbor's own thought nodes: all that modules of `graphs/_nodes` have, so a further thought is one file there."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
         if wrong := _misfit(node, played, usual) or ("" if _on(node, mind, memory) else OFF):
             raise ConfigError(f"node {node.name!r} {wrong}")
         _check_needs(node, [*usual, *own])
-    ordered = sorted(usual, key=lambda node: node.name in played.play.thoughts)
+    ordered = sorted(usual, key=lambda node: node.name in played.played.thoughts)
     nodes = {node.place: _adapted(node, mind) for node in (*ordered, *own) if _on(node, mind, memory)}
     answering = [repr(node.name) for node in nodes.values() if node.answers]
     if not answering:
@@ -59,7 +59,8 @@ def _nobody_answers(game: Game, mind: MindSettings, memory: MemorySettings) -> s
     """Say why no node answers a call: the game has no words for the one that would."""
     for node in NODES:
         if node.answers and _on(node, mind, memory):
-            return f"game {game.name!r}: node {node.name!r} needs words, and its play has no thought of that name; leave it off"
+            lack = "needs a prompt, and the play of the game has none for it; leave it off"
+            return f"game {game.name!r}: node {node.name!r} {lack}"
     return "no node of this bidder answers a call; write answers=True in the one that does"
 
 
@@ -81,7 +82,7 @@ def first_view(bidder: str, game: str, nodes: Nodes, mind: MindSettings) -> View
     """Give what a bidder has observed of a game before it begins."""
     played: Game = find("game", game)
     folds = folds_of(bidder, nodes.values(), game)
-    return View(mind=mind, folds=folds, outlook=played.play.outlook, yardstick=played.play.yardstick)
+    return View(mind=mind, folds=folds, outlook=played.played.outlook, yardstick=played.played.yardstick)
 
 
 def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode]) -> str:
@@ -89,7 +90,7 @@ def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode]) -> str:
     if node in usual:
         return f"is a node of the game {game.name!r} already; drop it"
     words = (words_of(one, game) for one in usual)
-    texts = [game.play.system, *(one.prompt for one in words if one)]
+    texts = [game.played.system, *(one.prompt for one in words if one)]
     if any(f"`{node.name}`" in text.read_text(encoding="utf-8") for text in texts):
         return f"has a name that prompts use for something else: `{node.name}`; rename it"
     return ""

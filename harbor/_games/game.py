@@ -14,7 +14,7 @@ from harbor._config.auction import AuctionConfig, Bidder, Persona, Simulated
 from harbor._config.rules import RuleSettings
 from harbor._core.asks import Answer, Ask
 from harbor._core.dialogue import Turn
-from harbor._core.errors import LogError
+from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import Event, LogOpened, PublicEvent
 from harbor._core.extensions import API, part, unread
 from harbor._core.finding import of_part
@@ -67,9 +67,10 @@ class Play:
     `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
     these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
     `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
-    of rivals needs. `yardstick` tells with what the types of rivals compare a bid: its `mean` and `deviation`, by default
-    one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and `tells` names the nodes whose
-    notes these words tell. A policy that reads no personas has `heeds_personas` false, so that whoever gives it some is told.
+    of rivals needs. `yardstick` tells with what the type of a rival compares its bid: its `mean` and `deviation`, by
+    default one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and
+    `tells` names the nodes whose notes these words tell. A policy that reads no personas but the game's types has
+    `heeds_personas` false, so that whoever gives it others is told.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -155,8 +156,19 @@ class Game:
     board: Callable[[], Board] = PlainBoard
     api: int = API
 
+    @property
+    def played(self) -> Play:
+        """How bidders with models see and play it.
+
+        Raises:
+            ConfigError: it does not say so.
+        """
+        if self.play is None:
+            raise ConfigError(f"the game {self.name!r} has no prompts for bidders with models; give it a Play")
+        return self.play
+
     def unheeded(self, personas: Mapping[str, Mapping[str, float]]) -> str:
-        """Say of which bidders the built-in model does not read the personas, whose weights these are; empty: of none."""
+        """Say of which bidders the built-in model does not read the personas, given as weights; empty: of none."""
         types = {one.id for one in self.types}
         bidders = [name for name, mix in personas.items() if not types.issuperset(mix)]
         if not bidders or self.play is None or self.play.heeds_personas:

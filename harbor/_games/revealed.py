@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from harbor._core.events import Event, WorthTold
 from harbor._core.outcomes import Signal
-from harbor._games.view import Part
+from harbor._games.part import Part
 
 
 def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:

@@ -1,7 +1,8 @@
 """The types that rivals can be told apart by where no listings differ, and how the built-in model thinks by them.
 
-A type says in its text by how much its bids differ from a yardstick: from what an item is worth to it, from what it has,
-or by how many steps it thinks ahead. The built-in model reads that there, as it reads all else in the facts of a prompt.
+The text of a type says by how much its bids differ from a yardstick: from what an item is worth to it, from what it
+has, or by how many steps it thinks ahead. The built-in model reads that there, as it reads all else in the facts
+of a prompt.
 """
 
 from __future__ import annotations

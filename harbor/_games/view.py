@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
-from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from harbor._config.thinking import MindSettings
-from harbor._core.acts import Acted, ActedSealed
-from harbor._core.asks import Ask, Bid, Pause
-from harbor._core.events import (
-    BiddersAsked,
-    BidderSeated,
-    CatalogShown,
-    Event,
-    Listed,
-    Lot,
-    LotClosed,
-    LotOpened,
-    WorthTold,
-)
+from harbor._core.asks import Ask, Pause
+from harbor._core.events import BiddersAsked, BidderSeated, CatalogShown, Event, Listed, Lot, LotClosed, LotOpened
 from harbor._core.money import to_cents
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal
+from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Belief, Win
+from harbor._games.part import OUTCOMES, Fields, Part, after_event, changed
 
 USUAL = MindSettings()
-V = TypeVar("V")
 E = TypeVar("E", bound=Event)
 Seen = Sequence[Event]
 """What one bidder has seen, in order."""
@@ -68,53 +56,13 @@ Folds = Mapping[type[Event], tuple[str, Fold]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a game, such as an item, a run or a day: what was seen of it, and what came of it.
-
-    `got` has the units that each bidder got, and `paid` the dollars that each paid, as far as the viewer was told.
-    `true_value` is None as long as nobody tells it.
-    """
-
-    item: str
-    events: tuple[Event, ...] = ()
-    got: Mapping[str, Decimal] = field(default_factory=dict)
-    paid: Mapping[str, Decimal] = field(default_factory=dict)
-    true_value: Decimal | None = None
-
-    @property
-    def winner(self) -> str | None:
-        """The only bidder that got some of it; None: nobody, or several."""
-        return next(iter(self.got)) if len(self.got) == 1 else None
-
-    @property
-    def price(self) -> Decimal | None:
-        """The dollars that the winner paid; None without a winner."""
-        return None if self.winner is None else self.paid.get(self.winner, Decimal(0))
-
-    @property
-    def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The bids that were seen, as (round, bidder, amount)."""
-        acts = (event for event in self.events if isinstance(event, Acted))
-        return tuple((one.round, one.bidder, one.act.amount) for one in acts if isinstance(one.act, Bid))
-
-    def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
-        """List the bids of one bidder as (round, amount), the viewer's own also where they stayed sealed."""
-        shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
-        sealed = (one for one in self.events if isinstance(one, ActedSealed) and one.bidder == bidder)
-        return shown or [(one.round, one.act.amount) for one in sealed if isinstance(one.act, Bid)]
-
-    def highest_bid(self, bidder: str) -> Decimal | None:
-        """Return the highest bid of one bidder; None if none was seen."""
-        return max((amount for _, amount in self.bids_of(bidder)), default=None)
-
-
-@dataclass(frozen=True, slots=True)
 class View:
     """What a bidder knows: who it is, what was and will be for sale, who did what, and what came of it.
 
     `estimates` are the dollars that items are worth to it, as far as it was told. `part` is under way and `results` are
-    over. `catalog` has the types that rivals may be of. `notes` are what its nodes concluded, by node, as their `folds` make them of their events. `now` is what it is asked at this moment,
-    and `mind` its settings.
+    over. `catalog` has the types that rivals may be of. `notes` are what its nodes concluded, by node, as their `folds`
+    make them of their events. `now` is what it is asked at this moment, and `mind` its settings; `outlook` and
+    `yardstick` are those of its game.
     """
 
     name: str = ""
@@ -144,9 +92,10 @@ class View:
             view = view._in_part(event)
             if new := [name for name in getattr(event, "bidders", ()) if name not in view.bidders]:
                 view = changed(view, {"bidders": (*view.bidders, *new)})
-            if change := _change_of(type(event)):
+            kind: Any = type(event)
+            if change := _change_of(kind):
                 view = changed(view, change(view, event))
-            if (node := self.folds.get(type(event))) is not None:
+            if (node := self.folds.get(kind)) is not None:
                 name, fold = node
                 view = changed(view, {"notes": {**view.notes, name: fold(view.notes.get(name), event)}})
         return changed(view, {"seen": (*self.seen, *news)}) if news else view
@@ -169,12 +118,14 @@ class View:
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
         """Its profiles of its rivals, given or found out: weights by type of the catalog."""
-        return self.notes.get("profile", {})
+        found: Mapping[str, Mapping[str, float]] = self.notes.get("profile", {})
+        return found
 
     @property
     def mirrors(self) -> Mapping[str, Mapping[str, float]]:
         """The profiles that it thinks its rivals have of it."""
-        return self.notes.get("mirror", {})
+        found: Mapping[str, Mapping[str, float]] = self.notes.get("mirror", {})
+        return found
 
     @property
     def budget(self) -> Decimal:
@@ -203,7 +154,7 @@ class View:
     def profit(self, bidder: str) -> Decimal:
         """Add up a bidder's profit in dollars, as far as true values were revealed."""
         won = (result for result in self.results if result.winner == bidder and result.true_value is not None)
-        return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator, misc]
+        return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator]
 
     def lot(self, item: str) -> Lot:
         """Find an item of the sale; one that was not listed has no starting price."""
@@ -249,39 +200,6 @@ class View:
 
 # ---------------------------------------------------------------- which fields an event changes
 
-Fields = dict[str, Any]
-OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
-"""The events that may tell more of a part that is over."""
-
-
-@cache
-def _fields(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    names = tuple(one.name for one in fields(kind))
-    return names, attrgetter(*names)
-
-
-def changed(value: V, changes: Fields) -> V:
-    """Replace fields of a dataclass, in half the time that `replace` takes: a view is changed by most events."""
-    kind: Any = type(value)
-    names, get = _fields(kind)
-    made: V = kind(**dict(zip(names, get(value), strict=True)) | changes)
-    return made
-
-
-def after_event(part: Part, event: Event) -> Part:
-    """Return a part after an event about it."""
-    changes: Fields = {"events": (*part.events, event)}
-    match event:
-        case Allocated(bidder=bidder, units=units) | AllocatedSealed(bidder=bidder, units=units):
-            changes["got"] = {**part.got, bidder: part.got.get(bidder, Decimal(0)) + units}
-        case Paid(payer=payer, amount=amount, fee=False) | PaidSealed(payer=payer, amount=amount, fee=False) if (
-            payer != HOUSE
-        ):
-            changes["paid"] = {**part.paid, payer: part.paid.get(payer, Decimal(0)) + amount}
-        case WorthTold(true_value=value):
-            changes["true_value"] = value
-    return changed(part, changes)
-
 
 def _seated(_: View, event: BidderSeated) -> Fields:
     return {
@@ -308,6 +226,6 @@ CHANGES: Mapping[type[Event], Callable[[View, Any], Fields]] = {
 
 
 @cache
-def _change_of(kind: type[Event]) -> Callable[[View, Any], Fields] | None:
+def _change_of(kind: type[Any]) -> Callable[[View, Any], Fields] | None:
     """Find the change that an event of this type makes: that of the core event which it is a kind of."""
     return next((CHANGES[one] for one in kind.__mro__ if one in CHANGES), None)

@@ -22,6 +22,7 @@ from harbor._core.log import of_type, read_log
 from harbor._core.marks import read_as_data
 from harbor._core.thoughts import Recalled
 from harbor._core.version import __version__
+from harbor._games.outcomes import held
 from harbor._house.auctioneer import auction_loop
 from harbor._house.compared_log import ComparedLog
 from harbor._house.verdict import Differs, Ended, Verdict
@@ -35,8 +36,8 @@ from harbor._runs.opening import opened_log, opened_sale
 from harbor._runs.raw_calls import recorded_calls
 from harbor._runs.recorded import NotRecorded, RecordedCalls, carry_again, seats
 from harbor._runs.resolve import ResolvedAuction, resolve
-from harbor._runs.result import Result, finish
-from harbor._runs.series import auction_of, held, path_of
+from harbor._runs.result import finish
+from harbor._runs.series import auction_of, path_of
 
 TAKEN = {
     Answered: "what agents and people answered is taken as the log tells it",
@@ -152,7 +153,7 @@ async def _hold_series(
         reading = read_log(inner / EVENTS)
         if not reading.complete:
             raise log.lacks(f"the end of auction {number}")
-        log.append(held(number, auction.seed, Result(reading.entries, inner)))
+        log.append(held(number, auction.seed, reading.entries))
     log.append(SeriesClosed())
 
 

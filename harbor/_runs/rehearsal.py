@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
 from harbor._config.auction import Simulated
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, HarborError, told
 from harbor._core.events import Event
 from harbor._core.extensions import Found
 from harbor._core.log_lines import is_seen_by, named
 from harbor._core.seeding import stream
+from harbor._core.thoughts import Profiled
 from harbor._games.building import build
 from harbor._games.game import Game, Play
 from harbor._games.purity import drawn, settled
@@ -48,21 +51,49 @@ def rehearse(one: Found, auction: ResolvedAuction) -> None:
 
 def _play(one: Found, auction: ResolvedAuction) -> None:
     rng = stream(auction.config.seed, "rehearsal")
-    rules = build(auction.config)  # of their own: those of the auction stay as they are
-    seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
-    _, news, state = settled(rules, rules.start(), {}, rng, one.value.acts, one.value.draws)
-    _hear(seen, opening_events(auction))
-    for _ in range(MOST_TURNS):
+    for news, asks, seen in _turns(one.value, auction, rng):
         _check_events(one, news)
-        _hear(seen, news)
-        asks = rules.asks(state)
-        if not asks:
-            return
         for ask in asks:
             _answer(one, ask, seen[ask.bidder], rng)
+
+
+Turn = tuple[Sequence[Event], Sequence[Ask], Mapping[str, list[Event]]]
+"""What happened, who is asked then, and what each bidder has seen."""
+
+
+def _turns(game: Game, auction: ResolvedAuction, rng: Random) -> Iterator[Turn]:
+    """Play by chance, turn by turn, as far as a rehearsal goes."""
+    rules = build(auction.config)  # of their own: those of the auction stay as they are
+    seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
+    _, news, state = settled(rules, rules.start(), {}, rng, game.acts, game.draws)
+    _hear(seen, opening_events(auction))
+    for _ in range(MOST_TURNS):
+        _hear(seen, news)
+        asks = rules.asks(state)
+        yield news, asks, seen
+        if not asks:
+            return
         actions = {ask.bidder: drawn(ask, rng) for ask in asks}
-        acts, news, state = settled(rules, state, actions, rng, one.value.acts, one.value.draws)
+        acts, news, state = settled(rules, state, actions, rng, game.acts, game.draws)
         _hear(seen, acts)
+
+
+def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
+    """Warn of bidders that profile rivals of whom nothing is ever shown, before their calls are paid."""
+    profilers = [one.settings.name for one in auction.bidders if any(node.event is Profiled for node in one.nodes)]
+    if not profilers or game.acts == "open":
+        return
+    rng = stream(auction.config.seed, "rehearsal")
+    if any(
+        isinstance(event, Acted) for *_, seen in _turns(game, auction, rng) for one in seen.values() for event in one
+    ):
+        return
+    who, verb = " and ".join(profilers), "profiles" if len(profilers) == 1 else "profile"
+    warnings.warn(
+        f"{who} {verb} rivals, and the game {game.name!r} shows nothing of what they do with these settings: profiles"
+        " stay uniform, and their calls are paid all the same; show it, or set theory_of_mind = 'none'",
+        stacklevel=5,
+    )
 
 
 def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:

@@ -30,7 +30,7 @@ from harbor._runs.inputs import RunInputs, anybody_remembers
 from harbor._runs.kept_options import options_of
 from harbor._runs.limits import funded, within
 from harbor._runs.opening import opened_sale
-from harbor._runs.rehearsal import rehearse
+from harbor._runs.rehearsal import rehearse, warn_of_idle_profiles
 from harbor._runs.resolve import ResolvedAuction, resolve
 from harbor._runs.result import Listener, Result, answered
 
@@ -94,7 +94,9 @@ class Run:
             raise ConfigError("the config is of a series of auctions; run it with: harbor.run_series(config)")
         self.inputs = funded(config, inputs)
         self.auction = resolve(config, self.inputs)
-        rehearse(found("game", config.rules.game), self.auction)
+        game = found("game", config.rules.game)
+        rehearse(game, self.auction)
+        warn_of_idle_profiles(game.value, self.auction)
         self.config = self.auction.config
         self.scripted = all(never_waits(bidder.policy) for bidder in self.auction.bidders)
         self.chats = {

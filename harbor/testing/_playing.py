@@ -15,7 +15,7 @@ from harbor._core.acts import Tried
 from harbor._core.errors import HarborError, placed, told
 from harbor._core.events import EVERYONE, BiddersAsked, Event, LogOpened, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.extensions import Found, Kind, fault
-from harbor._core.finding import GIVEN, everything, find, use
+from harbor._core.finding import GIVEN, everything, use
 from harbor._core.layout import CALLS, EVENTS
 from harbor._core.log import difference, of_type, read_log
 from harbor._core.log_lines import Entry
@@ -25,6 +25,7 @@ from harbor._games.purity import require
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
 from harbor._runs.items import with_items
+from harbor.graphs._wiring.mind import usual_nodes
 
 MOST_TURNS = 10_000
 MORE_BIDDERS = ("Ann", "Ben", "Cho", "Dan", "Eve", "Fay")
@@ -132,7 +133,7 @@ def seated(bidders: Sequence[str], player: Mapping[str, Any]) -> list[dict[str, 
 
 def thinking(game: Game) -> dict[str, Any]:
     """Give the settings of a bidder that has every thought of a game, but for memories."""
-    read = {setting for node in game.nodes for setting in find("node", node).settings}
+    read = {setting for node in usual_nodes(game) for setting in node.settings}
     return {name: value for name, value in THOUGHTS.items() if name in read}
 
 

@@ -65,7 +65,7 @@ class BidderMemory:
     game: str = FIRST
 
     def namespace(self, kind: MemoryKind, game: str = "") -> tuple[str, str, str]:
-        """Name the place of one kind of memories of a game, by default of the one that is played: scope, bidder, kind."""
+        """Name the place of one kind of memories of a game, by default that which is played: scope, bidder, kind."""
         scope = CARRIED if self.settings.carry_over else label(self.auction)
         of_game = game or self.game
         return (scope if of_game == FIRST else f"{scope}-of-{of_game}", label(self.bidder), kind)

@@ -11,7 +11,8 @@ from typing import Any
 
 from harbor._core.money import as_number, dollars
 from harbor._core.thoughts import Decided, LimitSet
-from harbor._games.view import Part, View
+from harbor._games.part import Part
+from harbor._games.view import View
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]

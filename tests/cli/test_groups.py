@@ -61,7 +61,7 @@ def test_a_folder_in_place_of_settings_leads_to_what_goes_on_with_it(file, words
 
 def test_names_of_presets_and_experiments_are_completed():
     assert completing.auctions("wa") == ["water", "water-personas"]
-    assert completing.experiments("to") == ["tom"]
+    assert completing.experiments("to") == ["tom", "tom-everywhere"]
     assert {"water", "water-personas"} <= set(completing.either("w"))
 
 
@@ -69,7 +69,7 @@ def test_names_of_presets_and_experiments_are_completed():
 def test_a_shell_is_offered_names():
     asked = {"COMP_WORDS": "harbor experiment run to", "COMP_CWORD": "3", "_PYTHON _M HARBOR_COMPLETE": "complete_bash"}
     done = process(env={**os.environ, **asked})
-    assert done.stdout.split() == ["tom"]
+    assert done.stdout.split() == ["tom", "tom-everywhere"]
 
 
 def test_whose_personas_the_built_in_model_does_not_read_is_said_where_it_plays():
@@ -77,5 +77,6 @@ def test_whose_personas_the_built_in_model_does_not_read_is_said_where_it_plays(
     from harbor._games.english.game import ENGLISH
 
     assert BUILT_IN == "simulated"
-    assert BEAUTY.unheeded(["Ann"]).endswith("Ann would act the same without one")
-    assert BEAUTY.unheeded([]) == ENGLISH.unheeded(["Ann"]) == ""
+    ann = {"Ann": {"downsizing": 1.0}}
+    assert BEAUTY.unheeded(ann).endswith("Ann would act the same without one")
+    assert BEAUTY.unheeded({}) == BEAUTY.unheeded({"Ann": {}}) == ENGLISH.unheeded(ann) == ""

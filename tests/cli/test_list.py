@@ -119,7 +119,7 @@ def test_metrics_are_listed_by_game_and_the_others_with_the_reason():
     why_not = {row["name"]: row["why_not"] for row in told}
     assert why_not.keys() == listed("metrics").keys()
     assert (why_not["survived"], why_not["revenue"], why_not["calls"]) == ("", "", "")
-    assert (why_not["profit_ratio"], why_not["earned"]) == ("it has no SaleOpened", "it has no SessionOpened")
+    assert (why_not["profit_ratio"], why_not["earned"]) == ("it has no Listed", "it has no SessionOpened")
 
 
 def test_a_table_of_what_measures_a_game_names_what_it_leaves_out_and_why():

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from decimal import Decimal
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from harbor._core.prompts import chosen
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
 from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened, ValueRevealed
+from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._models.calls.client import ModelClient
 from harbor._models.replies.replay import RawCall
 from harbor._models.simulated.chat_model import read_facts
@@ -33,9 +33,23 @@ from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._nodes.believe import compare
 from harbor.graphs._wiring.bidder import GraphBidder
+from support.sold import sold
 
 LOTS = ("Lot A", "Lot B", "Lot C")
-ASKED = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "believe", "replan", "learn")
+ASKED = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "limit", "believe", "replan", "learn")
+"""The prompts of the ascending auction."""
+ASKED_ANYWHERE = (
+    "contest_plan",
+    "contest_replan",
+    "contest_believe",
+    "profile",
+    "mirror",
+    "predict",
+    "strategize",
+    "learn",
+)
+"""The prompts of all other games."""
+PROMPT_FILES = [ENGLISH / f"{name}.md" for name in ASKED] + [PROMPTS / f"{name}.md" for name in ASKED_ANYWHERE]
 
 
 class Scripted(BaseChatModel):
@@ -99,7 +113,7 @@ def after_lot_a(winner: str = "Ann", budget: int = 10_000) -> list[Event]:
     """Everything Ann has seen when the second item comes under the hammer."""
     return [
         *opening(budget),
-        ItemSold("Lot A", winner, Decimal(1_500)),
+        *sold("Lot A", winner, Decimal(1_500)),
         ValueRevealed("Lot A", Decimal(2_000)),
         ItemOpened("Lot B", Decimal(1_000), Decimal(100)),
     ]
@@ -458,18 +472,18 @@ def test_there_are_never_more_errors_than_fields(budget, profits, wins):
 # ---------------------------------------------------------------- prompts
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_a_prompt_file_is_filled_without_a_rest(name):
-    file = PROMPTS / f"{name}.md"
+@pytest.mark.parametrize("file", PROMPT_FILES, ids=lambda file: f"{file.parent.parent.name}-{file.name}")
+def test_a_prompt_file_is_filled_without_a_rest(file):
     told, *_ = chosen(file.read_text()) or ("budget",)
-    prompt = fill(file, {"you": "Ann"}, {told: Decimal(100)})
+    prompt = fill(file, {"you": "Ann"}, {told: Decimal(100)}, ENGLISH / "system.md")
     assert "${" not in prompt.system + prompt.human
-    assert read_facts(prompt.system + "\n" + prompt.human) == {"you": "Ann", "task": name, told: 100}
+    task = file.name.removesuffix(".md")
+    assert read_facts(prompt.system + "\n" + prompt.human) == {"you": "Ann", "task": task, told: 100}
 
 
 def test_every_prompt_file_has_exactly_one_block_of_facts():
-    texts = [file.read_text() for file in files("harbor.graphs._prompts").iterdir() if file.name.endswith(".md")]
-    assert len(texts) > len(ASKED)
+    texts = [file.read_text() for folder in (ENGLISH, PROMPTS) for file in folder.iterdir() if file.name[-3:] == ".md"]
+    assert len(texts) > len(PROMPT_FILES)
     assert {text.count("<facts>\n${facts}\n</facts>") for text in texts} == {1}
 
 
@@ -479,7 +493,7 @@ def test_a_prompt_begins_with_what_never_changes():
     act(desk.mind(), ask(), opening())
     act(desk.mind(), Pause("Ann", ("Lot A",)), after_lot_a())
     assert len(desk.calls) == 4
-    rules = (PROMPTS / "system.md").read_text().partition("\n[if relative_objective]")[0]
+    rules = (ENGLISH / "system.md").read_text().partition("\n[if relative_objective]")[0]
     assert all(call.prompt[0].startswith(rules) for call in desk.calls)
 
 
@@ -520,5 +534,6 @@ def test_what_is_no_fact_is_refused():
 
 
 def test_the_hash_of_a_prompt_does_not_depend_on_its_facts():
-    bid, plan = PROMPTS / "bid.md", PROMPTS / "plan.md"
-    assert fill(bid, {}, {"a": 1}).version == fill(bid, {}, {"a": 2}).version != fill(plan, {}, {}).version
+    bid, plan, system = (ENGLISH / f"{name}.md" for name in ("bid", "plan", "system"))
+    one, other = (fill(bid, {}, {"a": number}, system).version for number in (1, 2))
+    assert one == other != fill(plan, {}, {}, system).version

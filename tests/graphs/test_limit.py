@@ -28,6 +28,7 @@ from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
 from harbor._games.english.events import ItemOpened, PriceLowered, RoundClosed, SaleOpened
+from harbor._games.english.lot_bidding import bidding_on
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import reply_to
 from harbor.evaluation._metrics.acts import bids
@@ -62,7 +63,8 @@ class Desk:
         self.notes: list[Event] = []
         chat = Limited(limits=list(limits)) if limits else SimulatedChat()
         model = ModelClient("Ann", "model", chat, ModelSettings(), self.notes.append)
-        self.mind = BidderContext(model, MindSettings(bidding="limit", planning="none"), lambda: self.notes.append)
+        switches = MindSettings(bidding="limit", planning="none", theory_of_mind="inferred")
+        self.mind = BidderContext(model, switches, lambda: self.notes.append)
 
     def answer(self, seen: Sequence[Event] = (), least: int = 1_000, attempt: int = 1, refusal: str = "") -> Answer:
         ask = Ask("Ann", "Lot A", 1, Amount(Decimal(least), Decimal(10_000)), attempt, refusal)
@@ -281,8 +283,9 @@ def test_the_standard_sale_by_limit_takes_at_most_100_calls_and_a_chain_of_at_mo
 
 def test_the_reasons_of_a_limit_are_remembered_as_those_of_the_decision():
     view = GraphBidder(Desk().mind)._view.after([*opening(), limit_of(1_500)])
-    assert view.bidding is not None
-    assert view.bidding.reasons == "so"
+    bidding = bidding_on(view.part)
+    assert bidding is not None
+    assert bidding.reasons == "so"
 
 
 def test_a_bidder_by_limit_can_be_rated(tmp_path):

@@ -134,8 +134,10 @@ SEEN = View(
     name="Ann",
     bidders=("Ann", "Ben", "Cho", "Dan"),
     catalog=CATALOG,
-    profiles={"Ben": {FIRST: 0.8, SECOND: -0.4, THIRD: 0.0}, "Cho": {FIRST: -1.0, SECOND: 1.0, THIRD: -1.0}},
-    mirrors={"Ben": {FIRST: 0.5, SECOND: 0.1, THIRD: 0.2}},
+    notes={
+        "profile": {"Ben": {FIRST: 0.8, SECOND: -0.4, THIRD: 0.0}, "Cho": {FIRST: -1.0, SECOND: 1.0, THIRD: -1.0}},
+        "mirror": {"Ben": {FIRST: 0.5, SECOND: 0.1, THIRD: 0.2}},
+    },
 )
 
 

@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -41,8 +40,9 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Profiled
-from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened, ValueRevealed
+from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened, ValueRevealed
 from harbor._games.english.opponent_model import BiddingRecord, update
+from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._games.english.valuation import fit, worth
 from harbor._games.replies import Weight
 from harbor._models.calls.client import ModelClient
@@ -50,10 +50,12 @@ from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
 from harbor.graphs._context.context import BidderContext
+from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._nodes.profile import mend
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.homes import HOMES, personas
+from support.sold import sold
 
 TEXTS = {key: one.text for key, one in personas().items()}
 HOUSES = list(HOMES.items.values())
@@ -110,7 +112,7 @@ def sold_to_ben(rivals: Sequence[str] = RIVALS, of_cho: str = "declined") -> lis
         out,
         Acted("Ben", LOFT.name, Bid(Decimal(330_000)), 3),
         RoundClosed(LOFT.name, 3, "Ben", Decimal(330_000)),
-        ItemSold(LOFT.name, "Ben", Decimal(330_000)),
+        *sold(LOFT.name, "Ben", Decimal(330_000)),
     ]
 
 
@@ -376,7 +378,7 @@ def test_a_profile_starts_at_zero_and_goes_on_from_what_it_was():
 
 
 def test_items_that_closed_together_are_learned_from_in_their_order():
-    seen = [*sold_to_ben(), ItemOpened("Shed", Decimal(1_000), Decimal(100)), ItemSold("Shed", "Cho", Decimal(1_000))]
+    seen = [*sold_to_ben(), ItemOpened("Shed", Decimal(1_000), Decimal(100)), *sold("Shed", "Cho", Decimal(1_000))]
     desk = Desk()
     desk.after(seen, (LOFT.name, "Shed"))
     for rival in RIVALS:
@@ -463,8 +465,8 @@ def test_a_rival_that_left_for_another_reason_than_taste_keeps_its_profile_exact
 
 
 def test_a_model_is_not_told_that_want_of_money_is_giving_up():
-    text = (files("harbor.graphs._prompts") / "profile.md").read_text()
-    assert "could not pay" not in text
+    for folder in (ENGLISH, PROMPTS):
+        assert "could not pay" not in (folder / "profile.md").read_text()
 
 
 class Broken(BaseChatAgent):

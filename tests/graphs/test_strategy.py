@@ -65,11 +65,11 @@ class Contrary(SimulatedChat):
 class Desk:
     """A mind, and everything that comes out of it."""
 
-    def __init__(self, strategy: str, chat: SimulatedChat | None = None) -> None:
+    def __init__(self, strategy: str, chat: SimulatedChat | None = None, **mind: Any) -> None:
         self.notes: list[Event] = []
         self.prompts: list[dict[str, Any]] = []
         model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
-        switches = MindSettings(strategy=strategy, planning="none")  # type: ignore[arg-type]
+        switches = MindSettings(strategy=strategy, planning="none", **mind)  # type: ignore[arg-type]
         self.mind = BidderContext(model, switches, lambda: self.notes.append)
 
     def _keep(self, call: Any) -> None:
@@ -441,7 +441,7 @@ def test_in_a_sale_nobody_is_drained_beyond_what_the_house_is_worth():
 
 
 def test_what_is_expected_of_rivals_is_in_the_prompts_of_action_and_bid():
-    desk = Desk("on")
+    desk = Desk("on", theory_of_mind="inferred")
     expected = Predicted("Ann", "Lot A", (Prediction("Ben", 0.75, Decimal(1_800)),))
     desk.answer([expected])
     row = {"rival": "Ben", "interest": 0.75, "limit": 1_800}

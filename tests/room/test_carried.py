@@ -72,11 +72,11 @@ def test_a_seat_is_carried_all_that_it_may_see_before_its_last_ask_once_and_noth
 
 
 def test_the_words_of_a_message_are_those_of_the_public_events_that_it_carries():
-    _, agents = played("english")
+    kinds, (_, agents) = find("game", "english").events, played("english")
     for bidder, agent in agents.items():
         for message in agent.told[:-1]:
             if "ask" not in message.metadata:
-                told = events_in(message.metadata, bidder, ()) or ()
+                told = events_in(message.metadata, bidder, kinds) or ()
                 words = [announce(event) for event in told if event.audience == EVERYONE]
                 assert message.content == " ".join(filter(None, words))
 

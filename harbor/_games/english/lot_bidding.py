@@ -1,4 +1,4 @@
-"""The bidding for an item of an ascending auction, as a bidder has observed it: a fold over the events about the item."""
+"""The bidding for an item of an ascending auction, as a bidder has observed it: a fold over events about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import BidderWithdrew, Event
 from harbor._core.thoughts import Decided, LimitSet, Strategized
 from harbor._games.english.events import ItemOpened, PriceLowered, RoundClosed
-from harbor._games.view import Part, changed
+from harbor._games.part import Part, changed
 
 
 class Withdrawal(NamedTuple):

@@ -34,7 +34,7 @@ UNSURE = 0.15  # how far a rival's bid is thought to scatter around the one that
 
 
 def best_reply(value: float, most: float, expected: Iterable[float]) -> float:
-    """Return the bid in dollars that earns most where each rival bids about as expected: (v - b) times P(all bid less)."""
+    """Return the bid in dollars with the greatest (v - b) P(all bid less), where each rival bids about as expected."""
     rivals = [NormalDist(bid, max(UNSURE * bid, 0.01)) for bid in expected]
     bids = [most * step / STEPS for step in range(1, STEPS + 1)]
     return max(bids, key=lambda bid: (value - bid) * prod(rival.cdf(bid) for rival in rivals))

@@ -159,8 +159,8 @@ def answer_of(facts: Facts) -> Answer:
         return rate
     game = game_of(facts)
     if task == game.name.replace("-", "_"):
-        return game.play.policy
-    if own := game.play.thoughts.get(task.replace("_", "-")):
+        return game.played.policy
+    if own := game.played.thoughts.get(task.replace("_", "-")):
         return own.answer
     name = task.replace("_", "-")
     if not NAME.fullmatch(name):

@@ -22,12 +22,15 @@ from harbor._core.acts import Acted
 from harbor._core.amounts import Quantity
 from harbor._core.bundles import Bundle
 from harbor._core.decisions import as_reply
+from harbor._core.events import Event
+from harbor._core.log_lines import event_json
 from harbor._core.offers import AcceptOrWait, Choice, Words
 from harbor._doors.given import answer_in, answer_schema
 from harbor._games.english.events import ItemSold
 from harbor.games import Amount, Ask
 from harbor.memory import ChromaStore
 from support.providers import provider
+from support.sold import sold
 
 WREN, MILL = "Wren House", "Mill Cottage"
 VALUES = {WREN: 440_000, MILL: 300_000}
@@ -67,6 +70,10 @@ def ann(**settings: Any) -> Any:
 
 def thread(name: str) -> Any:
     return {"configurable": {"thread_id": name}}
+
+
+def lines(*events: Event) -> list[dict[str, Any]]:
+    return [json.loads(event_json(event)) for event in events]
 
 
 def kinds(done: dict[str, Any]) -> list[str]:
@@ -404,8 +411,8 @@ def test_its_memory_is_the_store_that_the_app_was_compiled_with():
     app.add_node("ann", graph)
     app.add_edge(START, "ann")
     compiled = app.compile(checkpointer=InMemorySaver(), store=store)
-    sold = [*OPENING, UP, {"type": "item_sold", "item": WREN, "winner": "Ann", "price": 170_000}]
-    learned = compiled.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": sold}, thread("first"))
+    hammer = [*OPENING, UP, *lines(*sold(WREN, "Ann", Decimal(170_000)))]
+    learned = compiled.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": hammer}, thread("first"))
     assert "learned" in kinds(learned)
     assert {item.namespace[-1] for item in store.search(())} == {"learning", "episode", "dossier"}
     again = compiled.invoke({"ask": PAUSE, "seen": OPENING}, thread("second"))
@@ -416,13 +423,12 @@ def test_its_memory_is_the_store_that_the_app_was_compiled_with():
 
 def test_a_thread_recalls_nothing_that_it_wrote_itself():
     graph = ann(mind={"memory": "list", "learning": True}, store=InMemoryStore(), checkpointer=InMemorySaver())
-    sold = [*OPENING, UP, {"type": "item_sold", "item": WREN, "winner": "Ann", "price": 170_000}]
-    graph.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": sold}, thread("first"))
+    hammer = [*OPENING, UP, *lines(*sold(WREN, "Ann", Decimal(170_000)))]
+    graph.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": hammer}, thread("first"))
     again = graph.invoke({"ask": PAUSE}, thread("first"))
     assert not next((one for one in again["conclusions"] if one["type"] == "recalled"), {"memories": []})["memories"]
 
 
-SOLD = {"type": "item_sold", "item": WREN, "winner": "Ben", "price": 200_000}
 LOW = {"type": "acted", "bidder": "Ann", "item": WREN, "act": {"action": "bid", "amount": 170_000}}
 
 
@@ -436,7 +442,10 @@ def test_what_an_app_does_not_tell_of_a_price_is_no_ratio_and_ends_no_sale(mind,
             graph.invoke({"ask": PAUSE, "seen": list(seen)}, thread(str(sale)))
             graph.invoke({"ask": call()}, thread(str(sale)))
             graph.invoke({"ask": call(210_000, round=2), "seen": [LOW, *RAISED]}, thread(str(sale)))
-            over = {"ask": {"bidder": "Ann", "over": True, "closed": [WREN]}, "seen": [SOLD]}
+            over = {
+                "ask": {"bidder": "Ann", "over": True, "closed": [WREN]},
+                "seen": lines(*sold(WREN, "Ben", Decimal(200_000))),
+            }
             assert "learned" in kinds(graph.invoke(over, thread(str(sale))))
             memories = [one.value["text"] for one in store.search((), limit=100)]
     assert any(f"{WREN} was sold to Ben for $200,000." in text for text in memories)

@@ -21,10 +21,10 @@ from harbor._core.carried import carried
 from harbor._core.events import Answered
 from harbor._core.log import of_type
 from harbor._core.log_lines import event_json
-from harbor._games.english.events import ItemSold
 from harbor._house.auctioneer import call
 from support.held_games import auction
 from support.reader import Reader
+from support.sold import sold
 
 WREN = "Wren House"
 ENGLISH = "Wren House is for sale. Ann, will you bid $180,000 or more?"
@@ -156,8 +156,8 @@ def test_what_it_knows_and_thinks_reaches_neither_the_app_nor_the_others():
 
 def test_two_threads_know_nothing_of_each_other():
     app = app_of(ann(), checkpointer=InMemorySaver())
-    sold = carried([event_json(ItemSold(WREN, "Ben", Decimal(200_000)))])
-    last(app, HumanMessage("Sold.", additional_kwargs=sold), config=thread("one"))
+    told = carried([event_json(event) for event in sold(WREN, "Ben", Decimal(200_000))])
+    last(app, HumanMessage("Sold.", additional_kwargs=told), config=thread("one"))
     assert "is over" in last(app, asking(), config=thread("one")).content
     assert last(app, asking(), config=thread("two")).content == "I bid $190,000."
 

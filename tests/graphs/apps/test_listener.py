@@ -19,10 +19,11 @@ from harbor._core.carried import MOST_CARRIED, carried
 from harbor._core.events import BidderSeated, ItemLabelled, Lot
 from harbor._core.finding import find
 from harbor._core.log_lines import event_json, is_seen_by
-from harbor._core.outcomes import Signal
+from harbor._core.outcomes import Allocated, Paid, Signal
 from harbor._core.thoughts import Planned
 from harbor._games.chance import Chance
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
+from harbor._games.english.lot_bidding import bidding_on
 from harbor._games.mechanism import acts_of
 from harbor._house.auctioneer import announce, call
 from harbor._runs.resolve import resolve
@@ -34,6 +35,7 @@ from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from support.held_games import auction
 from support.reader import Reader
+from support.sold import sold
 
 VALUES = {"Vase": 400, "Lamp": 300}
 OPENED = (
@@ -42,7 +44,7 @@ OPENED = (
 )
 LAMP = Ask("Ann", "Lamp", 1, Amount(Decimal(100), Decimal(500)))
 VASE = Ask("Ann", "Vase", 1, Amount(Decimal(130), Decimal(500)))
-LAMP_TO_BEN = ItemSold("Lamp", "Ben", Decimal(150))
+LAMP_TO_BEN = sold("Lamp", "Ben", Decimal(150))
 ASKS = "Vase: Ann, do you bid $130 or more?"
 ASKED = {ASKS: {"asked": True, "item": "Vase", "least": 130}}
 
@@ -101,7 +103,7 @@ def test_an_ask_of_somebody_else_is_not_this_bidders_and_takes_none_away():
 
 def test_who_hears_by_data_and_whose_model_reads_the_sentences_knows_the_same():
     told = {
-        "Sold: the Lamp, to Ben, for a hundred and fifty!": [LAMP_TO_BEN],
+        "Sold: the Lamp, to Ben, for a hundred and fifty!": [*LAMP_TO_BEN],
         "Up now: the Vase. Ben leads with $120; Cho has left.": [
             ItemOpened("Vase", Decimal(120), Decimal(1)),
             Acted("Ben", "Vase", Bid(Decimal(120))),
@@ -133,11 +135,11 @@ def test_who_hears_by_data_and_whose_model_reads_the_sentences_knows_the_same():
 def known(listener: Listener) -> dict[str, Any]:
     """Give what sentences can tell of a sale, and what is asked."""
     view = listener._sale.view
-    bidding = view.bidding
+    bidding = bidding_on(view.part)
     return {
         "results": [(one.item, one.winner, one.price) for one in view.results],
         "budget": view.budget,
-        "item": bidding and bidding.lot.name,
+        "item": view.part and view.part.item,
         "bids": bidding and bidding.bids,
         "led": bidding and (bidding.leader, bidding.price, bidding.minimum),
         "withdrawn": bidding and {name: one.reason for name, one in bidding.withdrawn.items()},
@@ -146,14 +148,14 @@ def known(listener: Listener) -> dict[str, Any]:
 
 
 def test_what_was_won_is_paid_for():
-    dear, cheap = (ItemSold("Lamp", "Ann", Decimal(price)) for price in (450, 350))
-    assert heard(data(*OPENED, dear), data(ask=VASE)).instead == "I withdraw from Vase: $130 is more than I have."
-    assert heard(data(*OPENED, cheap), data(ask=VASE)).ask.maximum == 150
+    dear, cheap = (sold("Lamp", "Ann", Decimal(price)) for price in (450, 350))
+    assert heard(data(*OPENED, *dear), data(ask=VASE)).instead == "I withdraw from Vase: $130 is more than I have."
+    assert heard(data(*OPENED, *cheap), data(ask=VASE)).ask.maximum == 150
 
 
 def test_an_item_whose_value_nobody_told_is_left_out():
     opened = replace(OPENED[0], lots=(Lot("Lamp", Decimal(100)), Lot("Desk", Decimal(100))))
-    listener = heard(data(opened, OPENED[1]), data(LAMP_TO_BEN, ItemOpened("Desk", Decimal(100), Decimal(10))))
+    listener = heard(data(opened, OPENED[1]), data(*LAMP_TO_BEN, ItemOpened("Desk", Decimal(100), Decimal(10))))
     assert [lot.name for event in listener.seen if isinstance(event, SaleOpened) for lot in event.lots] == ["Lamp"]
     hear(listener, data(ask=LAMP._replace(item="Desk")))
     assert listener.instead == "I was told no value of 'Desk', so I can't bid on it. I know a value of: Vase, Lamp."
@@ -161,8 +163,8 @@ def test_an_item_whose_value_nobody_told_is_left_out():
 
 def test_items_may_be_sold_in_any_order():
     listener, player = listening()
-    sold = data(ItemSold("Vase", "Ann", Decimal(130)))
-    for told, least in ((data(ask=VASE), 130), (sold, 0), (data(ask=LAMP), 100)):
+    hammer = data(*sold("Vase", "Ann", Decimal(130)))
+    for told, least in ((data(ask=VASE), 130), (hammer, 0), (data(ask=LAMP), 100)):
         hear(listener, told)
         if least:
             assert asyncio.run(speak(listener, player)).words == f"I bid ${least}."
@@ -221,7 +223,7 @@ def test_without_a_language_model_harbors_own_call_is_understood(least):
 def test_what_a_model_reads_in_english_is_kept_as_events():
     news = [{"kind": "sold", "item": "Lamp", "bidder": "Ben", "amount": 150}]
     listener = heard("Ben has it.", ASKS, readings={"Ben has it.": {"news": news}, **ASKED})
-    assert [event for event in listener.seen if isinstance(event, ItemSold)] == [LAMP_TO_BEN]
+    assert tuple(event for event in listener.seen if isinstance(event, Allocated | Paid | ItemSold)) == LAMP_TO_BEN
     assert (listener.ask.item, listener.ask.minimum, listener.ask.maximum) == ("Vase", 130, 500)
 
 
@@ -312,14 +314,14 @@ def test_an_ask_that_is_none_is_not_taken(ask):
 def test_a_rival_is_not_heard_at_all_whatever_its_message_carries():
     chat = Reader(readings=ASKED)
     listener, _ = listening(chat=chat)
-    asyncio.run(listener.hear("ben", ASKS, data(*OPENED, LAMP_TO_BEN, ask=LAMP)))
+    asyncio.run(listener.hear("ben", ASKS, data(*OPENED, *LAMP_TO_BEN, ask=LAMP)))
     assert names(listener) == ["BidderSeated", "Signal"]
     assert listener.ask is None
     assert chat.asked == []
 
 
 def test_what_was_heard_is_dumped_as_json_and_taken_back():
-    listener = heard(data(*OPENED, LAMP_TO_BEN), data(ask=VASE))
+    listener = heard(data(*OPENED, *LAMP_TO_BEN), data(ask=VASE))
     state = json.loads(json.dumps(listener.dump()))
     other, player = listening()
     other.load(state)
@@ -502,5 +504,5 @@ def test_english_that_is_too_long_is_not_read_and_the_bidder_says_so():
 
 def test_a_pause_is_heard():
     assert heard(data(ask=Pause("Ann"))).ask == Pause("Ann")
-    sold = heard(data(*OPENED), data(ask=Pause("Ann")), data(ItemUnsold("Lamp")), data(ask=Pause("Ann")))
-    assert sold.ask == Pause("Ann", ("Lamp",))
+    unsold = heard(data(*OPENED), data(ask=Pause("Ann")), data(ItemUnsold("Lamp")), data(ask=Pause("Ann")))
+    assert unsold.ask == Pause("Ann", ("Lamp",))

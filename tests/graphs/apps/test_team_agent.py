@@ -22,10 +22,11 @@ from harbor._core.carried import carried
 from harbor._core.events import BidderSeated, Lot
 from harbor._core.log_lines import event_json
 from harbor._core.outcomes import Signal
-from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened
+from harbor._games.english.events import ItemOpened, SaleOpened
 from harbor.games import Amount, Ask
 from support.reader import Reader
 from support.replayed_chat import ReplayedChat, words_in
+from support.sold import sold
 
 VALUES = {"Wren House": 440_000, "Mill Cottage": 300_000}
 
@@ -175,10 +176,10 @@ def test_a_team_that_was_saved_in_the_middle_goes_on_as_if_it_had_not_been():
         "Sold. DONE",
     ]
 
-    opened, sold, second, raised, _ = lines
+    opened, hammer, second, raised, _ = lines
     readings = {
         opened: asks("Wren House", 160_000),
-        sold: news("sold", "Wren House", "Ann", 160_000),
+        hammer: news("sold", "Wren House", "Ann", 160_000),
         second: asks("Mill Cottage", 280_000),
         raised: asks("Mill Cottage", 299_000, **news("bid", "Mill Cottage", "Ben", 290_000)),
     }
@@ -218,13 +219,13 @@ def test_a_pause_is_for_thinking():
 
 def test_a_bidder_with_a_theory_of_mind_profiles_its_rivals_at_a_pause():
     agent = BidderAgent(Bidder("Ann", budget=500_000, theory_of_mind="inferred"), values=VALUES)
-    sold = [
+    bidding = [
         ItemOpened("Wren House", Decimal(160_000), Decimal(16_000)),
         Acted("Ben", "Wren House", Bid(Decimal(160_000))),
         Acted("Ann", "Wren House", Withdraw()),
-        ItemSold("Wren House", "Ben", Decimal(160_000)),
+        *sold("Wren House", "Ben", Decimal(160_000)),
     ]
-    told = telling(OPENED, ask=Pause("Ann")), telling(*sold, ask=Pause("Ann"))
+    told = telling(OPENED, ask=Pause("Ann")), telling(*bidding, ask=Pause("Ann"))
     assert [answer(agent, one) for one in told] == ["I am ready."] * 2
     assert "Profiled" in [type(one).__name__ for one in agent._listener.seen]
 
@@ -306,7 +307,7 @@ def test_an_answer_counts_the_calls_of_its_model_and_tells_the_item():
 
 def test_a_bidder_that_was_reset_has_heard_nothing():
     agent = ann()
-    answer(agent, telling(ItemSold("Wren House", "Ben", Decimal(210_000))))
+    answer(agent, telling(*sold("Wren House", "Ben", Decimal(210_000))))
     asyncio.run(agent.on_reset(CancellationToken()))
     assert [type(event).__name__ for event in agent._listener.seen] == ["BidderSeated", "Signal"]
     assert answer(agent, asking()) == "I bid $210,000."

@@ -1,0 +1,90 @@
+"""A part of a game, such as an item, a run or a day, as a bidder has observed it: a fold over core events about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from functools import cache
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from harbor._core.acts import Acted, ActedSealed
+from harbor._core.asks import Bid
+from harbor._core.events import Event, WorthTold
+from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
+
+Fields = dict[str, Any]
+V = TypeVar("V")
+OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
+"""The events that may tell more of a part that is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a game, such as an item, a run or a day: what was seen of it, and what came of it.
+
+    `got` has the units that each bidder got, and `paid` the dollars that each paid, as far as the viewer was told.
+    `true_value` is None as long as nobody tells it.
+    """
+
+    item: str
+    events: tuple[Event, ...] = ()
+    got: Mapping[str, Decimal] = field(default_factory=dict)
+    paid: Mapping[str, Decimal] = field(default_factory=dict)
+    true_value: Decimal | None = None
+
+    @property
+    def winner(self) -> str | None:
+        """The only bidder that got some of it; None: nobody, or several."""
+        return next(iter(self.got)) if len(self.got) == 1 else None
+
+    @property
+    def price(self) -> Decimal | None:
+        """The dollars that the winner paid; None without a winner."""
+        return None if self.winner is None else self.paid.get(self.winner, Decimal(0))
+
+    @property
+    def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
+        """The bids that were seen, as (round, bidder, amount)."""
+        acts = (event for event in self.events if isinstance(event, Acted))
+        return tuple((one.round, one.bidder, one.act.amount) for one in acts if isinstance(one.act, Bid))
+
+    def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
+        """List the bids of one bidder as (round, amount), the viewer's own also where they stayed sealed."""
+        shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
+        sealed = (one for one in self.events if isinstance(one, ActedSealed) and one.bidder == bidder)
+        return shown or [(one.round, one.act.amount) for one in sealed if isinstance(one.act, Bid)]
+
+    def highest_bid(self, bidder: str) -> Decimal | None:
+        """Return the highest bid of one bidder; None if none was seen."""
+        return max((amount for _, amount in self.bids_of(bidder)), default=None)
+
+
+def after_event(part: Part, event: Event) -> Part:
+    """Return a part after an event about it."""
+    changes: Fields = {"events": (*part.events, event)}
+    match event:
+        case Allocated(bidder=bidder, units=units) | AllocatedSealed(bidder=bidder, units=units):
+            changes["got"] = {**part.got, bidder: part.got.get(bidder, Decimal(0)) + units}
+        case Paid(payer=payer, amount=amount, fee=False) | PaidSealed(payer=payer, amount=amount, fee=False) if (
+            payer != HOUSE
+        ):
+            changes["paid"] = {**part.paid, payer: part.paid.get(payer, Decimal(0)) + amount}
+        case WorthTold(true_value=value):
+            changes["true_value"] = value
+    return changed(part, changes)
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    names = tuple(one.name for one in fields(kind))
+    return names, attrgetter(*names)
+
+
+def changed(value: V, changes: Fields) -> V:
+    """Replace fields of a dataclass, in half the time that `replace` takes: a view is changed by most events."""
+    kind: Any = type(value)
+    names, get = _fields(kind)
+    made: V = kind(**dict(zip(names, get(value), strict=True)) | changes)
+    return made
