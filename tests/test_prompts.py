@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import pytest
@@ -14,13 +14,17 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from harbor import Auction, Bidder, Item, houses
 from harbor._core.decisions import BidReply
 from harbor._core.prose import from_prose, in_prose
+from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._games.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
 from harbor._models.simulated.chat_model import read_facts
+from harbor.graphs._context.node import PROMPTS
+from harbor.graphs._nodes.profile import PROFILE
 
 PLAIN = {"task", "game", "item", "start", "text", "listing", "bidder", "rival", "round", "amount", "bid", "name"}
 PLAIN |= {"profit", "supply", "day", "true_value", "your_highest_bid", "lowest_winning_bid", "items"}
 """Facts whose names say what they are, or whose prompt says it in other words."""
-SCALE = "A profile gives each persona of `catalog` a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly)."
+RANGE = "from -1 (certainly not) over 0 (unknown) to 1 (certainly)"
+SCALE = f"A profile gives each persona of `catalog` a weight {RANGE}."
 REPLIED = {
     "plan": {"plan"},
     "contest_plan": {"plan"},
@@ -107,15 +111,25 @@ def test_a_prompt_has_no_mark_left(calls):
     assert not [words for _, words, _ in calls if "[if" in words or "\n\n\n" in words]
 
 
+def texts_of(folder: Traversable) -> dict[str, str]:
+    return {path.name: path.read_text().replace("\n", " ") for path in folder.iterdir() if path.name.endswith(".md")}
+
+
 def test_every_prompt_that_shows_profiles_gives_the_same_scale():
-    texts = {
-        path.name: path.read_text().replace("\n", " ")
-        for path in files("harbor.graphs._prompts").iterdir()
-        if path.name.endswith(".md")
-    }
+    texts = texts_of(ENGLISH)
     weighing = {name for name, text in texts.items() if "profile" in text}
     assert weighing == {"plan.md", "replan.md", "predict.md", "profile.md", "mirror.md", "strategize.md", "fused.md"}
     assert {name for name, text in texts.items() if SCALE in text} == weighing
+
+
+def test_every_prompt_of_another_game_that_shows_profiles_gives_the_same_scale_or_is_told_it_with_them():
+    texts = texts_of(PROMPTS)
+    weighing = {name for name, text in texts.items() if "profile" in text}
+    assert weighing == {"profile.md", "mirror.md", "predict.md"}
+    assert {name for name, text in texts.items() if RANGE in text} == weighing - {"predict.md"}
+    assert RANGE in (
+        PROFILE.tells or ""
+    )  # the sentence that goes with profiles wherever a prompt does not know of them
 
 
 def schema(kind: Any) -> dict[str, Any]:

@@ -169,9 +169,11 @@ class NodeContext:
         """
         play, words = self.bidder.table.played, self.words
         facts = dict(words.facts(view, *about, **more))
-        shared = {name: facts.pop(name) for name in SHARED if name in facts}
         tells = {name: find("node", name).tells for name in view.notes if name not in play.tells}
-        tells = {name: sentence for name, sentence in tells.items() if sentence}
+        tells = {name: sentence for name, sentence in tells.items() if sentence and view.notes[name] is not None}
+        if any("`catalog`" in sentence for sentence in tells.values()):
+            facts["catalog"] = view.catalog
+        shared = {name: facts.pop(name) for name in SHARED if name in facts}
         return fill(
             words.prompt,
             self.identity(view),

@@ -40,12 +40,12 @@ def task_of(node: ThoughtNode, game: Game) -> str:
 
 
 def standing(game: Game, view: View) -> Row:
-    """Tell how a game stands: what it tells a player, the types of rivals, the plan, what was expected of rivals."""
+    """Tell how a game stands: what it tells a player, the plan, and what was expected of rivals."""
     told = game.played.facts(view.name, view.seen)
     if not told:  # its own words tell all
         return {}
     rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")
-    known: Row = {"rules": rules, **({"catalog": view.catalog} if view.catalog else {}), "game": game.name, **told}
+    known: Row = {"rules": rules, "game": game.name, **told}
     if view.plan:
         known["plan"] = view.plan
     if expected := view.notes.get("contest-believe"):

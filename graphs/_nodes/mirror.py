@@ -37,6 +37,7 @@ def facts(view: View, items: Sequence[str]) -> Row:
     """Tell what oneself did in the parts that are over, and how rivals probably profiled one so far."""
     old = view.mirrors
     return {
+        "catalog": view.catalog,
         "bidder": view.name,
         "records": records(view, view.name, items[-1]),
         "profiles_of_you": [

@@ -66,6 +66,7 @@ def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -
 def facts(view: View, rival: str, item: str) -> Row:
     """Tell what a rival did in this part and in those before it, and its profile so far."""
     return {
+        "catalog": view.catalog,
         "bidder": rival,
         "records": records(view, rival, item),
         "weights_so_far": weights_over(view.catalog, view.profiles.get(rival, {})),

@@ -9,7 +9,7 @@ from typing import cast
 
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Strategized
-from harbor._games.answering import strategy_note
+from harbor._games.answering import Row, strategy_note
 from harbor._games.replies import StrategyReply
 from harbor._games.types_of_play import strategize as answer
 from harbor._games.view import View
@@ -22,6 +22,12 @@ def conclude(reply: StrategyReply, view: View) -> Strategized:
     return Strategized(view.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons)
 
 
+def facts(view: View) -> Row:
+    """Tell within which bounds an amount may be."""
+    told = cast(Ask, view.now).space.facts() if view.mind.bounds == "told" else {}
+    return {name: told[name] for name in ("minimum", "maximum") if name in told}
+
+
 STRATEGIZE = ThoughtNode(
     name="strategize",
     description="choose one of the six strategic actions before a bid",
@@ -30,7 +36,7 @@ STRATEGIZE = ThoughtNode(
     on=lambda mind, _: mind.strategy == "on",
     uses=("strategy", "bounds"),
     prompt=PROMPTS / "strategize.md",
-    facts=lambda view: cast(Ask, view.now).space.facts(),
+    facts=facts,
     reply=StrategyReply,
     conclude=conclude,
     fold=lambda _, event: strategy_note(event),

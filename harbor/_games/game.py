@@ -67,7 +67,7 @@ class Play:
     `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
     these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
     `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
-    of rivals needs. `yardstick` tells with what the type of a rival compares its bid: its `mean` and `deviation`, by
+    of rivals needs. `yardstick` tells with what the type of a rival compares its bid: its `mean` and `scatter`, by
     default one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and
     `tells` names the nodes whose notes these words tell. A policy that reads no personas but the game's types has
     `heeds_personas` false, so that whoever gives it others is told.

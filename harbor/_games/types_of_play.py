@@ -143,7 +143,7 @@ def _seen(facts: Facts) -> dict[str, list[Compared]]:
         if not (worth := record.get("worth")):
             continue
         mean, most = max(float(worth["mean"]), 0.01), float(worth.get("most", "inf"))
-        deviation, error = float(worth["deviation"]) / mean, float(worth.get("error", 0)) / mean
+        deviation, error = float(worth["scatter"]) / mean, float(worth.get("error", 0)) / mean
         highest: dict[str, float] = {}
         for act in record["acts"]:
             highest[act["bidder"]] = max(highest.get(act["bidder"], 0.0), float(act["amount"]))

@@ -46,7 +46,7 @@ def no_yardstick(name: str, seen: Seen, item: str, bidder: str) -> Mapping[str, 
 def by_estimate(name: str, seen: Seen, item: str, bidder: str) -> Mapping[str, Any]:  # noqa: ARG001
     """Take what an item is worth to oneself for what it is worth to the bidder; none where that was not told."""
     told = [event.values[item] for event in seen if isinstance(event, Signal) and item in event.values]
-    return {"mean": told[-1], "deviation": to_cents(told[-1] / 5)} if told else {}
+    return {"mean": told[-1], "scatter": to_cents(told[-1] / 5)} if told else {}
 
 
 Fold = Callable[[Any, Any], Any]

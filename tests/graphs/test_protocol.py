@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from harbor._core.settings import read_settings
 from harbor._core.telling import facts_in
 from harbor._core.thoughts import Believed, Decided, Planned
 from harbor._games.english.events import ItemSold
+from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.deciding import heard
@@ -310,7 +310,7 @@ def own_prompts(place: Path) -> Path:
     folder = place / "prompts"
     folder.mkdir()
     for name in ("system", "plan", "bid", "believe", "replan"):
-        shutil.copy(str(files("harbor.graphs._prompts") / f"{name}.md"), folder / f"{name}.md")
+        shutil.copy(str(ENGLISH / f"{name}.md"), folder / f"{name}.md")
     return folder
 
 

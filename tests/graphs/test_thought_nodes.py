@@ -130,13 +130,22 @@ def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(p
         ("fold", "('closed',)"),
     ],
 )
-def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(place, piece, occasions):
-    broken = thought(Path(), place, occasions=occasions, **{piece: "lambda *_: {}['nothing']"})
+@pytest.mark.parametrize(
+    ("code", "told", "mistake"),
+    [
+        ("1 / 0", "has a mistake in its code", "ZeroDivisionError: division by zero"),
+        ("{}['nothing']", "found no such fact in the game 'english'", "KeyError: 'nothing'"),
+    ],
+)
+def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(
+    place, piece, occasions, code, told, mistake
+):
+    broken = thought(Path(), place, occasions=occasions, **{piece: f"lambda *_: {code}"})
     with pytest.raises(CodeError) as ended:
         auction(broken).run(out=Path("run"))
     line = str(ended.value)
-    assert line.startswith("bidder 'Ann': the node 'reflect' has a mistake in its code")
-    assert f"(KeyError: 'nothing', at {place}.py:" in line
+    assert line.startswith(f"bidder 'Ann': the node 'reflect' {told}")
+    assert f"({mistake}, at {place}.py:" in line
     assert "\n" not in line
     assert "seat_failed" not in Path("run/events.jsonl").read_text()
 
@@ -213,7 +222,6 @@ def test_a_missing_part_is_named(place, part, complaint):
         ({"name": "'re_flect'"}, "must have a name with hyphens instead of underscores; rename it"),
         ({"tells": "'What you think.'"}, "does not say what `reflect` is; name it so, in backticks"),
         ({"needs": "('beleive',)"}, "needs a node that is not there: unknown node 'beleive'; did you mean 'believe'?"),
-        ({"view": "Words"}, "does not read what bidders see in the game 'english'; drop it"),
         ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
         (
             {"answers": "True", "occasions": "('call',)"},
@@ -240,6 +248,30 @@ def test_a_prompt_that_cannot_be_filled_is_refused(place, prompt):
 
 def test_a_prompt_that_is_not_there_is_refused(place):
     assert "has a prompt that can't be read" in refusal(thought(Path(), place, None))
+
+
+@pytest.mark.parametrize(("mind", "node"), [({"bidding": "limit"}, "limit"), ({"strategy": "fused"}, "fused")])
+def test_a_mind_whose_answers_the_game_has_no_words_for_is_refused_in_one_line(mind, node):
+    with pytest.raises(ConfigError) as refused:
+        Auction(bidders=[Bidder("Ann", **mind), Bidder("Ben")], rules={"game": "beauty", "runs": 2}).run()
+    said = str(refused.value)
+    assert said.startswith(
+        f"bidder 'Ann': game 'beauty': node '{node}' needs a prompt, and the play of the game has none"
+    )
+    assert "\n" not in said
+
+
+def test_a_thought_that_misses_a_fact_of_the_game_ends_the_run_in_one_line_that_names_both(place):
+    reference = thought(Path(), place, facts="lambda view: {'item': view.coming[0].name, 'price': 1}")
+    sessions = Auction(bidders=[Bidder("Ann", nodes=(reference,)), Bidder("Ben")], rules={"game": "beauty", "runs": 2})
+    with pytest.raises(CodeError) as ended:
+        sessions.run(out=Path("run"))
+    line = str(ended.value)
+    assert line.startswith("bidder 'Ann': the node 'reflect' found no such fact in the game 'beauty'")
+    assert f"(IndexError: tuple index out of range, at {place}.py:" in line
+    assert line.endswith("mend it, or drop it there")
+    assert "\n" not in line
+    assert "seat_failed" not in Path("run/events.jsonl").read_text()
 
 
 def test_nodes_that_wait_for_each_other_are_refused(place):

@@ -74,7 +74,7 @@ def reference(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: 
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
     before = list(takewhile(lambda event: getattr(event, "item", "") != item, seen))
     mean = _reference(before, opened)
-    return {"mean": round(mean, 4), "deviation": round(mean / 5, 4)}
+    return {"mean": round(mean, 4), "scatter": round(mean / 5, 4)}
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:  # noqa: ARG001

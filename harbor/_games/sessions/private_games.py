@@ -75,7 +75,7 @@ def worth_to(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: A
     `error` is how far that may be off in all runs alike. Without a prior, one's own values are a sample of it.
     """
     opened = next(event for event in seen if isinstance(event, SessionOpened))
-    told: dict[str, Any] = {"most": opened.assets, "deviation": NOTHING, "error": NOTHING}
+    told: dict[str, Any] = {"most": opened.assets, "scatter": NOTHING, "error": NOTHING}
     shown = [one for one in seen if isinstance(one, ItemAllotted) and bidder in one.values]
     if found := [one.values[bidder] for one in shown if opened.drawn_once or one.item == item]:
         return {**told, "mean": found[-1]}
@@ -91,7 +91,7 @@ def worth_to(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: A
         return {}
     if opened.drawn_once:  # whatever a value differs from the mean by, it differs in all runs
         deviation, error = NOTHING, to_cents((deviation**2 + error**2).sqrt())
-    return {**told, "mean": mean, "deviation": deviation, "error": error}
+    return {**told, "mean": mean, "scatter": deviation, "error": error}
 
 
 def value_of(ask: Ask, seen: Seen) -> Decimal:

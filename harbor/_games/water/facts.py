@@ -42,7 +42,7 @@ def means(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG0
     if bidder not in opened.salaries or not alive:
         return {}
     before = closed[-1].statuses[bidder].balance if closed else Decimal(0)
-    return {"mean": before + opened.salaries[bidder], "deviation": Decimal(0)}
+    return {"mean": before + opened.salaries[bidder], "scatter": Decimal(0)}
 
 
 def day_of(item: str) -> int:

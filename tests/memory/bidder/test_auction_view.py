@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from itertools import cycle
@@ -11,28 +12,28 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.acts import Acted, Tried
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import BidderSeated, BidderWithdrew, Lot
 from harbor._core.log import Log
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
-from harbor._games.english.events import (
-    ItemOpened,
-    ItemSold,
-    ItemUnsold,
-    PriceLowered,
-    RoundClosed,
-    SaleOpened,
-    ValueRevealed,
-)
-from harbor._games.english.lot_bidding import LotBidding, Withdrawal
+from harbor._games.answering import forecasts
+from harbor._games.english.events import ItemOpened, ItemUnsold, PriceLowered, RoundClosed, SaleOpened, ValueRevealed
+from harbor._games.english.facts import current_belief
+from harbor._games.english.lot_bidding import LotBidding, Withdrawal, bidding_on
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._games.view import View
 from harbor._house.sale import Sale
+from harbor.graphs._wiring.mind import first_view, nodes_of
+from support.sold import sold
 from support.turns import take_turn
 
+MIND = MindSettings(theory_of_mind="inferred")
+EMPTY = first_view("Ann", "english", nodes_of("english", MIND, MemorySettings()), MIND)
+"""The notebook of a bidder that plans, believes and predicts, before it has seen anything."""
 LAW = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 LOTS = (Lot("Vase", Decimal(100)), Lot("Urn", Decimal(50)), Lot("Clock", Decimal(300)))
 
@@ -55,7 +56,7 @@ def vase_sold(revealed=True):
         Acted("Ann", "Vase", Bid(Decimal(120)), 2),
         RoundClosed("Vase", 2, "Ann", Decimal(120)),
         Acted("Ben", "Vase", Withdraw(), 3),
-        ItemSold("Vase", "Ann", Decimal(120)),
+        *sold("Vase", "Ann", Decimal(120)),
     ]
     return happened + [ValueRevealed("Vase", Decimal(150))] * revealed
 
@@ -66,7 +67,7 @@ def urn_sold():
         ItemOpened("Urn", Decimal(50), Decimal(5)),
         Acted("Ben", "Urn", Bid(Decimal("90.5")), 1),
         RoundClosed("Urn", 1, "Ben", Decimal("90.5")),
-        ItemSold("Urn", "Ben", Decimal("90.5")),
+        *sold("Urn", "Ben", Decimal("90.5")),
         ValueRevealed("Urn", Decimal(60)),
     ]
 
@@ -114,14 +115,14 @@ def test_a_notebook_is_the_same_wherever_the_reading_of_its_events_is_broken_off
     seen = sale.seen_by("Bidder 1")
     cuts = sorted(data.draw(st.lists(st.integers(0, len(seen)), max_size=4)))
     parts = [seen[start:end] for start, end in zip([0, *cuts], [*cuts, len(seen)], strict=True)]
-    assert reduce(View.after, parts, View()) == View().after(seen)
+    assert reduce(View.after, parts, EMPTY) == EMPTY.after(seen)
 
 
 @LAW
 @given(held_sales())
 def test_reading_on_changes_no_earlier_notebook(sale):
     seen = sale.seen_by("Bidder 1")
-    early, copy = View().after(seen[:-1]), View().after(seen[:-1])
+    early, copy = EMPTY.after(seen[:-1]), EMPTY.after(seen[:-1])
     early.after([*seen[-1:], Planned("Bidder 1", "later", {"Item 1": 3})])
     assert early == copy
 
@@ -130,22 +131,22 @@ def test_reading_on_changes_no_earlier_notebook(sale):
 @given(held_sales())
 def test_a_notebook_agrees_with_the_rules_about_its_budget(sale):
     for name in sale.bidders:
-        assert View().after(sale.seen_by(name)).budget == sale.state.budgets[name]
+        assert EMPTY.after(sale.seen_by(name)).budget == sale.state.budgets[name]
 
 
 @LAW
 @given(held_sales())
 def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
-    name, state, view, seen = "Bidder 1", sale.rules.start(), View(), 0
+    name, state, view, seen = "Bidder 1", sale.rules.start(), EMPTY, 0
     for entry in sale.log.entries:
         state = sale.rules.apply(state, entry.event)
         if entry.event.audience in ("everyone", f"bidder:{name}"):
             view, seen = view.after([entry.event]), seen + 1
         if not state.item:
-            assert view.bidding is None
+            assert view.part is None
             continue
-        bidding = view.bidding
-        assert (bidding.lot.name, bidding.start, bidding.increment) == (state.item, state.start, state.increment)
+        bidding = bidding_on(view.part)
+        assert (view.part.item, bidding.start, bidding.increment) == (state.item, state.start, state.increment)
         assert (bidding.leader, bidding.price or 0) == (state.leader, state.price)
         assert sorted(bidding.withdrawn) == sorted({*sale.bidders} - {*state.active})
         assert [lot.name for lot in view.coming] == [item.lot.name for item in sale.rules.items[state.number :]]
@@ -155,7 +156,7 @@ def test_a_notebook_agrees_with_the_rules_about_the_item_under_the_hammer(sale):
 @LAW
 @given(held_sales())
 def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
-    truths = [View().after(sale.seen_by(name)).truth() for name in sale.bidders]
+    truths = [EMPTY.after(sale.seen_by(name)).truth() for name in sale.bidders]
     assert all((truth.profits, truth.wins) == (truths[0].profits, truths[0].wins) for truth in truths)
 
 
@@ -163,7 +164,7 @@ def test_everyone_knows_the_same_about_everyone_elses_profits_and_wins(sale):
 
 
 def test_a_bidder_knows_who_it_is_and_what_will_be_sold():
-    view = View().after(opening())
+    view = EMPTY.after(opening())
     assert (view.name, view.initial_budget, view.budget, view.objective) == ("Ann", 1000, 1000, "items")
     assert view.personas == {"a collector": 1.0}
     assert view.estimates == {"Vase": 220}
@@ -172,7 +173,7 @@ def test_a_bidder_knows_who_it_is_and_what_will_be_sold():
 
 
 def test_the_truth_after_two_sales_is_worked_out_to_the_cent():
-    view = View().after([*opening(), *vase_sold(), *urn_sold()])
+    view = EMPTY.after([*opening(), *vase_sold(), *urn_sold()])
     assert view.truth() == Belief(
         budget=Decimal(880),
         profits={"Ann": Decimal(30), "Ben": Decimal("-30.5")},
@@ -182,7 +183,7 @@ def test_the_truth_after_two_sales_is_worked_out_to_the_cent():
 
 
 def test_who_has_won_nothing_has_no_profit_and_no_wins():
-    truth = View().after([*opening(), *vase_sold()]).truth()
+    truth = EMPTY.after([*opening(), *vase_sold()]).truth()
     assert truth.profits["Ben"] == 0
     assert "Ben" not in truth.wins
 
@@ -192,13 +193,13 @@ def test_a_win_of_bidder_10_is_not_a_win_of_bidder_1():
         SaleOpened(("Bidder 1", "Bidder 10"), LOTS, "price"),
         BidderSeated("Bidder 1", Decimal(500), {}, "profit"),
         ItemOpened("Vase", Decimal(100), Decimal(10)),
-        ItemSold("Vase", "Bidder 10", Decimal(120)),
+        *sold("Vase", "Bidder 10", Decimal(120)),
     ]
-    assert View().after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
+    assert EMPTY.after(seen).truth() == Belief(Decimal(500), {}, {"Bidder 10": (Win("Vase", Decimal(120)),)})
 
 
 def test_profits_are_unknown_where_true_values_are_not_revealed():
-    truth = View().after([*opening("price"), *vase_sold(revealed=False)]).truth()
+    truth = EMPTY.after([*opening("price"), *vase_sold(revealed=False)]).truth()
     assert truth == Belief(Decimal(880), {}, {"Ann": (Win("Vase", Decimal(120)),)})
 
 
@@ -209,15 +210,17 @@ def test_an_unsold_item_is_a_result_without_a_winner():
         ItemUnsold("Vase"),
         ValueRevealed("Vase", Decimal(9)),
     ]
-    view = View().after(seen)
-    assert view.results == (Result("Vase", None, None, Decimal(9), LotBidding(LOTS[0], Decimal(100), Decimal(10))),)
+    view = EMPTY.after(seen)
+    (only,) = view.results
+    assert (only.item, only.winner, only.price, only.true_value) == ("Vase", None, None, Decimal(9))
+    assert bidding_on(only) == LotBidding(Decimal(100), Decimal(10))
     assert view.truth() == Belief(Decimal(1000), {"Ann": Decimal(0), "Ben": Decimal(0)}, {})
 
 
 def test_the_bids_on_the_item_under_the_hammer_are_kept_round_by_round():
-    view = View().after([*opening(), *vase_sold()[:7]])
-    assert view.bidding == LotBidding(
-        LOTS[0],
+    view = EMPTY.after([*opening(), *vase_sold()[:7]])
+    assert view.part.item == "Vase"
+    assert bidding_on(view.part) == LotBidding(
         Decimal(100),
         Decimal(10),
         ((1, "Ann", Decimal(100)), (1, "Ben", Decimal(110)), (2, "Ann", Decimal(120))),
@@ -233,13 +236,15 @@ def test_a_lowered_price_starts_the_item_afresh():
         Acted("Ben", "Vase", Withdraw(), 1),
         PriceLowered("Vase", Decimal(50), Decimal(5)),
     ]
-    assert View().after([*opening(), *seen]).bidding == LotBidding(LOTS[0], Decimal(50), Decimal(5))
+    view = EMPTY.after([*opening(), *seen])
+    assert view.part.item == "Vase"
+    assert bidding_on(view.part) == LotBidding(Decimal(50), Decimal(5))
 
 
 def test_who_is_taken_out_by_the_rules_is_out_with_the_reason():
     out = [ItemOpened("Vase", Decimal(100), Decimal(10)), BidderWithdrew("Vase", 1, "Ben", "cannot afford")]
-    view = View().after([*opening(), *out, Acted("Ann", "Vase", Withdraw("failed bids"), 1, 4)])
-    assert view.bidding.withdrawn == {
+    view = EMPTY.after([*opening(), *out, Acted("Ann", "Vase", Withdraw("failed bids"), 1, 4)])
+    assert bidding_on(view.part).withdrawn == {
         "Ben": Withdrawal(Decimal(100), "cannot afford"),
         "Ann": Withdrawal(Decimal(100), "failed bids"),
     }
@@ -248,23 +253,24 @@ def test_who_is_taken_out_by_the_rules_is_out_with_the_reason():
 def test_why_an_attempt_failed_is_kept_and_what_is_signalled_later_is_known_beside_what_was_before():
     tried = Tried("Ann", "Vase", 1, 1, "$90 is below the least bid of $100", Bid(Decimal(90)))
     seen = [*opening(), ItemOpened("Vase", Decimal(100), Decimal(10)), tried, Signal("Ann", {"Urn": Decimal(60)})]
-    view = View().after(seen)
-    assert view.bidding.refused == tried.reason
-    assert view.bidding.bids == ()
+    view = EMPTY.after(seen)
+    assert bidding_on(view.part).refused == tried.reason
+    assert bidding_on(view.part).bids == ()
     assert view.estimates == {"Vase": 220, "Urn": 60}
 
 
 def test_the_last_plan_and_the_belief_that_is_held_count():
     said, held = Belief(Decimal(1), {}, {}), Belief(Decimal(880), {"Ann": Decimal(30)}, {})
     notes = [Planned("Ann", "first", {"Vase": 1}), Planned("Ann", "second", {"Urn": 3})]
-    view = View().after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
-    assert (view.plan, view.priorities, view.belief) == ("second", {"Urn": 3}, held)
+    view = EMPTY.after([*opening(), *notes, Believed("Ann", ("Vase",), said, 1, 0, 1, 3, held)])
+    assert (view.plan, view.priorities, view.notes["believe"].held) == ("second", {"Urn": 3}, held)
+    assert current_belief(replace(view, mind=MindSettings(correct_beliefs="none"))) == held
 
 
-@pytest.mark.parametrize("gone", [ItemSold("Vase", "Ben", Decimal(110)), ItemUnsold("Vase")], ids=repr)
+@pytest.mark.parametrize("gone", [sold("Vase", "Ben", Decimal(110)), (ItemUnsold("Vase"),)], ids=["sold", "unsold"])
 def test_what_was_predicted_is_forgotten_at_the_hammer(gone):
-    expected = (Prediction("Ben", 0.9, Decimal(150)),)
-    before = View().after([*opening(), Predicted("Ann", "Vase", expected), *vase_sold()[:4]])
-    assert before.predictions == expected
-    assert before.after([gone]).predictions == ()
-    assert before.after([gone, ItemOpened("Urn", Decimal(50), Decimal(5))]).predictions == ()
+    expected = Predicted("Ann", "Vase", (Prediction("Ben", 0.9, Decimal(150)),))
+    before = EMPTY.after([*opening(), expected, *vase_sold()[:4]])
+    assert forecasts(before) == [{"rival": "Ben", "interest": 0.9, "limit": 150}]
+    assert forecasts(before.after(gone)) == []
+    assert forecasts(before.after([*gone, ItemOpened("Urn", Decimal(50), Decimal(5))])) == []

@@ -262,7 +262,7 @@ def test_every_memory_says_of_which_auction_whose_when_and_from_what(tmp_path):
         assert re.fullmatch(r".+-[0-9a-f]{8}", value["auction"])
         assert value["bidder"] == "Ann"
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", value["time"])
-        assert re.match(r"learned$|item_sold: |item_unsold: |profiled: Ben$|bid_placed: Ben$", value["source"])
+        assert re.match(r"learned$|item_sold: |item_unsold: |profiled: Ben$|acted: Ben$", value["source"])
         assert value["schema"] == 1
         assert value["text"]
 
