@@ -21,11 +21,11 @@ from harbor._core.errors import ConfigError, ModelError, NoReply, UnreadableRepl
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.redaction import redact
+from harbor._games.english.thoughts import PROMPTS
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.providers import settings_of
 from harbor._models.replies.replay import RawCall
-from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
@@ -90,7 +90,7 @@ def used(read: int, written: int, text: str = GOOD) -> AIMessage:
 
 def a_bid_prompt() -> Prompt:
     facts = {"budget": 5_000, "minimum": 1_000, "items": [{"item": "Lot A", "start": 1_000, "estimate": 2_200}]}
-    return fill(PROMPTS / "bid.md", {"you": "Ann", "personas": [], "objective": "profit"}, facts)
+    return fill(PROMPTS / "bid.md", {"you": "Ann", "personas": [], "objective": "profit"}, facts, PROMPTS / "system.md")
 
 
 # ---------------------------------------------------------------- replies and repairs

@@ -57,7 +57,7 @@ def bargaining(monkeypatch):
         (check_seat, (half, "bargaining")),
         (check_agent, (Agent(name="half", description="demands half", make=lambda _: half), "bargaining")),
         (check_model, (find("model", "simulated"), "bargaining")),
-        (check_node, (find("node", "contest-plan"), "bargaining")),
+        (check_node, (find("node", "plan"), "bargaining")),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )

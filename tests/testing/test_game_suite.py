@@ -12,7 +12,7 @@ import pytest
 from pydantic import field_validator
 
 from harbor._games.game import Game, Measures, Play
-from harbor.events import SaleOpened
+from harbor.events import BidderWithdrew
 from harbor.games import Bid
 from harbor.testing import check_game
 
@@ -139,7 +139,7 @@ def test_an_event_that_it_does_not_list_is_named(begun_game):
 
 
 def test_an_opening_that_never_happens_is_named(begun_game):
-    broken(begun_game.MY_GAME, "the log has no SaleOpened, which opens the game", opening=SaleOpened)
+    broken(begun_game.MY_GAME, "the log has no BidderWithdrew, which opens the game", opening=BidderWithdrew)
 
 
 # ---------------------------------------------------------------- how it is played

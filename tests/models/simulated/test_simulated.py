@@ -21,12 +21,12 @@ from harbor._core.log import of_type, read_log
 from harbor._core.seeding import stream
 from harbor._games.english import forecasting
 from harbor._games.english.events import ItemSold
+from harbor._games.english.thoughts import PROMPTS
 from harbor._games.english.valuation import Option, fit, rank, shadow_price
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor.evaluation._metrics.acts import bids
-from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
 from harbor.personas._catalog.homes import HOMES, personas
 
@@ -46,6 +46,7 @@ def prompt(task: str, objective: str = "profit", tastes: Sequence[str] = (), **f
             "objective": objective,
         },
         facts,
+        PROMPTS / "system.md",
     )
 
 
