@@ -15,13 +15,13 @@ from harbor._config.models import ModelSettings, ReplyForm
 from harbor._config.protocol import ProtocolSettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.decisions import without_reasons
-from harbor._core.errors import CodeError, ConfigError, HarborError, RunFolderError, placed
+from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
 from harbor._games.game import Game, Thought
 from harbor._games.replies import Reply
-from harbor._games.view import Fold, Folds, View
+from harbor._games.view import View
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import Words
@@ -39,33 +39,6 @@ def form_of(protocol: ProtocolSettings) -> ReplyForm | None:
 
 
 @contextmanager
-def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
-    """Break the run off at a mistake in the code of a declared node; of Harbor's own nodes only the seat fails.
-
-    Raises:
-        CodeError: one line that names the bidder, the game, the node, the place of the mistake, and what it missed.
-    """
-    try:
-        yield
-    except HarborError:
-        raise
-    except Exception as error:
-        if node.run is not None or (isinstance(error, OSError) and error.errno in OUT_OF_HANDLES):
-            raise
-        if isinstance(error, LookupError | AttributeError):
-            raise CodeError(f"bidder {bidder!r}: {lacks(node, game, error)}") from error
-        who = f"bidder {bidder!r}: the node {node.name!r}"
-        raise CodeError(f"{who} has a mistake in its code ({placed(error)}); mend it") from error
-
-
-def lacks(node: ThoughtNode, game: str, error: Exception) -> str:
-    """Say which fact a node missed, in which game: a view has only what the game tells."""
-    return (
-        f"the node {node.name!r} found no such fact in the game {game!r} ({placed(error)}); mend it, or drop it there"
-    )
-
-
-@contextmanager
 def enough_files(bidder: str) -> Iterator[None]:
     """Break the run off where no more files can be opened: what a bidder would do without them is no play of its.
 
@@ -78,19 +51,6 @@ def enough_files(bidder: str) -> Iterator[None]:
         if error.errno not in OUT_OF_HANDLES:
             raise
         raise RunFolderError(f"bidder {bidder!r} can't think: {ALLOW_MORE}, then resume the run") from error
-
-
-def folds_of(bidder: str, nodes: Iterable[ThoughtNode], game: str) -> Folds:
-    """Give the folds of a bidder's nodes, by the event that each notes something of."""
-
-    def guarded(node: ThoughtNode, fold: Fold) -> Fold:
-        def noted(before: Any, event: Any) -> Any:
-            with mistakes_told(bidder, node, game):
-                return fold(before, event)
-
-        return noted
-
-    return {node.event: (node.note, guarded(node, node.fold)) for node in nodes if node.fold is not None}
 
 
 def folded(view: View | None, news: View | Iterable[Event]) -> View:
@@ -169,8 +129,8 @@ class NodeContext:
         """
         play, words = self.bidder.table.played, self.words
         facts = dict(words.facts(view, *about, **more))
-        tells = {name: find("node", name).tells for name in view.notes if name not in play.tells}
-        tells = {name: sentence for name, sentence in tells.items() if sentence and view.notes[name] is not None}
+        tells = {name: self._tells(name, view) for name in view.notes if name not in play.tells}
+        tells = {name: sentence for name, sentence in tells.items() if sentence}
         if any("`catalog`" in sentence for sentence in tells.values()):
             facts["catalog"] = view.catalog
         shared = {name: facts.pop(name) for name in SHARED if name in facts}
@@ -186,6 +146,12 @@ class NodeContext:
             words.turns(view),
             noted={name: view.notes[name] for name in tells},
         )
+
+    def _tells(self, name: str, view: View) -> str:
+        """Give what explains a note; nothing if it is not told now: what is thought at calls alone is told there."""
+        node: ThoughtNode = find("node", name)
+        elsewhere = node.occasions == ("call",) and not isinstance(view.now, Ask)
+        return "" if elsewhere or view.notes[name] is None else node.tells or ""
 
     def identity(self, view: View) -> dict[str, Any]:
         """Give the facts that stay the same in every game: who this is, and how it answers."""

@@ -66,7 +66,8 @@ PREDICT = ThoughtNode(
     check=lambda reply, view: names_each((forecast.rival for forecast in reply.forecasts), view.rivals),
     conclude=conclude,
     fold=note,
-    tells="`predict` is what you forecast of each rival for `item`: its `interest`, from 0 to 1, and its `limit`, the "
-    "highest that it will bid or pick.",
+    tells="`predict` is what you forecast for `item` of each of `rivals`: its `interest`, from 0 to 1, its `limit`, "
+    "the highest that it will bid or pick, and in `expected_interest_of_yours`, if it is there, what it expects of "
+    "you.",
     answer=answer,
 )

@@ -11,7 +11,7 @@ from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.finding import asked, find
 from harbor._games.game import Game
 from harbor._games.view import View
-from harbor.graphs._context.context import folds_of
+from harbor.graphs._context.mistakes import folds_of
 from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode
 from harbor.graphs._context.words import words_of
 from harbor.graphs._wiring.built_in import NODES

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from itertools import takewhile
 from typing import Any
 
+from harbor._core.events import LotClosed, LotOpened
+from harbor._core.log_lines import name_in_log
 from harbor._core.money import as_number, dollars
-from harbor._core.thoughts import Decided, LimitSet
+from harbor._core.thoughts import Decided, DecidedInWords, LimitSet
 from harbor._games.part import Part
 from harbor._games.view import View
 from harbor.personas._catalog.traits import foremost
@@ -79,7 +82,9 @@ def episode(view: View, result: Part) -> Value:
     rivals = [rival for rival in view.rivals if result.highest_bid(rival) is not None]
     mine = result.highest_bid(me)
     outcome = "unsold" if result.winner is None else "won" if result.winner == me else "lost"
-    reasons = next((one.reasons for one in reversed(result.events) if isinstance(one, Decided | LimitSet)), "")
+    since = takewhile(lambda one: not isinstance(one, LotOpened), reversed(result.events))
+    reasons = next((one.reasons for one in since if isinstance(one, Decided | DecidedInWords | LimitSet)), "")
+    closed = next((one for one in reversed(result.events) if isinstance(one, LotClosed)), None)
     return {
         "item": result.item,
         "start": as_number(start) if start else None,
@@ -87,6 +92,7 @@ def episode(view: View, result: Part) -> Value:
         "winner": result.winner,
         "rivals": rivals,
         "outcome": outcome,
+        "source": f"{name_in_log(closed) if closed else 'lot_closed'}: {result.item}",
         "reason": reasons,
         "text": " ".join(_sentences(result, start, mine, [name for name in rivals if name != result.winner], reasons)),
     }

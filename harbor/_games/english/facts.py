@@ -109,14 +109,16 @@ def belief(belief: Belief, earlier: Collection[str] = ()) -> Row:
     return known
 
 
-def call(view: View) -> Row:
+def call(view: View, *, in_turns: bool = False) -> Row:
     """Give what a decision needs: this item in full and the next ones in brief, the bids so far, and the call.
 
-    What stays the same from call to call comes first. What an earlier turn of a dialogue planned is not told again.
+    What stays the same from call to call comes first. What an earlier turn of a dialogue planned is not told again to
+    a thought that has its calls `in_turns`.
     """
     ask, mind, bidding = cast(Ask, view.now), view.mind, bidding_on(view.part)
-    plan: Row = {"plan": view.plan} if view.plan and mind.context == "fresh" else {}
-    view = view if mind.context == "fresh" else without_priorities(view)
+    again = in_turns and mind.context == "dialogue"
+    plan: Row = {"plan": view.plan} if view.plan and not again else {}
+    view = without_priorities(view) if again else view
     standing = _standing(view, bidding, ask.minimum, ask.maximum)
     return {**plan, **standing, **in_words(ask, mind), **refusal(ask.refusal, ask.attempt)}
 

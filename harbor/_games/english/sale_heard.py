@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator
 from harbor._core.acts import Acted
 from harbor._core.asks import Bid, Withdraw
 from harbor._core.decisions import Amount, Name, plain
-from harbor._core.events import BidderSeated, BidderWithdrew, Event, Lot, LotClosed
+from harbor._core.events import BidderSeated, BidderWithdrew, Event, Lot, LotClosed, LotOpened, WorthTold
 from harbor._core.money import DOLLAR
 from harbor._core.outcomes import HOUSE, Allocated, Paid, Signal
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
@@ -67,8 +67,20 @@ class SaleHeard:
                 self._keep(one)
 
     def _keep(self, event: Event) -> None:
-        self.view = self.view.after([event])  # first, as what can't follow from what was heard is not kept
+        self._check(event)
+        self.view = self.view.after([event])
         self.seen.append(event)
+
+    def _check(self, event: Event) -> None:
+        """Refuse what can't follow from what was heard.
+
+        Raises:
+            LookupError: it names the item.
+        """
+        if isinstance(event, WorthTold) and not self.view.place(event.item):
+            raise LookupError(f"{event.item!r} is not over, and its worth is told")
+        if self._lots and isinstance(event, LotOpened) and event.item not in [lot.name for lot in self.view.lots]:
+            raise LookupError(f"{event.item!r} is opened, and was not listed")
 
     def replay(self, events: Iterable[Event], paused: int) -> None:
         """Take events that were kept before, after what the owner gave."""
@@ -86,6 +98,9 @@ class SaleHeard:
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
         elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):
+            if isinstance(event, ItemSold) and not (self.view.part and self.view.part.got):  # told alone, as by an app
+                yield Allocated(event.winner, event.item)
+                yield Paid(event.winner, HOUSE, event.item, event.price)
             yield event
 
     @property
@@ -118,7 +133,7 @@ class SaleHeard:
         elif bidder and news.kind == "out":
             self.add(Acted(bidder, item, Withdraw(), turn))
         elif bidder and amount is not None and news.kind == "sold":
-            self.add(Allocated(bidder, item), Paid(bidder, HOUSE, item, amount), ItemSold(item, bidder, amount))
+            self.add(ItemSold(item, bidder, amount))
         elif bidder and amount is not None:
             self.add(Acted(bidder, item, Bid(amount), turn), RoundClosed(item, turn, bidder, amount))
 

@@ -58,12 +58,12 @@ def strategize(view: View) -> Row:
 
 def bid(view: View) -> Row:
     """Tell the call, and the strategic action that was chosen for it."""
-    return {**recalled(view), **facts.call(view), **chosen(view.notes.get("strategize"))}
+    return {**recalled(view), **facts.call(view, in_turns=True), **chosen(view.notes.get("strategize"))}
 
 
 def fused(view: View) -> Row:
     """Tell the call, and what is known of the rivals."""
-    return {**recalled(view), **facts.call(view), **profiles(view)}
+    return {**recalled(view), **facts.call(view, in_turns=True), **profiles(view)}
 
 
 def limit(view: View) -> Row:
