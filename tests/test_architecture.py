@@ -17,7 +17,8 @@ FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.pe
 FLOORS = (  # from the ground up: a folder imports from those below it, and from no other of its own floor
     "_core",
     "_config memory._store _models.governor",
-    "_games personas._catalog _models.replies _models.passports",
+    "personas._catalog _models.replies _models.passports",
+    "_games",
     "_games.sessions _models.calls",
     "_games.english _games.water _games.second_price _games.first_price _games.english_private _games.beauty",
     "_house _models evaluation._metrics memory._bidder",
@@ -43,9 +44,9 @@ LONG_MODULES = {
     "harbor._config.auction": (380, "the only home of defaults, with the refusals that name the remedy"),
 }
 SAME_IDEA = {
-    "acts", "auction", "believe", "bid", "board", "budget", "built_in", "cache", "experiments", "facts",
+    "acts", "auction", "believe", "bid", "board", "budget", "built_in", "cache", "events", "experiments", "facts",
     "from_public", "game", "heard", "measures", "model", "outcomes", "plan", "play", "power", "record", "registry",
-    "results", "rules", "score", "series", "settings", "verdict", "water",
+    "results", "rules", "score", "series", "settings", "thoughts", "verdict", "water",
 }  # fmt: skip
 LONGEST_FUNCTION, USUAL_MODULE = 60, 270
 
@@ -167,6 +168,19 @@ def test_rules_know_no_clock_no_files_and_no_global_random(module):
         isinstance(node, ast.Attribute) and ast.unparse(node.value) == "random" for node in ast.walk(TREES[module])
     )
     assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in ast.walk(TREES[module]))
+
+
+ENGLISH = "harbor._games.english"
+
+
+def test_nothing_outside_the_ascending_auction_names_one_of_its_events():
+    events = {node.name for node in TREES[f"{ENGLISH}.events"].body if isinstance(node, ast.ClassDef)}
+    assert {"SaleOpened", "ItemSold", "ValueRevealed"} < events
+    for module, tree in TREES.items():
+        if not module.startswith(f"{ENGLISH}."):
+            names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+            assert not names & events, module
 
 
 @pytest.mark.parametrize("module", sorted(TREES))

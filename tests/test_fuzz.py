@@ -25,13 +25,13 @@ from harbor._config.auction import AuctionConfig, read_settings
 from harbor._core import decisions
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor._core.extensions import KINDS, Found, class_of, fault
+from harbor._games import replies
 from harbor._models.calls.reading import read
 from harbor._models.calls.spoken import written
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
-from harbor.graphs._context import replies
 from harbor.memory._store.matching import check_filter, has, named_by
 
 NASTY: list[Any] = ["", " ", "0", "Ann", "../..", "/", "nan", "a:b", "a.b:C", "‮", "\x00", "é" * 40, "$gt", "x" * 300]

@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 from harbor._core.events import Lot
 from harbor._core.log_lines import Entry, is_seen_by
+from harbor._games.bidder_view import View
 from harbor._games.english import valuation
 from harbor._games.english.lot_bidding import bidding_on
 from harbor._games.english.valuation import Option
 from harbor._games.part import Part
 from harbor._games.revealed import revealed, truth_per_estimate
-from harbor._games.view import View
+from harbor.personas._catalog.tastes import fit
 
 PRUDENCES = (0.8, 0.9, 1.0, 1.1)
 """What share of its expected true value an item that suits it by half may be worth to a rival; each is as likely."""
@@ -158,7 +159,7 @@ def _updated(prior: Posterior, evidence: Evidence, limits: Mapping[tuple[str, fl
 
 def _options(coming: Sequence[Lot], values: Mapping[str, float], text: str, prudence: float) -> list[Option]:
     """Weigh the items to come as a rival of this persona and prudence would."""
-    worths = (valuation.worth(values[lot.name], valuation.fit({text: 1.0}, lot.listing)) for lot in coming)
+    worths = (valuation.worth(values[lot.name], fit({text: 1.0}, lot.listing)) for lot in coming)
     return [
         valuation.weigh(lot.name, float(lot.start), prudence * worth) for lot, worth in zip(coming, worths, strict=True)
     ]

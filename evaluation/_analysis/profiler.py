@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from harbor._core.events import BidderLabelled, CatalogShown, Listed, Lot
 from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
-from harbor._games.english.valuation import fit
 from harbor._games.outcomes import Sale, outcomes, sales
 from harbor.evaluation._metrics.acts import MadeBid, bids
+from harbor.personas._catalog.tastes import fit
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
 """What is measured of a bidder, each weighted by how well the items suit a persona."""

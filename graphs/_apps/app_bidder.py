@@ -19,8 +19,8 @@ from harbor._core.asks import Answer, Ask, Pause, Unreadable, Withdraw
 from harbor._core.decisions import as_reply
 from harbor._core.events import Event, PrivateEvent
 from harbor._core.finding import find
+from harbor._games.bidder_view import View
 from harbor._games.english.sale_heard import Brought
-from harbor._games.view import View
 from harbor._house.auctioneer import judged
 from harbor.graphs._apps.answering_up import ATTEMPTS, Values, at_price, brought, speakers
 from harbor.graphs._apps.app_model import AnyModel, client_of

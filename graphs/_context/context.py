@@ -19,9 +19,9 @@ from harbor._core.errors import ConfigError, RunFolderError
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
 from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
+from harbor._games.bidder_view import View
 from harbor._games.game import Game, Thought
 from harbor._games.replies import Reply
-from harbor._games.view import View
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import Words

@@ -8,7 +8,7 @@ from typing import Any
 
 from harbor._core.errors import CodeError, HarborError, placed
 from harbor._core.handles import OUT_OF_HANDLES
-from harbor._games.view import Fold, Folds
+from harbor._games.bidder_view import Fold, Folds
 from harbor.graphs._context.node import ThoughtNode
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from harbor._config.thinking import Placebo
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Mirrored, Profiled
-from harbor._games.view import View
+from harbor._games.bidder_view import View
 from harbor.graphs._context.node import ThoughtNode
 from harbor.personas._catalog.traits import Profile
 

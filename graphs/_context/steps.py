@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, NoReply
 from harbor._core.events import ThoughtFailed
-from harbor._games.view import View
+from harbor._games.bidder_view import View
 from harbor.graphs._context.context import BidderContext, NodeContext, Update
 from harbor.graphs._context.mistakes import mistakes_told
 from harbor.graphs._context.node import ThoughtNode

@@ -10,8 +10,8 @@ from harbor._core.asks import Ask
 from harbor._core.dialogue import Turn
 from harbor._core.thoughts import Decided, DecidedInWords
 from harbor._games.answering import Row, answered, in_words, refusal
+from harbor._games.bidder_view import View
 from harbor._games.game import Facts, Game, Thought
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 SHARED = ("rules", "catalog")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from harbor._core.thoughts import Belief, Believed, Win
 from harbor._games.answering import Row
+from harbor._games.bidder_view import View
 from harbor._games.english import facts
 from harbor._games.replies import BeliefReply
-from harbor._games.view import View
 from harbor.graphs._context.node import ThoughtNode
 
 if TYPE_CHECKING:

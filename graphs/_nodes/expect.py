@@ -9,9 +9,9 @@ from harbor._config.auction import Simulated
 from harbor._core.asks import Pause
 from harbor._core.finding import find
 from harbor._core.thoughts import Expected
+from harbor._games.bidder_view import View
 from harbor._games.game import Facts, Play, Values
 from harbor._games.replies import ForecastReply, names_each
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Learned
 from harbor._games.answering import Row
+from harbor._games.bidder_view import View
 from harbor._games.replies import LearnReply
 from harbor._games.types_of_play import learn as answer
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import LotOpened
 from harbor._core.thoughts import LimitSet
+from harbor._games.bidder_view import View
 from harbor._games.replies import LimitReply
-from harbor._games.view import View
 from harbor.graphs._context.node import ThoughtNode
 
 if TYPE_CHECKING:

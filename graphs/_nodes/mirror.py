@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Mirrored
 from harbor._games.answering import Row, weights_over
+from harbor._games.bidder_view import View
 from harbor._games.replies import MirrorReply, names_each
 from harbor._games.types_of_play import mirror as answer
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.graphs._nodes.profile import mend, records
 

@@ -10,9 +10,9 @@ from random import Random
 from harbor._config.auction import Simulated
 from harbor._core.finding import find
 from harbor._core.thoughts import Planned
+from harbor._games.bidder_view import View
 from harbor._games.game import Facts, Play, Values
 from harbor._games.replies import ContestPlan, Plan
-from harbor._games.view import View
 from harbor.graphs._context.node import NOTHING_MORE, PROMPTS, ThoughtNode
 
 

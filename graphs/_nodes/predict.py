@@ -9,9 +9,9 @@ from typing import Any
 
 from harbor._core.thoughts import Predicted, Prediction
 from harbor._games.answering import Row
+from harbor._games.bidder_view import View
 from harbor._games.replies import PredictReply, names_each
 from harbor._games.types_of_play import predict as answer
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 

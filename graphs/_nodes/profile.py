@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Profiled
 from harbor._games.answering import Row, weights_over
+from harbor._games.bidder_view import View
 from harbor._games.part import Part
 from harbor._games.replies import ProfileReply, Weight
 from harbor._games.types_of_play import profile as answer
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 MOST_RECORDS = 20

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from harbor._config.auction import MindSettings
 from harbor._core.thoughts import Memory, Recalled
-from harbor._games.view import View
+from harbor._games.bidder_view import View
 from harbor.graphs._context.node import ThoughtNode
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import cast
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Strategized
 from harbor._games.answering import Row, strategy_note
+from harbor._games.bidder_view import View
 from harbor._games.replies import StrategyReply
 from harbor._games.types_of_play import strategize as answer
-from harbor._games.view import View
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 
 

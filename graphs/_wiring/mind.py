@@ -9,8 +9,8 @@ from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.finding import asked, find
+from harbor._games.bidder_view import View
 from harbor._games.game import Game
-from harbor._games.view import View
 from harbor.graphs._context.mistakes import folds_of
 from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode
 from harbor.graphs._context.words import words_of

@@ -10,7 +10,7 @@ from harbor._core.asks import Ask, Bid, Withdraw
 from harbor._core.spaces import Space
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Decided, DecidedInWords, Strategized
-from harbor._games.view import View
+from harbor._games.bidder_view import View
 
 Row = dict[str, Any]
 

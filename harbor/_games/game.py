@@ -22,12 +22,12 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry, named
 from harbor._core.prompts import unfillable
 from harbor._games import outcomes
+from harbor._games.bidder_view import Outlook as Outlook
+from harbor._games.bidder_view import Seen as Seen
+from harbor._games.bidder_view import View, Yardstick, by_estimate, no_outlook
 from harbor._games.board import Board, PlainBoard
 from harbor._games.mechanism import Mechanism, Shown
 from harbor._games.types_of_play import OF_WORTH
-from harbor._games.view import Outlook as Outlook
-from harbor._games.view import Seen as Seen
-from harbor._games.view import View, Yardstick, by_estimate, no_outlook
 
 Facts = Mapping[str, Any]
 """What a prompt tells, as JSON: texts, numbers, lists and tables."""

@@ -146,7 +146,7 @@ class BidderMemory:
     async def keep_episodes(self, episodes: Iterable[Value]) -> None:
         """Store how the items of this auction went."""
         values = {f"{self.auction}:{episode['item']}": episode for episode in episodes}
-        await self._keep("episode", values, lambda episode: str(episode["source"]))
+        await self._keep("episode", values, _event_of)
 
     async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
         """Store the dossiers of rivals; each contains the dossier before it, for a resumed auction."""
@@ -178,6 +178,11 @@ class BidderMemory:
 
     async def _search(self, kind: MemoryKind, game: str, limit: int = EVERYTHING, **how: Any) -> list[SearchItem]:
         return await self.store.asearch(self.namespace(kind, game), limit=limit, **how)
+
+
+def _event_of(episode: Value) -> str:
+    """Name the event of the log that an episode comes from."""
+    return str(episode.get("source", f"lot_closed: {episode['item']}"))
 
 
 def _event_of_dossier(dossier: Value) -> str:

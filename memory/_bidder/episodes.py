@@ -14,8 +14,8 @@ from harbor._core.events import LotClosed, LotOpened
 from harbor._core.log_lines import name_in_log
 from harbor._core.money import as_number, dollars
 from harbor._core.thoughts import Decided, DecidedInWords, LimitSet
+from harbor._games.bidder_view import View
 from harbor._games.part import Part
-from harbor._games.view import View
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]

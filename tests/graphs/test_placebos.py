@@ -23,8 +23,8 @@ from harbor._core.events import BidderSeated, CatalogShown, Event, Lot, ModelCal
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
+from harbor._games.bidder_view import View
 from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened
-from harbor._games.view import View
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.placebos import told

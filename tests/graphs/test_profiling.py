@@ -43,7 +43,7 @@ from harbor._core.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened, ValueRevealed
 from harbor._games.english.opponent_model import BiddingRecord, update
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
-from harbor._games.english.valuation import fit, worth
+from harbor._games.english.valuation import worth
 from harbor._games.replies import Weight
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
@@ -55,6 +55,7 @@ from harbor.graphs._nodes.profile import mend
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.homes import HOMES, personas
+from harbor.personas._catalog.tastes import fit
 from support.sold import sold
 
 TEXTS = {key: one.text for key, one in personas().items()}

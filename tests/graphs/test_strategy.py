@@ -25,13 +25,14 @@ from harbor._core.outcomes import Signal
 from harbor._core.seeding import stream
 from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened
-from harbor._games.english.valuation import fit, worth
+from harbor._games.english.valuation import worth
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.strategy import agreement, strategies
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.personas._catalog.tastes import fit
 
 ACTIONS = get_args(StrategicAction)
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")

@@ -15,10 +15,10 @@ from harbor._core.money import to_cents
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Belief
 from harbor._games.answering import Row, answered, chosen, forecasts, in_words, profiled, refusal, strategy_note
+from harbor._games.bidder_view import View
 from harbor._games.english.lot_bidding import LotBidding, bidding_on
 from harbor._games.part import Part
 from harbor._games.revealed import revealed, truth_per_estimate
-from harbor._games.view import View
 
 SHOWN = 20
 """How many coming items, and how many of the last ones, a prompt lists; the others are summed up.

@@ -11,6 +11,7 @@ from harbor._games.english import opponent_model as opponent_model
 from harbor._games.english import valuation as valuation
 from harbor._games.english.learning import Experience, expected_cost
 from harbor._games.english.valuation import Option
+from harbor.personas._catalog.tastes import fit
 
 Facts = Mapping[str, Any]
 Values = dict[str, Any]
@@ -56,7 +57,7 @@ def worth(facts: Facts, item: Values) -> float:
     value = float(item["value"])
     if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
         return min(value, valuation.expected(facts, float(facts.get("mean_estimate", item["estimate"]))))
-    return valuation.worth(value, valuation.fit(_tastes(facts), item.get("listing", "")))
+    return valuation.worth(value, fit(_tastes(facts), item.get("listing", "")))
 
 
 def _tastes(facts: Facts) -> dict[str, float]:

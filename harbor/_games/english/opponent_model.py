@@ -12,6 +12,7 @@ from typing import Any
 
 from harbor._games.english import valuation as valuation
 from harbor.personas._catalog import traits
+from harbor.personas._catalog.tastes import fit
 from harbor.personas._catalog.traits import Profile
 
 SHADOWS = (1.0, 1.2, 1.4, 1.6)
@@ -60,7 +61,7 @@ def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) 
         return dict(profile)
     prior = traits.shares(profile, catalog)
     posterior = {
-        persona: prior[persona] * _likelihood(valuation.fit({text: 1.0}, record.listing), record)
+        persona: prior[persona] * _likelihood(fit({text: 1.0}, record.listing), record)
         for persona, text in catalog.items()
     }
     total = sum(posterior.values())
@@ -86,7 +87,7 @@ def interest(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, An
         return 0.5
     listing = str(item.get("listing", ""))
     shares = traits.shares(profile, catalog)
-    return sum(share * valuation.fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())
+    return sum(share * fit({catalog[persona]: 1.0}, listing) for persona, share in shares.items())
 
 
 def limits(

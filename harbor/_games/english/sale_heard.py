@@ -15,9 +15,9 @@ from harbor._core.decisions import Amount, Name, plain
 from harbor._core.events import BidderSeated, BidderWithdrew, Event, Lot, LotClosed, LotOpened, WorthTold
 from harbor._core.money import DOLLAR
 from harbor._core.outcomes import HOUSE, Allocated, Paid, Signal
+from harbor._games.bidder_view import View
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
 from harbor._games.english.lot_bidding import LotBidding, bidding_on
-from harbor._games.view import View
 
 UNTOLD = Decimal(0)
 """The price of an item of which none was told."""

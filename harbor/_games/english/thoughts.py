@@ -9,10 +9,10 @@ from typing import Any
 
 from harbor._config.auction import Simulated
 from harbor._games.answering import Row, chosen, profiles, recalled, weights_over
+from harbor._games.bidder_view import View
 from harbor._games.english import facts, policy
 from harbor._games.game import Facts, Thought, Values
 from harbor._games.replies import BeliefReply, FusedReply, LimitReply, Plan, covers
-from harbor._games.view import View
 
 PROMPTS = files("harbor._games.english") / "prompts"
 

@@ -1,4 +1,4 @@
-"""How the built-in model judges: fit from texts, worth from estimates, limits from a budget's shadow price.
+"""How the built-in model judges: worth from estimates and from fit, limits from a budget's shadow price.
 
 Everything here is arithmetic on the facts of a prompt; nothing knows a true value or a label.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from math import inf
 from typing import Any
 
@@ -16,9 +15,6 @@ FACE_VALUE = 1.0
 
 TASTE = 0.3
 """How far a perfect fit raises, or no fit lowers, what an item is worth to a bidder with a persona: by half of this."""
-
-FULL_FIT = 0.25
-"""The share of common vocabulary (cosine) from which a listing counts as a perfect fit."""
 
 EAGERNESS = {1: 0.85, 2: 0.95, 3: 1.0}
 """How much of what an item is worth a priority lets a bidder pay."""
@@ -36,31 +32,6 @@ class Option:
     def ratio(self) -> float:
         """Worth per dollar of cost, without end for what costs nothing."""
         return self.worth / self.cost if self.cost else inf
-
-
-@cache
-def _vectorizer() -> Any:
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    words = r"[a-z]{3,}"
-    return HashingVectorizer(stop_words="english", alternate_sign=False, n_features=2**16, token_pattern=words)
-
-
-@lru_cache(maxsize=4096)
-def _likeness(one: str, other: str) -> float:
-    vectors = _vectorizer().transform([one, other])
-    vectors.data = vectors.data**0.5  # a word said twice is not twice the interest
-    product = vectors[0].multiply(vectors[1]).sum()
-    norms = (vectors[0].multiply(vectors[0]).sum() * vectors[1].multiply(vectors[1]).sum()) ** 0.5
-    return float(product / norms) if norms else 0.0
-
-
-def fit(tastes: Mapping[str, float], listing: str) -> float:
-    """Judge how well a listing suits tastes, given as share by text, from 0 to 1; one half where nothing is said."""
-    if not tastes or not listing:
-        return 0.5
-    likeness = sum(share * _likeness(text, listing) for text, share in tastes.items()) / sum(tastes.values())
-    return min(1.0, likeness / FULL_FIT)
 
 
 def expected(facts: Mapping[str, Any], estimate: float) -> float:

@@ -16,11 +16,12 @@ from harbor._core.asks import Bid
 from harbor._core.events import BidderLabelled, Event, ItemLabelled, Lot, PublicEvent
 from harbor._core.log_lines import Entry
 from harbor._core.seeding import stream
-from harbor._games.english.events import ItemSold, SaleOpened
+from harbor._games.english.events import SaleOpened
 from harbor.evaluation._analysis.profiler import FEATURES, features, train
 from harbor.evaluation._metrics.profiling import divergence
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.homes import HOMES, personas
+from support.sold import sold
 
 EVERY = [*personas()]
 KNOWN, HELD_OUT = EVERY[::2], EVERY[1::2]
@@ -132,10 +133,10 @@ TWO_SALES = entries(
     bid("Loft", 1, "Ann", 100),
     bid("Loft", 1, "Ben", 110),
     bid("Loft", 2, "Ann", 150),
-    ItemSold("Loft", "Ann", Decimal(150)),
+    *sold("Loft", "Ann", Decimal(150)),
     bid("Farm", 1, "Ann", 200),
     bid("Farm", 1, "Ben", 260),
-    ItemSold("Farm", "Ben", Decimal(260)),
+    *sold("Farm", "Ben", Decimal(260)),
 )
 
 

@@ -42,6 +42,7 @@ SMALL = {  # what is kept of each preset: all arms and conditions, of which none
     "persona-behaviour": {"count": 3, "matched": 1},
     "persona-profit": {"count": 3, "matched": 1, "repeats": 2},
     "tom": {"count": 3, "matched": 1},
+    "tom-everywhere": {"count": 3, "runs": 2},
     "bidding": FEW,
     "profiling": {"count": 8},
     "profiling-capacity": {"count": 6, "matched": 1},

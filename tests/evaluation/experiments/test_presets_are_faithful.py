@@ -31,7 +31,7 @@ from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._nodes.believe import compare
 
-OWN = {"bidding", "multiverse"}
+OWN = {"bidding", "multiverse", "tom-everywhere"}
 """Harbor's own experiments, which no paper has."""
 NOT_PRINTED = "not printed"
 """What neither the paper nor its public code tells. Whatever we do then has to be declared."""

@@ -86,8 +86,8 @@ def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_predicti
 
 def test_shares_of_the_last_profile_are_set_beside_the_rival_s_own():
     told = [BidderLabelled("Ben", {"urban": 1.0}, "simulated"), CatalogShown("Ann", {"urban": "a", "rural": "b"})]
-    told += [Profiled("Ann", "Ben", "Loft", {"urban": -1.0, "rural": 1.0}, 0)]
-    told += [Profiled("Ann", "Ben", "Farm", {"urban": 0.5, "rural": -0.5}, 0)]
+    told += [ItemUnsold("Loft"), Profiled("Ann", "Ben", "Loft", {"urban": -1.0, "rural": 1.0}, 0)]
+    told += [ItemUnsold("Farm"), Profiled("Ann", "Ben", "Farm", {"urban": 0.5, "rural": -0.5}, 0)]
     assert values("profile_reliability", OPENED, *told) == {
         ("Ann", "predicted", 4): 0.25,
         ("Ann", "observed", 4): 0,

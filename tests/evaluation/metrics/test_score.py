@@ -153,7 +153,7 @@ def test_score_takes_the_metrics_it_is_asked_for_and_a_log_for_a_folder(folders)
     assert found["survivors"]["value"] is not None
     assert (found["profit_ratio"]["value"], found["profit_ratio"]["missing"]) == (
         None,
-        "the log is of another game: it has no SaleOpened",
+        "the log is of another game: it has no Listed",
     )
 
 

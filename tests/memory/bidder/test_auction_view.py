@@ -20,12 +20,12 @@ from harbor._core.log import Log
 from harbor._core.outcomes import Signal
 from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.answering import forecasts
+from harbor._games.bidder_view import View
 from harbor._games.english.events import ItemOpened, ItemUnsold, PriceLowered, RoundClosed, SaleOpened, ValueRevealed
 from harbor._games.english.facts import current_belief
 from harbor._games.english.lot_bidding import LotBidding, Withdrawal, bidding_on
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
-from harbor._games.view import View
 from harbor._house.sale import Sale
 from harbor.graphs._wiring.mind import first_view, nodes_of
 from support.sold import sold

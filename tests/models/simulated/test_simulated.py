@@ -22,13 +22,14 @@ from harbor._core.seeding import stream
 from harbor._games.english import forecasting
 from harbor._games.english.events import ItemSold
 from harbor._games.english.thoughts import PROMPTS
-from harbor._games.english.valuation import Option, fit, rank, shadow_price
+from harbor._games.english.valuation import Option, rank, shadow_price
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.prompting import fill
 from harbor.personas._catalog.homes import HOMES, personas
+from harbor.personas._catalog.tastes import fit
 
 Row = dict[str, Any]
 
