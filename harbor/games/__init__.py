@@ -8,6 +8,7 @@ from harbor._core.faces import face
 
 if TYPE_CHECKING:
     from harbor._config.auction import AuctionConfig as AuctionConfig
+    from harbor._config.auction import Persona as Persona
     from harbor._config.models import Simulated as Simulated
     from harbor._config.rules import RuleSettings as RuleSettings
     from harbor._core.actions import Accept as Accept
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from harbor._games.game import Measures as Measures
     from harbor._games.game import Outlook as Outlook
     from harbor._games.game import Play as Play
+    from harbor._games.game import Thought as Thought
     from harbor._games.mechanism import Mechanism as Mechanism
     from harbor._games.policies import Truthful as Truthful
     from harbor._games.scripted import ScriptedPolicy as ScriptedPolicy
