@@ -43,7 +43,7 @@ studies: .venv/installed-dev  ## how often intervals cover and tests err, what p
 results: .venv/installed-dev  ## run the studies of RESULTS.md anew and write its numbers; about half an hour on two cores
 	rm -rf build/results && $(BIN)/python bench/results.py
 
-golden: .venv/installed-dev  ## hold 1,226 games again and compare decisions, prompts, standings, metrics and pages with tests/golden; five minutes
+golden: .venv/installed-dev  ## hold 1,258 games again and compare decisions, prompts, standings, metrics and pages with tests/golden; five minutes
 	$(BIN)/python tests/golden/make.py make build/golden && $(BIN)/python tests/golden/make.py compare tests/golden build/golden
 
 load: .venv/installed-dev  ## a million settlements of each game, a thousand auctions, large games, many at once; half an hour

@@ -159,7 +159,7 @@ class NodeContext:
         who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
         who |= {"personas": personas} if personas else {}
         who |= {"relative_objective": True} if self.switches.relative_objective else {}
-        return who | ({"objective": view.objective} if "objective" in self.bidder.table.uses else {})
+        return who | ({"objective": view.objective} if "objective" in self.bidder.table.played.tells else {})
 
     async def ask(
         self,

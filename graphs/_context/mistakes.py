@@ -24,7 +24,7 @@ def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
     except HarborError:
         raise
     except Exception as error:
-        if node.run is not None or (isinstance(error, OSError) and error.errno in OUT_OF_HANDLES):
+        if node.is_harbors or (isinstance(error, OSError) and error.errno in OUT_OF_HANDLES):
             raise
         if isinstance(error, LookupError | AttributeError):
             raise CodeError(f"bidder {bidder!r}: {lacks(node, game, error)}") from error

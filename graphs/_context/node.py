@@ -98,6 +98,11 @@ class ThoughtNode:
         return self.name.replace("-", "_")
 
     @property
+    def is_harbors(self) -> bool:
+        """Whether it is one of Harbor's own, or runs by itself: a mistake in it costs its bidder and not the run."""
+        return self.run is not None or (self.prompt is not None and PROMPTS / self.prompt.name == self.prompt)
+
+    @property
     def asks(self) -> bool:
         """Whether it asks a model."""
         return self.answers or self.reply is not None

@@ -12,7 +12,7 @@ from harbor._core.thoughts import Decided, DecidedInWords
 from harbor._games.answering import Row, answered, in_words, refusal
 from harbor._games.bidder_view import View
 from harbor._games.game import Facts, Game, Thought
-from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._context.node import ThoughtNode
 
 SHARED = ("rules", "catalog")
 """The facts that are the same for every call of a seat, or for every seat."""
@@ -36,7 +36,7 @@ def task_of(node: ThoughtNode, game: Game) -> str:
     if node.name in game.played.thoughts or node.prompt is None:
         usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
-    return node.prompt.name.removesuffix(".md") if (PROMPTS / node.prompt.name) == node.prompt else node.task
+    return node.prompt.name.removesuffix(".md") if node.is_harbors else node.task
 
 
 def standing(game: Game, view: View) -> Row:

@@ -36,18 +36,18 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
     Raises:
         ConfigError: a node of its own is not there, does nothing here, or does not fit the others.
     """
-    played: Game = find("game", game)
-    usual = usual_nodes(played)
+    table: Game = find("game", game)
+    play, usual = table.played, usual_nodes(table)
     own = [asked("node", name) for name in mind.nodes]
     for node in own:
-        if wrong := _misfit(node, played, usual) or ("" if _on(node, mind, memory) else OFF):
+        if wrong := _misfit(node, table, usual) or ("" if _on(node, mind, memory) else OFF):
             raise ConfigError(f"node {node.name!r} {wrong}")
         _check_needs(node, [*usual, *own])
-    ordered = sorted(usual, key=lambda node: node.name in played.played.thoughts)
+    ordered = sorted(usual, key=lambda node: node.name in play.thoughts)
     nodes = {node.place: _adapted(node, mind) for node in (*ordered, *own) if _on(node, mind, memory)}
     answering = [repr(node.name) for node in nodes.values() if node.answers]
     if not answering:
-        raise ConfigError(_nobody_answers(played, mind, memory))
+        raise ConfigError(_nobody_answers(table, mind, memory))
     if len(answering) > 1:
         raise ConfigError(f"{' and '.join(answering)} each answer a call; a bidder has one node that does: drop one")
     for occasion in OCCASIONS:
@@ -59,8 +59,8 @@ def _nobody_answers(game: Game, mind: MindSettings, memory: MemorySettings) -> s
     """Say why no node answers a call: the game has no words for the one that would."""
     for node in NODES:
         if node.answers and _on(node, mind, memory):
-            lack = "needs a prompt, and the play of the game has none for it; leave it off"
-            return f"game {game.name!r}: node {node.name!r} {lack}"
+            setting = f"{node.uses[0]} {getattr(mind, node.uses[0])!r}" if node.uses else f"nodes {node.name!r}"
+            return f"the game {game.name!r} has no words for the node {node.name!r}; drop {setting}"
     return "no node of this bidder answers a call; write answers=True in the one that does"
 
 

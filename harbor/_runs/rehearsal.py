@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 
 from harbor._config.auction import Simulated
-from harbor._core.acts import Acted
 from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, HarborError, told
-from harbor._core.events import Event
+from harbor._core.events import EVERYONE, Event
 from harbor._core.extensions import Found
 from harbor._core.log_lines import is_seen_by, named
 from harbor._core.seeding import stream
@@ -26,6 +25,7 @@ MOST_TURNS = 20
 """How many turns of a stranger's game are tried before it is first run."""
 RESERVED = ("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt")
 """Facts that prompts of every game have; those of a game need other names."""
+IDLE_PROFILES = "shows nothing of what they do with these settings"
 UNTIL = "until harbor.testing.check_game passes"
 _REHEARSED: dict[str, Game] = {}
 """The games that were rehearsed in this process, by name."""
@@ -51,7 +51,7 @@ def rehearse(one: Found, auction: ResolvedAuction) -> None:
 
 def _play(one: Found, auction: ResolvedAuction) -> None:
     rng = stream(auction.config.seed, "rehearsal")
-    for news, asks, seen in _turns(one.value, auction, rng):
+    for news, asks, seen in _turns(one.value, auction, rng, rng):
         _check_events(one, news)
         for ask in asks:
             _answer(one, ask, seen[ask.bidder], rng)
@@ -61,8 +61,8 @@ Turn = tuple[Sequence[Event], Sequence[Ask], Mapping[str, list[Event]]]
 """What happened, who is asked then, and what each bidder has seen."""
 
 
-def _turns(game: Game, auction: ResolvedAuction, rng: Random) -> Iterator[Turn]:
-    """Play by chance, turn by turn, as far as a rehearsal goes."""
+def _turns(game: Game, auction: ResolvedAuction, rng: Random, players: Random) -> Iterator[Turn]:
+    """Play turn by turn, as far as a rehearsal goes; the rules draw from one stream, the players from another."""
     rules = build(auction.config)  # of their own: those of the auction stay as they are
     seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
     _, news, state = settled(rules, rules.start(), {}, rng, game.acts, game.draws)
@@ -73,7 +73,7 @@ def _turns(game: Game, auction: ResolvedAuction, rng: Random) -> Iterator[Turn]:
         yield news, asks, seen
         if not asks:
             return
-        actions = {ask.bidder: drawn(ask, rng) for ask in asks}
+        actions = {ask.bidder: drawn(ask, players) for ask in asks}
         acts, news, state = settled(rules, state, actions, rng, game.acts, game.draws)
         _hear(seen, acts)
 
@@ -83,17 +83,21 @@ def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
     profilers = [one.settings.name for one in auction.bidders if any(node.event is Profiled for node in one.nodes)]
     if not profilers or game.acts == "open":
         return
-    rng = stream(auction.config.seed, "rehearsal")
-    if any(
-        isinstance(event, Acted) for *_, seen in _turns(game, auction, rng) for one in seen.values() for event in one
-    ):
+    if _public(game, auction, "one way") != _public(game, auction, "another"):
         return
     who, verb = " and ".join(profilers), "profiles" if len(profilers) == 1 else "profile"
     warnings.warn(
-        f"{who} {verb} rivals, and the game {game.name!r} shows nothing of what they do with these settings: profiles"
-        " stay uniform, and their calls are paid all the same; show it, or set theory_of_mind = 'none'",
+        f"{who} {verb} rivals, and the game {game.name!r} {IDLE_PROFILES}: profiles stay uniform, and their calls are"
+        " paid all the same; show it, or set theory_of_mind = 'none'",
         stacklevel=5,
     )
+
+
+def _public(game: Game, auction: ResolvedAuction, way: str) -> list[Event]:
+    """Give what everyone sees of a rehearsal whose players draw in some way."""
+    seed = auction.config.seed
+    *_, (_, _, seen) = _turns(game, auction, stream(seed, "rehearsal"), stream(seed, "rehearsal", way))
+    return [event for event in next(iter(seen.values())) if event.audience == EVERYONE]
 
 
 def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:

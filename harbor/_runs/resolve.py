@@ -109,8 +109,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     for name in config.memory.games:
         found("game", name)
     personas = with_types(game.value, extended(catalogue_of(config.catalogue), config.personas))
-    types = told_apart(game.value, config, personas)
-    catalog = {key: persona_of(types, key) for key in config.profile_over or types}
+    catalog = told_apart(game.value, config, personas)
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
     check_idle(config, game.value)
     parts = parts_of(config, models.values())
@@ -140,17 +139,23 @@ def with_types(game: Game, personas: Mapping[str, Persona]) -> Mapping[str, Pers
 
 
 def told_apart(game: Game, config: AuctionConfig, personas: Mapping[str, Persona]) -> Mapping[str, Persona]:
-    """Give the types that rivals can be told apart by: those of the game and of one's own, or all personas."""
+    """Give the types that rivals are profiled over: of the game and of one's own, or all personas, or those named.
+
+    Raises:
+        ConfigError: one that is named is none of these.
+    """
     if not game.types:
-        return personas
+        return {key: persona_of(personas, key) for key in config.profile_over or personas}
     own = {one.id: one for one in (*game.types, *config.personas)}
-    for name in config.profile_over or ():
+    if config.profile_over is None or all(bidder.theory_of_mind == "none" for bidder in config.bidders):
+        return own
+    for name in config.profile_over:
         if name not in own:
             known = ", ".join(map(repr, own))
             raise ConfigError(
                 f"profile_over {name!r} is no type of the game {game.name!r}, which has {known}; take one"
             )
-    return own
+    return {name: own[name] for name in config.profile_over}
 
 
 def _bidder(

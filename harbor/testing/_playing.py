@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -25,6 +26,7 @@ from harbor._games.purity import require
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
 from harbor._runs.items import with_items
+from harbor._runs.rehearsal import IDLE_PROFILES
 from harbor.graphs._wiring.mind import usual_nodes
 
 MOST_TURNS = 10_000
@@ -141,7 +143,9 @@ def played(auction: Auction) -> Played:
     """Run an auction, and require that it ends, that no seat or thought fails, and that its log is read back."""
     with TemporaryDirectory() as place, promised(f"the game {auction.rules.game!r}"):
         folder = Path(place) / "run"
-        log = auction.run(out=folder, listen=end_of_patience()).log
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", f".*{IDLE_PROFILES}")  # what a suite plays costs nothing
+            log = auction.run(out=folder, listen=end_of_patience()).log
         read = read_log(folder / EVENTS).entries
         require([one.event for one in read] == [one.event for one in log], "a log that is read back differs")
         lines = (folder / CALLS).read_text(encoding="utf-8").splitlines()

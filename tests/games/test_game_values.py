@@ -10,6 +10,7 @@ from importlib.metadata import version
 
 import pytest
 
+from harbor import use
 from harbor._config.auction import AuctionConfig, Bidder, read_settings
 from harbor._core.errors import ConfigError, LogError
 from harbor._core.events import SCHEMA_VERSION, LogOpened, PublicEvent
@@ -205,9 +206,22 @@ def test_a_game_whose_measures_lack_a_part_is_refused_by_the_name_of_that(part):
     assert f"game 'water' lacks measures.{part}: " in complaint(measures=measures)
 
 
+def test_a_model_can_not_play_a_game_that_does_not_say_how():
+    with installed():
+        use(
+            dataclasses.replace(
+                WATER,
+                name="mute",
+                settings=type("MuteRules", (WaterRules,), {"__annotations__": {"game": str}, "game": "mute"}),
+                play=None,
+            )
+        )
+        with pytest.raises(ConfigError, match="the game 'mute' has no prompts for bidders with models; give it a Play"):
+            Auction(bidders=[Bidder("Alex"), Bidder("Bob")], rules={"game": "mute"}).run()
+
+
 def test_parts_that_do_not_fit_together_are_refused():
     twin = dataclasses.make_dataclass("LotClosed", [("item", str)], bases=(PublicEvent,), frozen=True)
-    assert "lacks play: " in complaint(play=None)
     assert "lacks play.forecast: " in complaint(play=dataclasses.replace(WATER.play, forecast=None))
     assert "write in WaterRules: game: str = 'dry'" in complaint(name="dry")
     assert "two events are called 'LotClosed'" in complaint(events=(*WATER.events, twin))

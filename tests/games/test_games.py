@@ -108,8 +108,8 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
     [
         ({"items": ITEMS}, "the game 'water' has no use for items; drop it"),
         (
-            {"bidders": [Bidder("Alex", strategy="on")]},
-            "bidder 'Alex' of the game 'water' has no use for strategy: neither the game nor a node of its mind",
+            {"bidders": [Bidder("Alex", strategy="fused")]},
+            "bidder 'Alex': the game 'water' has no words for the node 'fused'; drop strategy 'fused'",
         ),
         (
             {"bidders": [Bidder("Alex", rule="truthful")]},

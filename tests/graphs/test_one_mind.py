@@ -332,7 +332,9 @@ def test_a_type_that_a_game_does_not_name_is_refused():
 def test_a_thought_that_a_game_has_no_words_for_is_refused_in_one_line(setting, node):
     with pytest.raises(ConfigError) as refused:
         game("second-price", **setting).run()
-    assert str(refused.value).startswith(f"bidder 'Ann': game 'second-price': node '{node}' needs a prompt")
+    name, value = next(iter(setting.items()))
+    wanted = f"bidder 'Ann': the game 'second-price' has no words for the node '{node}'; drop {name} '{value}'"
+    assert str(refused.value) == wanted
 
 
 def test_a_fact_that_a_game_does_not_tell_is_named_with_the_game_and_the_node(tmp_path, monkeypatch):

@@ -47,7 +47,8 @@ PLAYERS = {
     "agent": {"agent": True},
 }
 PROTOCOL = {"believe", "reply", "context", "facts", "bounds", "hints", "relative_objective"}
-SESSIONS = {"planning", "chain_of_thought", "model", *PROTOCOL}
+MIND = {"planning", "theory_of_mind", "predict", "strategy", "memory", "learning"}
+SESSIONS = {*MIND, "chain_of_thought", "model", *PROTOCOL}
 
 
 class Silent(BaseChatAgent):
@@ -104,6 +105,8 @@ def test_a_setting_is_refused_where_neither_the_game_nor_the_player_reads_it(gam
     said = refusal(game, player, setting)
     if setting in read_by(player, game):
         assert said == ""
+    elif setting == "bidding" and player == "model":
+        assert said == f"bidder 'Alex': the game {game!r} has no words for the node 'limit'; drop bidding 'limit'"
     else:
         assert said.startswith(f"bidder 'Alex' of the game {game!r} has no use for {setting}: neither the game nor")
 

@@ -225,14 +225,14 @@ def test_run_and_hold_series_each_refuse_what_is_the_others():
         run_series(short().model_copy(update={"series": None}))
 
 
-def test_a_series_of_another_game_is_refused():
+def test_a_series_of_another_game_is_ranked_by_what_everyone_earned():
     config = Auction(
         bidders=[Bidder("Ann", rule="rational"), Bidder("Ben", rule="rational")],
-        rules={"game": "water"},
+        rules={"game": "second-price", "runs": 2},
         series={"auctions": 2},
     )
-    with pytest.raises(ConfigError, match="the game 'water' is not held in series"):
-        run_series(config)
+    held = of_type(run_series(config).log, AuctionHeld)
+    assert [set(one.ranks) for one in held] == [{"Ann", "Ben"}] * 2
 
 
 def test_the_preset_is_the_published_arena():
