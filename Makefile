@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
 ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
-STUDIES := $(addprefix bench/test_,coverage.py promised_power.py equilibrium.py governor_limits.py)
+STUDIES := $(addprefix bench/test_,coverage.py promised_power.py equilibrium.py governor_limits.py told_apart.py)
 LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides locks/without-torch.txt --universal \
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
@@ -37,7 +37,7 @@ format: .venv/installed-dev
 bench: .venv/installed-dev  ## measure; prints a table
 	$(BIN)/pytest bench $(addprefix --ignore ,bench/test_load.py $(STUDIES)) -q -p no:cacheprovider --benchmark-columns=min,median,rounds
 
-studies: .venv/installed-dev  ## how often intervals cover and tests err, what power promises, whether bids are in equilibrium and the governor keeps limits; about a quarter of an hour
+studies: .venv/installed-dev  ## how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; about a quarter of an hour
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
 
 results: .venv/installed-dev  ## run the studies of RESULTS.md anew and write its numbers; about half an hour on two cores

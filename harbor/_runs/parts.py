@@ -7,20 +7,27 @@ from collections.abc import Iterable, Iterator
 from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._config.dialects import PROVIDERS
 from harbor._config.models import GIVEN
+from harbor._core import thoughts
 from harbor._core.extensions import Kind, Part
 from harbor._core.finding import found
+from harbor.graphs._context.node import ThoughtNode
 from harbor.personas._catalog.catalogue import catalogue_of
 
 
-def parts_of(config: AuctionConfig, models: Iterable[ModelSettings]) -> tuple[Part, ...]:
+def parts_of(
+    config: AuctionConfig, models: Iterable[ModelSettings], nodes: Iterable[ThoughtNode] = ()
+) -> tuple[Part, ...]:
     """Name the game, then nodes, policies and agents of bidders, then models and the catalogue, each once.
 
     Args:
         config: the settings.
         models: those of the models in use; one that was given as an object, or is of a provider, is no extension.
+        nodes: those of the bidders; one whose event the core does not know has to be named for who reads the log.
     """
-    named = dict.fromkeys([("game", config.rules.game), *_of_bidders(config), *_of_models(models)])
-    return (*(found(kind, name).part for kind, name in named), *_catalogue(config))
+    own: list[tuple[Kind, str]] = [("node", node.name) for node in nodes if node.event.__module__ != thoughts.__name__]
+    named = dict.fromkeys([("game", config.rules.game), *_of_bidders(config), *own, *_of_models(models)])
+    parts = dict.fromkeys(found(kind, name).part for kind, name in named)
+    return (*parts, *_catalogue(config))
 
 
 def _of_bidders(config: AuctionConfig) -> Iterator[tuple[Kind, str]]:

@@ -112,7 +112,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     catalog = told_apart(game.value, config, personas)
     bidders = tuple(_bidder(bidder, config, items, personas, catalog, models, inputs) for bidder in config.bidders)
     check_idle(config, game.value)
-    parts = parts_of(config, models.values())
+    parts = parts_of(config, models.values(), [node for bidder in bidders for node in bidder.nodes])
     return ResolvedAuction(config, parts, build(config), items, bidders, catalog, models, inputs)
 
 
