@@ -22,7 +22,7 @@ QUIET: dict[str, Any] = {"planning": "none", "believe": False}
 
 
 def planted(seed: int, rules: dict[str, Any], **mind: Any) -> Auction:
-    """A second-price auction of a bidder that profiles three rivals, whose bids are 1.3, 0.7 and 1 times their value."""
+    """A second-price auction of a bidder that profiles rivals, whose bids are 1.3, 0.7 and 1 times their value."""
     rivals = [Bidder(name, persona=kind, **QUIET) for name, (kind, _) in TYPES.items()]
     profiler = Bidder("Ann", theory_of_mind="inferred", **QUIET, **mind)
     return Auction(bidders=[profiler, *rivals], rules={"game": "second-price", **rules}, seed=seed)

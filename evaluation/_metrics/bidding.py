@@ -40,7 +40,7 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
     found, price = [], Decimal(0)
     for entry in entries:
         match entry.event:
-            case Acted(bidder=bidder, act=Bid(amount=amount)):
+            case Acted(bidder=bidder, act=Bid(amount=amount)) if price:
                 found.append(Raise(bidder, amount / price - 1))
             case PublicEvent(called=Decimal() as called):
                 price = called

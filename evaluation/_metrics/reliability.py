@@ -43,7 +43,7 @@ def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measure
     ]
 
 
-@metric("predicted interest beside bids", "share", of=LotClosed, no_data=NO_INTEREST, place="bin")
+@metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
 def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Mean interest that a bidder predicted (`about` "predicted"), and share of the rivals who bid ("observed").
 

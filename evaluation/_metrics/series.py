@@ -74,14 +74,18 @@ def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] =
     """Measure the log of a series; `logs` are those of its auctions, which alone have the model calls."""
     opened, begun = of_type(entries, LogOpened)[0], of_type(entries, SeriesOpened)[0]
     auctions = of_type(entries, AuctionHeld)
-    means = {bidder: fmean(one.ranks[bidder] for one in auctions) for bidder in begun.players if auctions}
+    ranks = {bidder: [one.ranks[bidder] for one in auctions if bidder in one.ranks] for bidder in begun.players}
+    means = {bidder: fmean(found) for bidder, found in ranks.items() if found}
     return SeriesSummary(
         run=opened.run,
         seed=opened.seed,
         length=begun.auctions,
         auctions=auctions,
         mean_ranks=dict(sorted(means.items(), key=lambda one: one[1])),
-        total_profits={bidder: sum((one.profits[bidder] for one in auctions), Decimal(0)) for bidder in means},
+        total_profits={
+            bidder: sum((one.profits[bidder] for one in auctions if bidder in one.profits), Decimal(0))
+            for bidder in means
+        },
         simulated=any_simulated(begun.players.values()),
         calls=calls(*logs) if logs else None,
         failures=failures(*logs),
@@ -124,7 +128,7 @@ def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
     Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
     """
-    auctions = of_type(entries, AuctionHeld)
+    auctions = [one for one in of_type(entries, AuctionHeld) if one.ranks]
     places = [one.auction for one in auctions]
     slopes = {
         bidder: linear_regression(places, [one.ranks[bidder] for one in auctions]).slope if len(auctions) > 1 else None

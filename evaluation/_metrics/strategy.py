@@ -99,7 +99,7 @@ def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     ]
 
 
-@metric("decisions that follow from the strategic action chosen", "share", "skewed", of=LotClosed, no_data=_NO_STRATEGY)
+@metric("decisions that follow from the strategic action chosen", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Share of the decisions of each bidder with a strategy that follow from the action chosen: a bid from A, B or C.
 

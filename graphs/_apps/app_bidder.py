@@ -165,7 +165,7 @@ class AppBidder:
             return None
         config: RunnableConfig = get_config()
         thread = config.get("configurable", {}).get("thread_id") or label("".join(state["heard"]["seen"][:2]))
-        return BidderMemory(store, self.name, str(thread), self.memory, self.context.game)
+        return BidderMemory(store, self.name, str(thread), self.memory, self.context.table.name)
 
 
 def asked(state: Mapping[str, Any]) -> Ask | Pause | None:

@@ -150,7 +150,7 @@ class NodeContext:
     def _tells(self, name: str, view: View) -> str:
         """Give what explains a note; nothing if it is not told now: what is thought at calls alone is told there."""
         node: ThoughtNode = find("node", name)
-        elsewhere = node.occasions == ("call",) and not isinstance(view.now, Ask)
+        elsewhere = node.occasions == ("call",) and (not isinstance(view.now, Ask) or node.name == self.node.name)
         return "" if elsewhere or view.notes[name] is None else node.tells or ""
 
     def identity(self, view: View) -> dict[str, Any]:

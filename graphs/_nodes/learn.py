@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from harbor._core.thoughts import Learned
 from harbor._games.answering import Row
 from harbor._games.bidder_view import View
+from harbor._games.part import Part
 from harbor._games.replies import LearnReply
 from harbor._games.types_of_play import learn as answer
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._nodes.profile import MOST_RECORDS
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -28,19 +30,18 @@ async def learn(state: ThoughtState, context: NodeContext) -> Update:
 
 def facts(view: View, learnings: Sequence[str]) -> Row:
     """Tell what came of each part, and what was learned before."""
-    return {"results": [outcome(view, part.item) for part in view.results], "learnings": learnings}
+    return {"results": [outcome(view, part) for part in view.results[-MOST_RECORDS:]], "learnings": learnings}
 
 
-def outcome(view: View, item: str) -> Row:
+def outcome(view: View, part: Part) -> Row:
     """Tell what came of a part, as far as it was told: the highest bids, who got it, what each paid."""
-    part = view.result(item)
     highest = {name: bid for name in view.bidders if (bid := part.highest_bid(name)) is not None}
-    worth = view.estimates.get(item)
+    worth = view.estimates.get(part.item)
     return {
-        "item": item,
+        "item": part.item,
         "highest_bids": highest,
         "winners": list(part.got),
-        "paid": dict(part.paid),
+        "payments": dict(part.paid),
         **({} if worth is None else {"worth_to_you": worth}),
     }
 

@@ -13,16 +13,17 @@ from harbor._games.bidder_view import View
 from harbor._games.replies import PredictReply, names_each
 from harbor._games.types_of_play import predict as answer
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._nodes.profile import MOST_RECORDS
 
 
 def facts(view: View) -> Row:
     """Tell what is for sale next, and what it may be worth to each rival."""
     item = next_item(view)
     rows = []
-    for rival in view.rivals:
+    for rival in view.in_play:
         yardstick = view.yardstick(view.name, view.seen, item, rival)
-        shown = [row for part in view.results for row in _shown(view, part.item, rival)]
-        rows.append({"rival": rival, **({"worth": yardstick} if yardstick else {}), "bid_before": shown})
+        shown = [row for part in view.results[-MOST_RECORDS:] for row in _shown(view, part.item, rival)]
+        rows.append({"rival": rival, **({"compared_with": yardstick} if yardstick else {}), "bid_before": shown})
     return {"item": item, "rivals": rows}
 
 
@@ -59,11 +60,11 @@ PREDICT = ThoughtNode(
     needs=("recall", "profile", "mirror"),
     on=lambda mind, _: mind.theory_of_mind != "none" and mind.predict,
     uses=("theory_of_mind", "predict"),
-    when=lambda view, _: bool(view.rivals and view.ahead.goes_on),
+    when=lambda view, _: bool(view.in_play and view.ahead.goes_on and next_item(view)),
     prompt=PROMPTS / "predict.md",
     facts=facts,
     reply=PredictReply,
-    check=lambda reply, view: names_each((forecast.rival for forecast in reply.forecasts), view.rivals),
+    check=lambda reply, view: names_each((forecast.rival for forecast in reply.forecasts), view.in_play),
     conclude=conclude,
     fold=note,
     tells="`predict` is what you forecast for `item` of each of `rivals`: its `interest`, from 0 to 1, its `limit`, "

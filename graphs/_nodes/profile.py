@@ -39,6 +39,8 @@ async def _profile(view: View, context: NodeContext, rival: str, profiled: list[
     """Update the profile of one rival by the items that it does not know of yet, in their order."""
     last = view.last(Profiled, bidder=view.name, rival=rival)
     for result in view.results[view.place(last.closed) if last else 0 :]:
+        if not view.lots and result.asked and not {rival, view.name} <= result.asked:
+            continue  # one of the two is out of the game
         old = view.profiles.get(rival, {})
         reply = await context.reply(view, rival, result.item)
         weights, repaired = mend(reply.weights, view.catalog, old)
@@ -81,10 +83,12 @@ def records(view: View, bidder: str, last: str) -> list[Row]:
 
 def record(view: View, part: Part, bidder: str) -> Row:
     """Tell what everyone was seen to do in a part that is over, and who got something."""
-    acts = [{"bidder": name, "round": turn, "amount": amount} for turn, name, amount in part.bids]
+    highest = {name: part.highest_bid(name) for _, name, _ in part.bids}
+    acts = [{"bidder": name, "amount": amount} for name, amount in highest.items()]
     known: Row = {"item": part.item, "acts": acts, "winners": list(part.got)}
+    known["rounds"] = max((turn for turn, *_ in part.bids), default=0)
     yardstick = view.yardstick(view.name, view.seen, part.item, bidder)
-    return {**known, **({"worth": yardstick} if yardstick else {})}
+    return {**known, **({"compared_with": yardstick} if yardstick else {})}
 
 
 PROFILE = ThoughtNode(

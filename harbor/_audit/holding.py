@@ -23,6 +23,7 @@ from harbor._models.replies.cache import GameCache
 from harbor._room.overheard import OverheardAgent
 from harbor._runs.folder import RunFolder
 from harbor._runs.inputs import RunInputs, anybody_remembers
+from harbor._runs.memories import named
 from harbor._runs.resolve import ResolvedAuction, ResolvedBidder
 from harbor._runs.result import Listener, Result
 from harbor._runs.run import Run
@@ -172,7 +173,7 @@ async def _remember(config: AuctionConfig, store: BaseStore, change: Change) -> 
     """Give everybody who remembers something to remember."""
     for bidder in config.bidders:
         if bidder.remembers:
-            memory = BidderMemory(store, bidder.name, "earlier", config.memory)
+            memory = BidderMemory(store, bidder.name, "earlier", config.memory, named(config.rules.game))
             mine = f"{EARLIER} ({bidder.name})"
             text = change.memory(mine) if change.memory and change.owner == bidder.name else mine
             await memory.keep_learnings([text])

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from harbor._config.thinking import MindSettings
+from harbor._core.acts import Acted
 from harbor._core.asks import Ask, Pause
 from harbor._core.events import BiddersAsked, BidderSeated, CatalogShown, Event, Listed, Lot, LotClosed, LotOpened
 from harbor._core.money import to_cents
@@ -59,10 +60,10 @@ Folds = Mapping[type[Event], tuple[str, Fold]]
 class View:
     """What a bidder knows: who it is, what was and will be for sale, who did what, and what came of it.
 
-    `estimates` are the dollars that items are worth to it, as far as it was told. `part` is under way and `results` are
-    over. `catalog` has the types that rivals may be of. `notes` are what its nodes concluded, by node, as their `folds`
-    make them of their events. `now` is what it is asked at this moment, and `mind` its settings; `outlook` and
-    `yardstick` are those of its game.
+    `estimates` are the dollars that items are worth to it, as far as it was told. `open` has the parts under way, the
+    last of which anything was heard at the end, and `results` those that are over. `catalog` has the types that rivals
+    may be of. `notes` are what its nodes concluded, by node, as their `folds` make them of their events. `now` is what
+    it is asked at this moment, and `mind` its settings; `outlook` and `yardstick` are those of its game.
     """
 
     name: str = ""
@@ -73,7 +74,7 @@ class View:
     bidders: tuple[str, ...] = ()
     lots: tuple[Lot, ...] = ()
     values_revealed: bool = False
-    part: Part | None = None
+    open: Mapping[str, Part] = field(default_factory=dict)
     results: tuple[Part, ...] = ()
     catalog: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -90,7 +91,7 @@ class View:
         view = self
         for event in news:
             view = view._in_part(event)
-            if new := [name for name in getattr(event, "bidders", ()) if name not in view.bidders]:
+            if new := [name for name in _named(event) if name not in view.bidders]:
                 view = changed(view, {"bidders": (*view.bidders, *new)})
             kind: Any = type(event)
             if change := _change_of(kind):
@@ -99,6 +100,19 @@ class View:
                 name, fold = node
                 view = changed(view, {"notes": {**view.notes, name: fold(view.notes.get(name), event)}})
         return changed(view, {"seen": (*self.seen, *news)}) if news else view
+
+    @property
+    def part(self) -> Part | None:
+        """The part under way; of several the last that anything was heard of."""
+        return next(reversed([*self.open.values()]), None)
+
+    @property
+    def in_play(self) -> tuple[str, ...]:
+        """The rivals that were asked in the last part, if any was over; where lots are listed, all of them."""
+        if self.lots or not self.results:
+            return self.rivals
+        last = self.part.asked if self.part and self.part.asked else self.results[-1].asked
+        return tuple(rival for rival in self.rivals if rival in last or not last)
 
     @property
     def ahead(self) -> Outlook:
@@ -161,8 +175,8 @@ class View:
         return next((lot for lot in self.lots if lot.name == item), Lot(item, Decimal(0)))
 
     def result(self, item: str) -> Part:
-        """Find how an item went."""
-        return next(result for result in self.results if result.item == item)
+        """Find how an item went; of several of one name, the last."""
+        return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
         """Return the last event of a type that it has seen, with these values of fields."""
@@ -171,7 +185,8 @@ class View:
 
     def place(self, item: str) -> int:
         """Return the place of an item among the results, counted from one; 0 if it is not among them."""
-        return next((number for number, result in enumerate(self.results, start=1) if result.item == item), 0)
+        places = range(len(self.results), 0, -1)
+        return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
         """Return the belief of a bidder with a perfect memory."""
@@ -182,20 +197,24 @@ class View:
         )
 
     def _in_part(self, event: Event) -> View:
-        """Keep an event with the part that it is about."""
+        """Keep an event with the part that it is about; it opens one if bidders are asked or act in it."""
         item = getattr(event, "item", None)
-        if self.part is not None and item == self.part.item:
-            return changed(self, {"part": after_event(self.part, event)})
-        if isinstance(event, LotOpened | BiddersAsked) and not self.place(event.item):
-            return changed(self, {"part": after_event(Part(event.item), event)})
-        if isinstance(event, OUTCOMES) and (number := self.place(event.item)):
-            results = (
-                *self.results[: number - 1],
-                after_event(self.results[number - 1], event),
-                *self.results[number:],
-            )
-            return changed(self, {"results": results})
+        if not isinstance(item, str):
+            return self
+        begins = isinstance(event, LotOpened | BiddersAsked) or (isinstance(event, Acted) and not self.place(item))
+        if item in self.open or begins:
+            others = {name: part for name, part in self.open.items() if name != item}
+            return changed(self, {"open": {**others, item: after_event(self.open.get(item) or Part(item), event)}})
+        if isinstance(event, OUTCOMES) and (number := self.place(item)):
+            before, over, later = self.results[: number - 1], self.results[number - 1], self.results[number:]
+            return changed(self, {"results": (*before, after_event(over, event), *later)})
         return self
+
+
+def _named(event: Event) -> tuple[str, ...]:
+    """Give the bidders that a public event names."""
+    names = getattr(event, "bidders", ())
+    return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else ()
 
 
 # ---------------------------------------------------------------- which fields an event changes
@@ -212,8 +231,9 @@ def _seated(_: View, event: BidderSeated) -> Fields:
 
 
 def _closed(view: View, event: LotClosed) -> Fields:
-    over = view.part if view.part is not None and view.part.item == event.item else after_event(Part(event.item), event)
-    return {"part": None, "results": (*view.results, over)}
+    over = view.open.get(event.item) or after_event(Part(event.item), event)
+    still = {name: part for name, part in view.open.items() if name != event.item}
+    return {"open": still, "results": (*view.results, over)}
 
 
 CHANGES: Mapping[type[Event], Callable[[View, Any], Fields]] = {

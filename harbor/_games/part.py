@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
+from harbor._core.actions import Accept, Bid, BundleBid
 from harbor._core.acts import Acted, ActedSealed
-from harbor._core.asks import Bid
-from harbor._core.events import Event, WorthTold
+from harbor._core.events import BiddersAsked, Event, PublicEvent, WorthTold
 from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
 
 Fields = dict[str, Any]
 V = TypeVar("V")
+A = TypeVar("A", Acted, ActedSealed)
 OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
 """The events that may tell more of a part that is over."""
 
@@ -46,15 +47,28 @@ class Part:
 
     @property
     def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The bids that were seen, as (round, bidder, amount)."""
-        acts = (event for event in self.events if isinstance(event, Acted))
-        return tuple((one.round, one.bidder, one.act.amount) for one in acts if isinstance(one.act, Bid))
+        """The bids that were seen, as (round, bidder, amount); whoever accepts a price that was called bids that."""
+        return tuple((one.round, one.bidder, amount) for one, amount in self._amounts(Acted))
 
     def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
         """List the bids of one bidder as (round, amount), the viewer's own also where they stayed sealed."""
         shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
-        sealed = (one for one in self.events if isinstance(one, ActedSealed) and one.bidder == bidder)
-        return shown or [(one.round, one.act.amount) for one in sealed if isinstance(one.act, Bid)]
+        return shown or [(one.round, amount) for one, amount in self._amounts(ActedSealed) if one.bidder == bidder]
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The bidders that were asked in it."""
+        return frozenset(name for one in self.events if isinstance(one, BiddersAsked) for name in one.bidders)
+
+    def _amounts(self, kind: type[A]) -> Iterator[tuple[A, Decimal]]:
+        called: Decimal | None = None
+        for event in self.events:
+            if isinstance(event, kind):
+                amount = called if isinstance(event.act, Accept) else getattr(event.act, "amount", None)
+                if isinstance(event.act, Bid | BundleBid | Accept) and amount is not None:
+                    yield event, amount
+            elif isinstance(event, PublicEvent) and event.called is not None:
+                called = event.called
 
     def highest_bid(self, bidder: str) -> Decimal | None:
         """Return the highest bid of one bidder; None if none was seen."""

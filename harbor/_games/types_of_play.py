@@ -49,7 +49,7 @@ OF_STEPS = tuple(
 """The levels of thought. Source: Nagel 1995; Stahl & Wilson 1995."""
 
 _TIMES = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) times that")
-_HABIT = re.compile(r"(.+) bid (\d{1,15}\.\d{2}) on average \((\d{1,6}) bids?\)\.")
+_HABIT = re.compile(r"In (.+?), (.+) bid (\d{1,15}\.\d{2}) on average \((\d{1,6}) bids?\)\.")
 ENOUGH = 2
 """As how many bids the type of a rival counts, where a forecast is made of both."""
 _STEPS = re.compile(r"thinks (\d) steps? ahead")
@@ -140,14 +140,12 @@ def _seen(facts: Facts) -> dict[str, list[Compared]]:
     """Compare the highest bid of everyone in each part with the yardstick."""
     found: dict[str, list[Compared]] = {}
     for record in facts["records"]:
-        if not (worth := record.get("worth")):
+        if not (worth := record.get("compared_with")):
             continue
         mean, most = max(float(worth["mean"]), 0.01), float(worth.get("most", "inf"))
         deviation, error = float(worth["scatter"]) / mean, float(worth.get("error", 0)) / mean
-        highest: dict[str, float] = {}
-        for act in record["acts"]:
-            highest[act["bidder"]] = max(highest.get(act["bidder"], 0.0), float(act["amount"]))
-        went_on = record["winners"] if any(act["round"] > 1 for act in record["acts"]) else ()
+        highest = {act["bidder"]: float(act["amount"]) for act in record["acts"]}
+        went_on = record["winners"] if record["rounds"] > 1 else ()
         for bidder, bid in highest.items():
             one = Compared(bid / mean, deviation, error, bidder in went_on or bid >= most)
             found.setdefault(bidder, []).append(one)
@@ -187,11 +185,11 @@ def _forecast(facts: Facts, rival: Facts) -> Values:
     times = {one: multiple(text, facts) for one, text in catalog.items()}
     known = {one: value for one, value in times.items() if value is not None}
     guesses = [(fmean(before), len(before))] if before else []
-    guesses += [told for text in facts.get("recall") or () if (told := habit(text, rival["rival"]))]
-    if "worth" in rival and known:
+    guesses += [told for text in facts.get("recall") or () if (told := habit(text, facts["game"], rival["rival"]))]
+    if "compared_with" in rival:
         shares = traits.shares(weights, known)
-        typical = float(rival["worth"]["mean"]) * sum(shares[one] * value for one, value in known.items())
-        guesses.append((typical, ENOUGH))
+        typical = sum(shares[one] * value for one, value in known.items()) if known else 1.0
+        guesses.append((typical * float(rival["compared_with"]["mean"]), ENOUGH))
     total = sum(count for _, count in guesses)
     limit = sum(amount * count for amount, count in guesses) / total if total else 0.0
     forecast = {"rival": rival["rival"], "interest": 0.5, "limit": round(max(0.0, limit), 2)}
@@ -202,10 +200,10 @@ def _forecast(facts: Facts, rival: Facts) -> Values:
     return forecast
 
 
-def habit(text: str, rival: str) -> tuple[float, int] | None:
-    """Read from a memory what a rival bid on average, and how often; None: it does not tell."""
+def habit(text: str, game: str, rival: str) -> tuple[float, int] | None:
+    """Read from a memory what a rival bid on average in a game, and how often; None: it does not tell."""
     found = _HABIT.fullmatch(text)
-    return (float(found[2]), int(found[3])) if found and found[1] == rival else None
+    return (float(found[3]), int(found[4])) if found and (found[1], found[2]) == (game, rival) else None
 
 
 def expected_bids(facts: Facts) -> dict[str, float]:
@@ -228,9 +226,8 @@ def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # 
 
 def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Say what each rival bid in the mean over all games, and what was paid in this one."""
-    known = {
-        found[1]: (float(found[2]), int(found[3])) for one in facts["learnings"] if (found := _HABIT.fullmatch(one))
-    }
+    found = filter(None, map(_HABIT.fullmatch, facts["learnings"]))
+    known = {one[2]: (float(one[3]), int(one[4])) for one in found if one[1] == facts["game"]}
     bids: dict[str, list[float]] = {}
     for row in facts["results"]:
         for name, bid in row["highest_bids"].items():
@@ -238,8 +235,11 @@ def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa:
     for name, made in bids.items():
         mean, count = known.get(name, (0.0, 0))
         known[name] = (mean * count + sum(made)) / (count + len(made)), count + len(made)
-    told = [f"{name} bid {mean:.2f} on average ({counted(count, 'bid')})." for name, (mean, count) in known.items()]
-    prices = [sum(map(float, row["paid"].values())) for row in facts["results"] if row["paid"]]
+    told = [
+        f"In {facts['game']}, {name} bid {mean:.2f} on average ({counted(count, 'bid')})."
+        for name, (mean, count) in known.items()
+    ]
+    prices = [sum(map(float, row["payments"].values())) for row in facts["results"] if row["payments"]]
     paid = [f"In the last game, what was sold cost {fmean(prices):.2f} on average."] if prices else []
     learnings = [*told[: MOST_LEARNINGS - 1], *paid] or ["Nothing was shown, so nothing was learned."]
     return {"reasons": "I summed up what was shown.", "learnings": learnings}

@@ -11,7 +11,9 @@ from langgraph.store.base import Result as OpResult
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import MemoryStoreError
+from harbor._core.finding import find
 from harbor._core.layout import MEMORY
+from harbor._games.game import Game
 from harbor._runs.folder import RunFolder
 from harbor._runs.inputs import anybody_remembers
 from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
@@ -55,8 +57,16 @@ def memories_of(config: AuctionConfig, store: BaseStore | None, auction: str) ->
     """Give each bidder that remembers its part of the store; `auction` is the one that runs."""
     if store is None:
         return {}
+    game, settings = named(config.rules.game), config.memory
+    settings = settings.model_copy(update={"games": tuple(map(named, settings.games))})
     return {
-        bidder.name: BidderMemory(store, bidder.name, auction, config.memory, config.rules.game)
+        bidder.name: BidderMemory(store, bidder.name, auction, settings, game)
         for bidder in config.bidders
         if bidder.remembers
     }
+
+
+def named(game: str) -> str:
+    """Give the name of a game, whose memories are the same however it is referred to."""
+    found: Game = find("game", game)
+    return found.name

@@ -25,6 +25,8 @@ MOST_TURNS = 20
 """How many turns of a stranger's game are tried before it is first run."""
 RESERVED = ("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt")
 """Facts that prompts of every game have; those of a game need other names."""
+WAYS = 5
+"""In how many ways players act by chance, to see whether anything that is public hangs on what they do."""
 IDLE_PROFILES = "shows nothing of what they do with these settings"
 UNTIL = "until harbor.testing.check_game passes"
 _REHEARSED: dict[str, Game] = {}
@@ -83,7 +85,8 @@ def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
     profilers = [one.settings.name for one in auction.bidders if any(node.event is Profiled for node in one.nodes)]
     if not profilers or game.acts == "open":
         return
-    if _public(game, auction, "one way") != _public(game, auction, "another"):
+    first, *others = (_public(game, auction, str(way)) for way in range(WAYS))
+    if any(one != first for one in others):
         return
     who, verb = " and ".join(profilers), "profiles" if len(profilers) == 1 else "profile"
     warnings.warn(

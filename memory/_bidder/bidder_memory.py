@@ -68,7 +68,7 @@ class BidderMemory:
         """Name the place of one kind of memories of a game, by default that which is played: scope, bidder, kind."""
         scope = CARRIED if self.settings.carry_over else label(self.auction)
         of_game = game or self.game
-        return (scope if of_game == FIRST else f"{scope}-of-{of_game}", label(self.bidder), kind)
+        return (scope if of_game == FIRST else f"{scope}-of-{label(of_game)}", label(self.bidder), kind)
 
     async def learnings(self) -> list[str]:
         """Give the list of learnings that was written last."""

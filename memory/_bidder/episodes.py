@@ -10,6 +10,8 @@ from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
+from harbor._core.acts import Acted
+from harbor._core.event_texts import number
 from harbor._core.events import LotClosed, LotOpened
 from harbor._core.log_lines import name_in_log
 from harbor._core.money import as_number, dollars
@@ -56,7 +58,7 @@ class RivalStats:
                     paid += float(result.price / result.true_value)
         return cls(
             before.auctions + 1,
-            before.offered + len(view.results),
+            before.offered + sum(bool(view.lots or result.bids) for result in view.results),
             before.engaged + engaged,
             before.won + won,
             round(before.reached + reached, 6),
@@ -81,7 +83,7 @@ def episode(view: View, result: Part) -> Value:
     me, start = view.name, view.lot(result.item).start
     rivals = [rival for rival in view.rivals if result.highest_bid(rival) is not None]
     mine = result.highest_bid(me)
-    outcome = "unsold" if result.winner is None else "won" if result.winner == me else "lost"
+    outcome = "won" if me in result.got else "lost" if result.got or not _unsold(view, result) else "unsold"
     since = takewhile(lambda one: not isinstance(one, LotOpened), reversed(result.events))
     reasons = next((one.reasons for one in since if isinstance(one, Decided | DecidedInWords | LimitSet)), "")
     closed = next((one for one in reversed(result.events) if isinstance(one, LotClosed)), None)
@@ -94,18 +96,34 @@ def episode(view: View, result: Part) -> Value:
         "outcome": outcome,
         "source": f"{name_in_log(closed) if closed else 'lot_closed'}: {result.item}",
         "reason": reasons,
-        "text": " ".join(_sentences(result, start, mine, [name for name in rivals if name != result.winner], reasons)),
+        "text": " ".join(_sentences(view, result, mine, [name for name in rivals if name not in result.got], reasons)),
     }
 
 
-def _sentences(result: Part, start: Decimal, mine: Decimal | None, others: list[str], reasons: str) -> list[str]:
-    went = "was not sold" if result.price is None else f"was sold to {result.winner} for {dollars(result.price)}"
+def _unsold(view: View, result: Part) -> bool:
+    """Say whether nobody got an item; of what was not listed, that nobody was told of it says nothing."""
+    return not result.got and any(lot.name == result.item for lot in view.lots)
+
+
+def _went(view: View, result: Part) -> str:
+    """Say who got something, and for how much, as far as that was told."""
+    if _unsold(view, result):
+        return "was not sold"
+    if result.winner is None:
+        return f"went to {' and '.join(result.got)}" if result.got else "is over"
+    price = result.paid.get(result.winner)
+    return f"was sold to {result.winner}" + (f" for {dollars(price)}" if price is not None else "")
+
+
+def _sentences(view: View, result: Part, mine: Decimal | None, others: list[str], reasons: str) -> list[str]:
+    start, went = view.lot(result.item).start, _went(view, result)
     told = [f"{result.item}, from {dollars(start)}, {went}." if start else f"{result.item} {went}."]
     if result.true_value is not None:
         told.append(f"It was worth {dollars(result.true_value)}.")
     if others:
         told.append(f"{' and '.join(others)} bid too.")
-    told.append("I did not bid." if mine is None else f"I went to {dollars(mine)}.")
+    spell = number if any(isinstance(one, Acted) and one.unit == "number" for one in result.events) else dollars
+    told.append("I did not bid." if mine is None else f"I went to {spell(mine)}.")
     return [*told, f"My reasons: {reasons}"] if reasons else told
 
 

@@ -250,17 +250,6 @@ def test_a_prompt_that_is_not_there_is_refused(place):
     assert "has a prompt that can't be read" in refusal(thought(Path(), place, None))
 
 
-@pytest.mark.parametrize(("mind", "node"), [({"bidding": "limit"}, "limit"), ({"strategy": "fused"}, "fused")])
-def test_a_mind_whose_answers_the_game_has_no_words_for_is_refused_in_one_line(mind, node):
-    with pytest.raises(ConfigError) as refused:
-        Auction(bidders=[Bidder("Ann", **mind), Bidder("Ben")], rules={"game": "beauty", "runs": 2}).run()
-    said = str(refused.value)
-    assert said.startswith(
-        f"bidder 'Ann': game 'beauty': node '{node}' needs a prompt, and the play of the game has none"
-    )
-    assert "\n" not in said
-
-
 def test_a_thought_that_misses_a_fact_of_the_game_ends_the_run_in_one_line_that_names_both(place):
     reference = thought(Path(), place, facts="lambda view: {'item': view.coming[0].name, 'price': 1}")
     sessions = Auction(bidders=[Bidder("Ann", nodes=(reference,)), Bidder("Ben")], rules={"game": "beauty", "runs": 2})

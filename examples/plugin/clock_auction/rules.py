@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from harbor.events import HOUSE, Acted, Allocated, Lot, LotClosed, Paid, PublicEvent
+from harbor.events import HOUSE, Acted, Allocated, Listed, Lot, LotClosed, Paid, PublicEvent
 from harbor.games import (
     CENT,
     Accept,
@@ -27,11 +27,8 @@ from harbor.games import (
 
 
 @dataclass(frozen=True, slots=True)
-class DutchOpened(PublicEvent):
+class DutchOpened(Listed):
     """The auction begins: who bids, and what is sold in which order."""
-
-    bidders: tuple[str, ...]
-    lots: tuple[Lot, ...]
 
     @property
     def words(self) -> str:
@@ -50,6 +47,11 @@ class PriceCalled(PublicEvent):
     item: str
     round: int
     price: Money
+
+    @property
+    def called(self) -> Money:
+        """The price, which whoever accepts it pays."""
+        return self.price
 
     @property
     def words(self) -> str:
