@@ -8,6 +8,7 @@ import json
 import sys
 import warnings
 from collections import Counter
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,23 @@ from langgraph.store.memory import InMemoryStore
 from harbor import Auction, Bidder, houses, resume, run_series, use
 from harbor._audit.auditing import audited
 from harbor._config.auction import AuctionConfig, MemorySettings, Series
+from harbor._core.acts import Acted
+from harbor._core.asks import Bid
 from harbor._core.errors import CodeError, ConfigError
-from harbor._core.events import AuctionHeld, Event, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.events import (
+    AuctionHeld,
+    BiddersAsked,
+    Event,
+    LotClosed,
+    ModelCalled,
+    PublicEvent,
+    SeatFailed,
+    ThoughtFailed,
+    WorthTold,
+)
 from harbor._core.log import difference, of_type
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import Allocated, Paid
+from harbor._core.log_lines import Entry, is_seen_by
+from harbor._core.outcomes import HOUSE, Allocated, Paid
 from harbor._core.thoughts import (
     Believed,
     Decided,
@@ -37,9 +50,12 @@ from harbor._core.thoughts import (
     Remembered,
     Strategized,
 )
+from harbor._games.bidder_view import View
+from harbor._games.water.rules import DayClosed
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._metrics.registry import measure
 from harbor.memory._bidder.bidder_memory import BidderMemory
+from harbor.memory._bidder.episodes import episode
 from harbor.personas._catalog.traits import foremost, shares
 from support.folders import ROOT
 from support.plugins import forgetting_modules, remembering
@@ -82,6 +98,9 @@ LEFT_OUT = {  # what switches each node off, and which nodes go with it
     "remember": ({"memory": "none", "learning": False}, {"recall", "learn", "remember"}),
 }
 
+UNEXPECTED = {"dutch": {"believe"}, "bundles": {"believe", "predict"}}
+"""The thoughts that a game has no use for: nothing is known of what follows."""
+
 
 @pytest.fixture(autouse=True)
 def packages(monkeypatch):
@@ -118,18 +137,16 @@ def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
 def test_a_whole_mind_has_every_thought_in_every_game(name):
     log = game(name, **WHOLE).run().log
     assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
-    unexpected = {"dutch": {"believe"}, "bundles": {"believe", "predict"}}  # nothing is known to follow
-    assert had(log) == EVENTS.keys() - unexpected.get(name, set())
+    assert had(log) == EVENTS.keys() - UNEXPECTED.get(name, set())
 
 
 @pytest.mark.parametrize("left_out", LEFT_OUT)
-@pytest.mark.parametrize("name", ["english", "second-price", "dutch"])
+@pytest.mark.parametrize("name", GAMES)
 def test_a_thought_that_is_left_out_is_not_had_and_the_others_are(name, left_out):
     settings, gone = LEFT_OUT[left_out]
     log = game(name, **WHOLE | settings).run().log
     assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
-    unexpected = {"believe"} if name == "dutch" else set()
-    assert had(log) == EVENTS.keys() - gone - unexpected
+    assert had(log) == EVENTS.keys() - gone - UNEXPECTED.get(name, set())
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -288,6 +305,124 @@ def test_memories_of_a_game_are_recalled_in_another_only_if_asked():
     water, houses_alone, both, own, nothing = asyncio.run(scenario())
     assert (water, houses_alone) == (["Water is dear."], ["Houses are cheap."])
     assert (both, own, nothing) == (["Houses are cheap.", "Water is dear."], ["Water is dear."], [])
+
+
+def test_a_run_recalls_what_another_game_taught_only_if_it_is_asked_to(tmp_path):
+    store = {"store": str(tmp_path / "memories")}
+    taught = game("second-price", memory="list", learning=True)
+    taught.model_copy(update={"memory": MemorySettings(**store)}).run()
+
+    def recalled(**memory: Any) -> list[str]:
+        auction = game("water", memory="list").model_copy(update={"memory": MemorySettings(**store, **memory)})
+        return [one.text for event in of_type(auction.run().log, Recalled) for one in event.memories]
+
+    assert recalled() == []
+    assert any(text.startswith("In second-price, ") for text in recalled(games=("second-price",)))
+
+
+@pytest.mark.parametrize("name", ["clock_auction.game:DUTCH", "bundle_auction.game:BUNDLES"])
+def test_a_game_that_is_named_by_reference_remembers_under_its_name(name):
+    use(name)
+    settings = GAMES["dutch" if "DUTCH" in name else "bundles"]
+    config = AuctionConfig(
+        bidders=(Bidder("Ann", memory="list", learning=True), Bidder("Ben")),
+        series=Series(auctions=2),
+        **{**settings, "rules": {**settings["rules"], "game": name}},
+    )
+    first, second = run_series(config).auctions
+    assert not of_type(second.log, SeatFailed)
+    assert {one.text for event in of_type(second.log, Recalled) for one in event.memories} == {
+        text for event in of_type(first.log, Learned) for text in event.learnings
+    }
+
+
+def test_a_series_of_a_game_that_tells_no_profits_has_no_ranks():
+    residents = {name: {"need": 9, "salary": 100} for name in ("Ann", "Ben")}
+    config = AuctionConfig(
+        bidders=(Bidder("Ann"), Bidder("Ben")),
+        rules={"game": "water", "days": 2, "residents": residents},
+        series=Series(auctions=2),
+    )
+    assert run_series(config).metrics().mean_ranks == {}
+
+
+def test_whoever_is_out_of_the_game_is_neither_profiled_nor_predicted(tmp_path):
+    dear = {name: {"need": 12, "salary": 50 if name == "Ben" else 200} for name in NAMES}
+    rules = {"game": "water", "days": 12, "supply": [12, 13], "residents": dear}
+    auction = game("water", theory_of_mind="inferred").model_copy(
+        update={"rules": AuctionConfig(bidders=(Bidder("Ann"),), rules=rules).rules}
+    )
+    log = auction.run().log
+    died = [one.item for one in of_type(log, DayClosed) if "Ben" in one.statuses and not one.statuses["Ben"].health]
+    assert died
+    days = [one.item for one in of_type(log, DayClosed)]
+    after = days[days.index(died[0]) + 1 :]
+    assert after
+    assert not [one for one in of_type(log, Profiled) if one.rival == "Ben" and one.closed in after]
+    assert not [
+        one
+        for one in of_type(log, Predicted)
+        for each in one.predictions
+        if one.item in after[1:] and each.rival == "Ben"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("water", "day 1 went to "), ("beauty", "run 1 is over."), ("second-price", "run 1 was sold to ")],
+)
+def test_an_episode_says_what_came_of_a_part_and_nothing_that_was_not_told(name, said):
+    log = game(name, memory="episodes").run().log
+    seen = [entry.event for entry in log if is_seen_by("Ann", entry.event)]
+    view = View().after(seen)
+    text = episode(view, view.results[0])["text"]
+    assert text.startswith(said) or name == "water"
+    assert "not sold" not in text
+    assert ("$" in text.partition("My reasons")[0]) == (name != "beauty")
+
+
+# ---------------------------------------------------------------- the view
+
+
+def asked(item: str, *bidders: str) -> BiddersAsked:
+    return BiddersAsked(item, 1, 1, bidders or ("Ann", "Ben"))
+
+
+def test_parts_that_are_under_way_side_by_side_are_kept_apart():
+    events = [asked("x"), Acted("Ben", "x", Bid(Decimal(1))), asked("y"), Acted("Ben", "y", Bid(Decimal(2)))]
+    events += [Acted("Cho", "x", Bid(Decimal(3))), Allocated("Cho", "x"), LotClosed("x"), LotClosed("y")]
+    x, y = View().after(events).results
+    assert [amount for *_, amount in x.bids] == [1, 3]
+    assert [amount for *_, amount in y.bids] == [2]
+    assert (x.winner, y.winner) == ("Cho", None)
+
+
+def test_a_name_that_comes_again_is_another_part():
+    once = [asked("x"), Acted("Ben", "x", Bid(Decimal(1))), Allocated("Ben", "x"), LotClosed("x")]
+    again = [asked("x"), Acted("Cho", "x", Bid(Decimal(9))), Allocated("Cho", "x"), LotClosed("x")]
+    first, second = View().after([*once, *again]).results
+    assert (first.winner, second.winner) == ("Ben", "Cho")
+    assert (first.highest_bid("Cho"), second.highest_bid("Cho")) == (None, 9)
+
+
+def test_what_is_told_of_a_part_after_it_closed_belongs_to_it():
+    late = [
+        asked("x"),
+        LotClosed("x"),
+        Allocated("Ben", "x"),
+        Paid("Ben", HOUSE, "x", Decimal(5)),
+        WorthTold("x", Decimal(8)),
+    ]
+    [part] = View().after(late).results
+    assert (part.winner, part.price, part.true_value) == ("Ben", 5, 8)
+
+
+def test_an_event_whose_bidders_are_no_names_changes_nobody():
+    @dataclasses.dataclass(frozen=True)
+    class Counted(PublicEvent):
+        bidders: int
+
+    assert View().after([asked("x"), Counted(2)]).bidders == ("Ann", "Ben")
 
 
 def test_a_game_to_recall_that_is_not_there_is_refused():
