@@ -100,7 +100,12 @@ class ThoughtNode:
     @property
     def is_harbors(self) -> bool:
         """Whether it is one of Harbor's own, or runs by itself: a mistake in it costs its bidder and not the run."""
-        return self.run is not None or (self.prompt is not None and PROMPTS / self.prompt.name == self.prompt)
+        return self.run is not None or self.has_harbors_prompt
+
+    @property
+    def has_harbors_prompt(self) -> bool:
+        """Whether its prompt is one of Harbor's own files."""
+        return self.prompt is not None and PROMPTS / self.prompt.name == self.prompt
 
     @property
     def asks(self) -> bool:

@@ -36,7 +36,7 @@ def task_of(node: ThoughtNode, game: Game) -> str:
     if node.name in game.played.thoughts or node.prompt is None:
         usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
-    return node.prompt.name.removesuffix(".md") if node.is_harbors else node.task
+    return node.prompt.name.removesuffix(".md") if node.has_harbors_prompt else node.task
 
 
 def standing(game: Game, view: View) -> Row:

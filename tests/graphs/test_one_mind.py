@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from langgraph.store.memory import InMemoryStore
+from pydantic import BaseModel
 
 from harbor import Auction, Bidder, houses, resume, run_series, use
 from harbor._audit.auditing import audited
@@ -28,6 +29,7 @@ from harbor._core.events import (
     Event,
     LotClosed,
     ModelCalled,
+    PrivateEvent,
     PublicEvent,
     SeatFailed,
     ThoughtFailed,
@@ -54,6 +56,7 @@ from harbor._games.bidder_view import View
 from harbor._games.water.rules import DayClosed
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._metrics.registry import measure
+from harbor.graphs import ThoughtNode
 from harbor.memory._bidder.bidder_memory import BidderMemory
 from harbor.memory._bidder.episodes import episode
 from harbor.personas._catalog.traits import foremost, shares
@@ -62,6 +65,21 @@ from support.plugins import forgetting_modules, remembering
 from support.thoughts import thought
 
 NAMES = ("Ann", "Ben", "Cho")
+
+
+class Musing(BaseModel):
+    """What a bidder mused."""
+
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mused(PrivateEvent):
+    """What a bidder mused."""
+
+    text: str
+
+
 RESIDENTS = {name: {"need": 9, "salary": 100} for name in NAMES}
 GAMES: dict[str, dict[str, Any]] = {
     "english": {"items": houses(2, 1)},
@@ -470,6 +488,32 @@ def test_a_thought_that_a_game_has_no_words_for_is_refused_in_one_line(setting, 
     name, value = next(iter(setting.items()))
     wanted = f"bidder 'Ann': the game 'second-price' has no words for the node '{node}'; drop {name} '{value}'"
     assert str(refused.value) == wanted
+
+
+@pytest.mark.parametrize("name", ["english", "beauty"])
+def test_a_node_that_runs_itself_is_asked_under_its_own_name_whatever_its_prompt_is_called(name, tmp_path):
+    prompt = tmp_path / "another_name.md"
+    prompt.write_text("Say what you think of `game_so_far`.\n\n<facts>\n${facts}\n</facts>\n")
+
+    async def muse(state: Any, context: Any) -> dict[str, Any]:
+        reply = await context.reply(state["view"])
+        return context.emit(Mused(state["view"].name, reply.text))
+
+    node = ThoughtNode(
+        name="muse",
+        description="muse",
+        occasions=("closed",),
+        event=Mused,
+        prompt=prompt,
+        facts=lambda view: {"game_so_far": len(view.results)},
+        reply=Musing,
+        answer=lambda facts, settings, chance: {"text": f"after {facts['game_so_far']}"},  # noqa: ARG005
+        run=muse,
+    )
+    use(node)
+    log = game(name, nodes=("muse",)).run().log
+    assert [one.text for one in of_type(log, Mused)] == ["after 1", "after 2"]
+    assert calls_of(log)["muse"] == 2
 
 
 def test_a_fact_that_a_game_does_not_tell_is_named_with_the_game_and_the_node(tmp_path, monkeypatch):
