@@ -79,7 +79,7 @@ class AppBidder:
         remembered = MemorySettings(**memory or {})
         nodes = nodes_of(game, bidder, remembered)
         known = brought(bidder, values or {}, catalogue)
-        context = BidderContext(client_of(bidder, model, seed), bidder, lambda: lambda _: None, None, game, seed)
+        context = BidderContext(client_of(bidder, model, seed), bidder, lambda: lambda _: None, None, game, seed, nodes)
         for name, text in prompts_of(find("game", game), nodes.values()).items():
             context.wording.text(name, text)  # read here, as servers of graphs forbid nodes to wait for a disk
         return cls(

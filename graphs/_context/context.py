@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypedDict
 
 from langchain_core.language_models import BaseChatModel
+from pydantic import BaseModel
 
 from harbor._config.auction import Bidder, MindSettings
 from harbor._config.models import ModelSettings, ReplyForm
@@ -29,7 +30,7 @@ from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.wording import Wording
-from harbor.graphs._context.words import SHARED, task_of, words_of
+from harbor.graphs._context.words import SHARED, STAYS, task_of, words_of
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
@@ -127,25 +128,27 @@ class NodeContext:
             about: what the thought is about, where that is less than all that is for sale.
             more: facts that the node works out itself.
         """
-        play, words = self.bidder.table.played, self.words
+        play, words, wording = self.bidder.table.played, self.words, self.bidder.wording
         facts = dict(words.facts(view, *about, **more))
         tells = {name: self._tells(name, view) for name in view.notes if name not in play.tells}
         tells = {name: sentence for name, sentence in tells.items() if sentence}
         if any("`catalog`" in sentence for sentence in tells.values()):
             facts["catalog"] = view.catalog
-        shared = {name: facts.pop(name) for name in SHARED if name in facts}
-        return fill(
+        stays = (*play.stays, *STAYS) if wording.one_beginning else SHARED
+        filled = fill(
             words.prompt,
             self.identity(view),
             facts,
             play.system,
             self.task,
-            list(tells.values()),
-            shared,
-            self.bidder.wording,
+            list((self.bidder.explanations or tells).values()),
+            {name: facts.pop(name) for name in stays if name in facts},
+            wording,
             words.turns(view),
-            noted={name: view.notes[name] for name in tells},
+            noted={name: find("node", name).shows(view.notes[name], view) for name in tells},
+            explained=play.explains(view) if wording.one_beginning else (),
         )
+        return replace(filled, offered=self.bidder.offered)
 
     def _tells(self, name: str, view: View) -> str:
         """Give what explains a note; nothing if it is not told now: what is thought at calls alone is told there."""
@@ -170,8 +173,7 @@ class NodeContext:
         words: Words = lambda _: None,
     ) -> Reply:
         """Ask the model; without a chain of thought it may leave the reasons of its reply out."""
-        shape = kind if self.switches.chain_of_thought else without_reasons(kind)
-        return await self.model.ask(prompt, shape, check, repairs, words)
+        return await self.model.ask(prompt, self.bidder.shape(kind), check, repairs, words)
 
     async def reply(self, view: View, *about: Any, **more: Any) -> Any:
         """Ask the prompt of the node, with `about` and `more` as in `prompt`; what `check` complains of is mended."""
@@ -193,6 +195,7 @@ class BidderContext:
     """What all nodes of a bidder share; `begin` opens a sink for the events of one run of a node.
 
     `memory` is None for a bidder that remembers nothing; `game` is the one it plays, and `seed` is that of the game.
+    `nodes` are all its thoughts, by their names in its graph.
     """
 
     model: ModelClient
@@ -201,6 +204,7 @@ class BidderContext:
     memory: BidderMemory | None = None
     game: str = "english"
     seed: int = 0
+    nodes: Mapping[str, ThoughtNode] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -225,6 +229,30 @@ class BidderContext:
     def wording(self) -> Wording:
         """How its prompts are worded."""
         return Wording.of(self.switches)
+
+    @cached_property
+    def explanations(self) -> Mapping[str, str]:
+        """What explains the notes of all its thoughts, where all its calls begin alike."""
+        if not self.wording.one_beginning:
+            return {}
+        told = (node for node in self.nodes.values() if node.fold and node.tells)
+        return {node.name: node.tells or "" for node in told if node.name not in self.table.played.tells}
+
+    @cached_property
+    def offered(self) -> tuple[type[BaseModel], ...]:
+        """The shapes of all replies that it may be asked for, where all its calls begin alike."""
+        if not self.wording.one_beginning:
+            return ()
+        kinds = [self._kind(node) for node in self.nodes.values() if node.asks]
+        return tuple(dict.fromkeys(self.shape(kind) for kind in kinds if kind is not None))
+
+    def _kind(self, node: ThoughtNode) -> type[BaseModel] | None:
+        words = words_of(node, self.table)
+        return (words and words.reply) or node.reply or (self.table.played.reply if node.answers else None)
+
+    def shape(self, kind: type[Reply]) -> type[Reply]:
+        """Return the shape of a reply; without a chain of thought its reasons may be left out."""
+        return kind if self.switches.chain_of_thought else without_reasons(kind)
 
     def context(self, node: ThoughtNode) -> NodeContext:
         """Begin one run of a node."""

@@ -61,7 +61,8 @@ class ThoughtNode:
     the `reply`; what it concludes is its private `event`, or several. `check` says what is wrong with a reply; then it
     is asked for again. `answer` is how the built-in model replies, from the facts of the prompt alone. `fold` makes a
     note of the note so far (None at first) and the event. Later prompts are told the note under the name of the node,
-    as `tells` explains (None: only facts speak of it). Nodes with the same `keeps` keep one note.
+    as `tells` explains (None: only facts speak of it) and as `shows` writes it, from the view. Nodes with the
+    same `keeps` keep one note.
     """
 
     name: str = part("its name, in lower case")
@@ -83,6 +84,7 @@ class ThoughtNode:
     conclude: Callable[[Any, Any], PrivateEvent | Sequence[PrivateEvent]] | None = None
     fold: Callable[[Any, Any], Any] | None = None
     tells: str | None = ""
+    shows: Callable[[Any, Any], Any] = lambda note, _: note
     keeps: str = ""
     run: Callable[[Any, NodeContext], Awaitable[Update]] | None = None
     api: int = API

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.resources.abc import Traversable
 from string import Template
 from typing import Any
@@ -31,10 +31,12 @@ def fill(
     wording: Wording = USUAL,
     earlier: Sequence[Turn] | None = None,
     noted: Facts = NOTHING_MORE,
+    explained: Collection[str] = (),
 ) -> Prompt:
     """Fill a prompt: all that its files say before their facts, then who asks, then the facts of this call.
 
-    So what changes least comes first, and the text is the same for every seat and game that sends the same facts.
+    So what changes least comes first. Where the wording has one beginning for all calls, only the system prompt stands
+    before the facts of the call, in which what is appended to comes first; what is asked comes last.
 
     Args:
         body: the file of the prompt.
@@ -43,10 +45,11 @@ def fill(
         system: the file of the system prompt, which comes first.
         task: what the prompt is named, if it is not named after its file.
         tells: sentences that explain facts which the prompt does not know of.
-        shared: facts that are the same for all seats and games of a design.
+        shared: more facts that stay the same.
         wording: whose texts, and how facts are written.
         earlier: the turns before this call, in a dialogue.
         noted: facts that the prompt does not know of.
+        explained: facts of other calls, which the system prompt explains in this one too.
     """
     task = task or body.name.removesuffix(".md")
     opening, wanted = wording.text(OPENING, system), wording.text(task, body)
@@ -59,16 +62,17 @@ def fill(
     if earlier is not None:
         tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""
-    rules, after_names = _around(opening, everything, wording)
+    rules, after_names = _around(opening, everything + as_json(dict.fromkeys(explained)), wording)
     asked, after_known = _around(wanted, everything, wording)
+    if wording.one_beginning:
+        asked, after_known = "", f"\n\n{(asked + after_known).strip()}"
+        turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # what changes comes last
     *before, last = (block(turn, wording.form) for turn in news(turns))
-    text = f"{rules}{asked}{told}"
     return Prompt(
         name=task,
-        system=f"{text}{block({**shared, **who}, wording.form)}{after_names}",
+        system=f"{rules}{asked}{told}{block({**shared, **who}, wording.form)}{after_names}",
         human=f"{last}{after_known}",
         version=version_of(opening + told + wanted),
-        stable=len(text) + (len(block(shared, wording.form)) - len("}\n</facts>") if shared else len("<facts>\n")),
         earlier=tuple((asked, turn.answer) for asked, turn in zip(before, earlier or (), strict=True)),
     )
 

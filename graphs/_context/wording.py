@@ -22,20 +22,24 @@ OPENING = "system"
 class Wording:
     """The texts that stand in place of the usual ones, by the name of their prompt, and how facts are written.
 
-    A text that was read stays as it is while the bidder plays, whatever becomes of its file.
+    `one_beginning`: all calls of a bidder begin alike, so that providers find what they have read before in their
+    caches; the papers' bundles keep the order of their papers. A text that was read stays as it is while the
+    bidder plays, whatever becomes of its file.
     """
 
     own: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[Traversable, ...] = ()
     form: Literal["json", "prose"] = "json"
     hints: bool = True
+    one_beginning: bool = False
     _read: dict[tuple[str, Traversable], str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, protocol: ProtocolSettings) -> Wording:
         """Give the wording that the settings of a bidder ask for: its own texts, then the bundle's, then the usual."""
         bundles = filter(None, (protocol.protocol, BUNDLES[protocol.protocol].after))
-        return cls(protocol.prompts, tuple(PROMPTS / name for name in bundles), protocol.facts, protocol.hints)
+        folders = tuple(PROMPTS / name for name in bundles)
+        return cls(protocol.prompts, folders, protocol.facts, protocol.hints, protocol.protocol == "native")
 
     def text(self, name: str, usual: Traversable) -> str:
         """Give the text of a prompt."""

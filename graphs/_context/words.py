@@ -16,6 +16,8 @@ from harbor.graphs._context.node import ThoughtNode
 
 SHARED = ("rules", "catalog")
 """The facts that are the same for every call of a seat, or for every seat."""
+STAYS = ("game", *SHARED)
+"""The facts that stay the same in every game."""
 
 
 def words_of(node: ThoughtNode, game: Game) -> Thought | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from harbor._core.thoughts import Belief, Believed, Win
 from harbor._games.answering import Row
 from harbor._games.bidder_view import View
-from harbor._games.english import facts
+from harbor._games.english import facts, standing
 from harbor._games.replies import BeliefReply
 from harbor.graphs._context.node import ThoughtNode
 
@@ -32,7 +32,7 @@ async def believe(state: ThoughtState, context: NodeContext) -> Update:
     last = view.notes.get("believe")
     believed = view.place(last.closed[-1]) if last else 0
     news = view.results[believed:]  # more than one if an earlier update failed
-    before, earlier = last.held if last else _at_the_opening(view), facts.long_over(view.results[:believed])
+    before, earlier = last.held if last else _at_the_opening(view), _long_over(view, believed)
     known = {
         "history": [facts.history(result) for result in news],
         "belief": facts.belief(before, earlier),
@@ -73,6 +73,12 @@ async def _answers(
         if not wrong or not left:
             return
         known = {**known, "answer": facts.belief(said), "wrong": wrong, "corrections_left": left}
+
+
+def _long_over(view: View, believed: int) -> set[str]:
+    """Name the items that prompts list no longer."""
+    own = view.mind.protocol == "native"
+    return standing.long_over(view) if own else facts.long_over(view.results[:believed])
 
 
 class Field(NamedTuple):

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harbor._core.thoughts import Mirrored
-from harbor._games.answering import Row, weights_over
+from harbor._games.answering import Row
 from harbor._games.bidder_view import View
 from harbor._games.replies import MirrorReply, names_each
 from harbor._games.types_of_play import mirror as answer
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
-from harbor.graphs._nodes.profile import mend, records
+from harbor.graphs._nodes.profile import in_shares, read, records, told_in_percent
+from harbor.personas._catalog.traits import in_percent
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -28,7 +29,7 @@ async def mirror(state: ThoughtState, context: NodeContext) -> Update:
     reply = await context.reply(view, closed)
     mirrored = []
     for profile in reply.profiles:
-        weights, repaired = mend(profile.weights, view.catalog, view.mirrors.get(profile.rival, {}))
+        weights, repaired = read(profile, view.catalog, view.mirrors.get(profile.rival, {}))
         mirrored.append(Mirrored(view.name, profile.rival, closed[-1], weights, repaired))
     return context.emit(*mirrored)
 
@@ -38,10 +39,10 @@ def facts(view: View, items: Sequence[str]) -> Row:
     old = view.mirrors
     return {
         "catalog": view.catalog,
-        "bidder": view.name,
         "records": records(view, view.name, items[-1]),
+        "bidder": view.name,
         "profiles_of_you": [
-            {"rival": rival, "weights_so_far": weights_over(view.catalog, old.get(rival, {}))} for rival in view.rivals
+            {"rival": rival, "shares_so_far": in_percent(old.get(rival, {}), view.catalog)} for rival in view.rivals
         ],
     }
 
@@ -58,9 +59,11 @@ MIRROR = ThoughtNode(
     prompt=PROMPTS / "mirror.md",
     facts=facts,
     reply=MirrorReply,
+    adapt=in_shares,
     check=lambda reply, view: names_each((profile.rival for profile in reply.profiles), view.rivals),
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
-    tells="`mirror` is how each rival probably profiles you: weights as in `profile`.",
+    shows=told_in_percent,
+    tells="`mirror` is how each rival probably profiles you: in percent, from 0 to 100, as in `profile`.",
     answer=answer,
     run=mirror,
 )

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
+from harbor._config.thinking import MindSettings
 from harbor._core.thoughts import Profiled
 from harbor._games.answering import Row, weights_over
 from harbor._games.bidder_view import View
 from harbor._games.part import Part
-from harbor._games.replies import ProfileReply, Weight
+from harbor._games.replies import MirrorSharesReply, ProfileReply, Share, SharesReply, Weight
 from harbor._games.types_of_play import profile as answer
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.personas._catalog.traits import Profile, from_percent, in_percent
 
+IN_SHARES: Mapping[str, type[BaseModel]] = {"profile": SharesReply, "mirror": MirrorSharesReply}
+ROUNDING = 1.0
+"""By how much shares may miss 100 in all, as they are rounded one by one."""
 MOST_RECORDS = 20
 """How many of the last parts of a game a prompt lists."""
 
@@ -43,11 +51,28 @@ async def _profile(view: View, context: NodeContext, rival: str, profiled: list[
             continue  # one of the two is out of the game
         old = view.profiles.get(rival, {})
         reply = await context.reply(view, rival, result.item)
-        weights, repaired = mend(reply.weights, view.catalog, old)
+        weights, repaired = read(reply, view.catalog, old)
         news = Profiled(view.name, rival, result.item, weights, repaired)
         context.emit(news)
         profiled.append(news)
         view = view.after([news])
+
+
+def read(reply: Any, catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
+    """Return a profile as weights, in whichever scale it was asked, and the number of its repairs."""
+    return mend(reply.weights, catalog, old) if hasattr(reply, "weights") else scaled(reply.shares, catalog, old)
+
+
+def scaled(said: list[Share], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
+    """Scale shares to 100 and drop unknown types; without any share the old profile stays. Count all repairs.
+
+    Of a type that is named twice the last share counts. A type that is left out has none, which is no repair.
+    """
+    named = {share.persona: share.share for share in said}
+    known = {one: max(0.0, named.get(one, 0.0)) for one in catalog}
+    total, repaired = sum(known.values()), len(said) - len(named) + len(set(named) - set(known))
+    repaired += sum(share < 0 for share in named.values()) + (abs(total - 100) > ROUNDING)
+    return (from_percent(known, known) if total else weights_over(known, old)), repaired
 
 
 def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
@@ -69,10 +94,20 @@ def facts(view: View, rival: str, item: str) -> Row:
     """Tell what a rival did in this part and in those before it, and its profile so far."""
     return {
         "catalog": view.catalog,
-        "bidder": rival,
         "records": records(view, rival, item),
-        "weights_so_far": weights_over(view.catalog, view.profiles.get(rival, {})),
+        "bidder": rival,
+        "shares_so_far": in_percent(view.profiles.get(rival, {}), view.catalog),
     }
+
+
+def in_shares(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
+    """Ask for shares, unless the bidder's protocol asks for weights."""
+    return replace(node, reply=IN_SHARES[node.name]) if mind.asks_shares else node
+
+
+def told_in_percent(profiles: Mapping[str, Profile], view: View) -> Row:
+    """Tell profiles as shares in percent."""
+    return {rival: in_percent(profile, view.catalog) for rival, profile in profiles.items()}
 
 
 def records(view: View, bidder: str, last: str) -> list[Row]:
@@ -103,9 +138,11 @@ PROFILE = ThoughtNode(
     prompt=PROMPTS / "profile.md",
     facts=facts,
     reply=ProfileReply,
+    adapt=in_shares,
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
-    tells="`profile` is your profile of each rival: a weight from -1 (certainly not) over 0 (unknown) to 1 (certainly) "
-    "for each type of `catalog`.",
+    shows=told_in_percent,
+    tells="`profile` is your profile of each rival: how likely each type of `catalog` is, in percent, from 0 "
+    "(certainly not) to 100 (certainly), together 100. A type that is left out has a share of 0.",
     answer=answer,
     run=profile,
 )

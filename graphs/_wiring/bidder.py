@@ -14,7 +14,7 @@ from harbor.graphs._context.context import BidderContext, ThoughtState, enough_f
 from harbor.graphs._context.node import OCCASIONS, Occasion
 from harbor.graphs._context.steps import running
 from harbor.graphs._wiring.mind import Nodes, first_view, levels, occasion_of, waits
-from harbor.graphs._wiring.walking import nodes_for
+from harbor.graphs._wiring.walking import with_nodes
 
 Graph = CompiledStateGraph[ThoughtState, None, ThoughtState, ThoughtState]
 Route = Callable[[Any], Awaitable[list[str]]]
@@ -72,7 +72,8 @@ class GraphBidder:
     """A player whose answers come from its graph; it reads on in the log from where it stopped."""
 
     def __init__(self, bidder: BidderContext) -> None:
-        nodes = nodes_for(bidder)
+        bidder = with_nodes(bidder)
+        nodes = bidder.nodes
         self.graph = _compiled(bidder, nodes)
         self._name = bidder.model.bidder
         self._view = first_view(self._name, bidder.game, nodes, bidder.switches)

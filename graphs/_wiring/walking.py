@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from harbor._config.auction import MemorySettings
@@ -15,23 +16,25 @@ from harbor._core.events import Event
 from harbor.graphs._context.context import BidderContext, enough_files, folded
 from harbor.graphs._context.node import OCCASIONS
 from harbor.graphs._context.steps import running
-from harbor.graphs._wiring.mind import Nodes, first_view, levels, nodes_of, occasion_of
+from harbor.graphs._wiring.mind import first_view, levels, nodes_of, occasion_of
 
 
-def nodes_for(bidder: BidderContext) -> Nodes:
-    """Give the nodes of a bidder, by their names in its graph.
+def with_nodes(bidder: BidderContext) -> BidderContext:
+    """Return the context of a bidder with its nodes, by their names in its graph.
 
     Raises:
         ConfigError: a node of its own is refused.
     """
-    return nodes_of(bidder.game, bidder.switches, bidder.memory.settings if bidder.memory else MemorySettings())
+    memory = bidder.memory.settings if bidder.memory else MemorySettings()
+    return replace(bidder, nodes=nodes_of(bidder.game, bidder.switches, memory))
 
 
 class PlainBidder:
     """A player whose nodes run level by level; it reads on in the log from where it stopped."""
 
     def __init__(self, bidder: BidderContext) -> None:
-        nodes = nodes_for(bidder)
+        bidder = with_nodes(bidder)
+        nodes = bidder.nodes
         self._name = bidder.model.bidder
         steps = {place: running(node, bidder) for place, node in nodes.items()}
         self._levels = {one: [[steps[place] for place in level] for level in levels(nodes, one)] for one in OCCASIONS}

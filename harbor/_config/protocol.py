@@ -20,13 +20,15 @@ class Bundle:
     """What a paper's prompts gave a model, as settings; the texts stand in the folder of prompts of the same name.
 
     `games` are those that it knows (empty: all). `settings` are the defaults of settings that are not given. A text
-    that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones.
+    that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones. `profiles` says
+    in what profiles are asked: shares in percent, or weights from -1 to 1.
     """
 
     source: str
     games: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     after: str = ""
+    profiles: Literal["shares", "weights"] = "shares"
 
 
 IN_WORDS = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
@@ -37,8 +39,8 @@ ONE_CALL = {"planning": "none", "believe": False}
 BUNDLES: Mapping[str, Bundle] = MappingProxyType(
     {
         "native": Bundle("Harbor's own"),
-        "harbor": Bundle("Harbor, sec. 3 and App. C to F", ("english",), HARBOR, after="aucarena"),
-        "aucarena": Bundle("AucArena, sec. 3 and App. A", ("english",), AUCARENA),
+        "harbor": Bundle("Harbor, sec. 3 and App. C to F", ("english",), HARBOR, after="aucarena", profiles="weights"),
+        "aucarena": Bundle("AucArena, sec. 3 and App. A", ("english",), AUCARENA, profiles="weights"),
         "econarena": Bundle(
             "EconArena, sec. 3 and App. B",
             ("beauty", "second-price", "first-price", "english-private"),
@@ -90,6 +92,11 @@ class ProtocolSettings(Settings):
     prompts: Annotated[dict[str, Annotated[str, Field(max_length=100_000)]], BeforeValidator(own_texts)] = Field(
         default_factory=dict
     )
+
+    @property
+    def asks_shares(self) -> bool:
+        """Whether profiles are asked as shares in percent, and not as weights."""
+        return BUNDLES[self.protocol].profiles == "shares"
 
     def set_by(self, name: str) -> str:
         """Say that the bundle set a setting, if its value is the bundle's; else nothing."""

@@ -86,6 +86,34 @@ class MirroredProfile(BaseModel):
     weights: list[Weight]
 
 
+class Share(BaseModel):
+    """How likely a persona is, in percent: from 0 (certainly not) to 100 (certainly)."""
+
+    persona: Name
+    share: Annotated[float, Field(allow_inf_nan=False), bounded(0, 100)]
+
+
+class SharesReply(BaseModel):
+    """The profile of one bidder: shares that add up to 100; a persona that is left out has none."""
+
+    reasons: Text
+    shares: list[Share]
+
+
+class MirroredShares(BaseModel):
+    """How one rival probably profiles you: shares that add up to 100; a persona that is left out has none."""
+
+    rival: Name
+    shares: list[Share]
+
+
+class MirrorSharesReply(BaseModel):
+    """How each rival probably profiles you."""
+
+    reasons: Text
+    profiles: list[MirroredShares]
+
+
 class MirrorReply(BaseModel):
     """How each rival probably profiles you."""
 

@@ -82,15 +82,16 @@ def own_multiple(facts: Facts) -> float | None:
 
 def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Say by Bayes' rule what a rival is like, from all that it was seen to do."""
-    weights = weighed(facts["weights_so_far"], facts)
+    weights = weighed(traits.from_percent(facts["shares_so_far"], facts["catalog"]), facts)
     best = traits.foremost(weights)
-    return {"reasons": f"It is most like {best}." if best else "I know nothing of it yet.", "weights": listed(weights)}
+    return {"reasons": f"It is most like {best}." if best else "I know nothing of it yet.", "shares": listed(weights)}
 
 
 def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Say by Bayes' rule what each rival may think of oneself."""
+    types = facts["catalog"]
     pictures = [
-        {"rival": known["rival"], "weights": listed(weighed(known["weights_so_far"], facts))}
+        {"rival": known["rival"], "shares": listed(weighed(traits.from_percent(known["shares_so_far"], types), facts))}
         for known in facts["profiles_of_you"]
     ]
     return {"reasons": "They saw what I did, as I saw what they did.", "profiles": pictures}
@@ -164,8 +165,8 @@ def _likely(one: Compared, planned: NormalDist) -> float:
 
 
 def listed(weights: Mapping[str, float]) -> list[Values]:
-    """List weights as a reply does."""
-    return [{"persona": one, "weight": round(weight, 4)} for one, weight in weights.items()]
+    """List the shares of a profile in percent, as a reply does."""
+    return [{"persona": one, "share": share} for one, share in traits.in_percent(weights, weights).items()]
 
 
 # ---------------------------------------------------------------- predict
@@ -180,7 +181,8 @@ def predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 
 def _forecast(facts: Facts, rival: Facts) -> Values:
-    weights, catalog = facts.get("profile", {}).get(rival["rival"], {}), facts.get("catalog", {})
+    catalog = facts.get("catalog", {})
+    weights = traits.from_percent(facts.get("profile", {}).get(rival["rival"], {}), catalog)
     before = [float(row["amount"]) for row in rival["bid_before"]]
     times = {one: multiple(text, facts) for one, text in catalog.items()}
     known = {one: value for one, value in times.items() if value is not None}
@@ -195,7 +197,7 @@ def _forecast(facts: Facts, rival: Facts) -> Values:
     forecast = {"rival": rival["rival"], "interest": 0.5, "limit": round(max(0.0, limit), 2)}
     mine = facts.get("mirror", {}).get(rival["rival"])
     if mine is not None and known:
-        shares = traits.shares(mine, known)
+        shares = traits.shares(traits.from_percent(mine, known), known)
         forecast["expected_interest_of_yours"] = round(min(1.0, sum(shares[one] * known[one] for one in known) / 2), 2)
     return forecast
 

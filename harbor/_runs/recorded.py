@@ -83,8 +83,9 @@ class RecordedCalls(ReplayCache):
         """Say whether a call is of this prompt all the same: what it tells is not known, or it had another form."""
         if call.purpose in self._untold:
             return True
-        then, now = ([without_shape(words[0]), *words[1:]] for words in (call.prompt, prompt))
-        return then == now and call.form != self.form(call.fallback or call.model, [call.bidder])
+        return without_shape(call.prompt) == without_shape(prompt) and call.form != self.form(
+            call.fallback or call.model, [call.bidder]
+        )
 
 
 class _Unasked:

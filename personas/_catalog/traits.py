@@ -32,6 +32,23 @@ def profile(distribution: Mapping[str, float]) -> dict[str, float]:
     return {persona: scale * share - 1 for persona, share in distribution.items()}
 
 
+def in_percent(profile: Profile, catalog: Iterable[str]) -> dict[str, float]:
+    """Return the shares of a profile in percent, to a tenth; those that are nearly zero are left out.
+
+    >>> in_percent({"rural": 1, "urban": -1, "eco": -0.5}, ("rural", "urban", "eco"))
+    {'rural': 80.0, 'eco': 20.0}
+    """
+    told = {persona: round(100 * share, 1) for persona, share in shares(profile, catalog).items()}
+    return {persona: share for persona, share in told.items() if share}
+
+
+def from_percent(percent: Mapping[str, float], catalog: Iterable[str]) -> dict[str, float]:
+    """Return the profile with these shares in percent, whatever they add up to; of no shares one that knows nothing."""
+    known = {persona: max(0.0, percent.get(persona, 0.0)) for persona in catalog}
+    total = sum(known.values())
+    return profile({one: share / total for one, share in known.items()}) if total else dict.fromkeys(known, 0.0)
+
+
 def foremost(profile: Profile) -> str:
     """Name the persona with the largest weight, if that is above zero; else give an empty name."""
     best = max(profile, key=lambda persona: profile[persona], default="")

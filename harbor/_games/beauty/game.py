@@ -7,6 +7,7 @@ from functools import partial
 from importlib.resources import files
 
 from harbor._config.auction import AuctionConfig
+from harbor._core.decisions import BidReply
 from harbor._core.outcomes import Paid, PaidSealed
 from harbor._core.seeding import stream
 from harbor._games.beauty import measures, play
@@ -49,6 +50,8 @@ BEAUTY = Game(
         policy=play.policy,
         plan=play.PLAN,
         forecast=play.forecast,
+        reply=BidReply,
+        stays=(*facts.STAYS, "bound", "fraction"),
         heeds_personas=False,
     ),
     rational=play.rational,

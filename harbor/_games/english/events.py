@@ -9,6 +9,23 @@ from harbor._core.events import Listed, LotClosed, LotOpened, PublicEvent, Worth
 from harbor._core.money import Money, dollars
 
 
+def rules_in_words(reveals: bool) -> str:
+    """Say how items are sold and what a profit is, to agents and to Harbor's own bidders in the same words."""
+    told = "It is announced after its sale" if reveals else "It is never announced"
+    return (
+        "Items are sold one at a time. What an item is really worth, its true value, is the same for every bidder, and"
+        f" nobody knows it beforehand. {told}. Each bidder has its own estimate, which may be too high or too low."
+        " Bidding goes in rounds: everybody who is still in and does not lead is asked at the same moment to bid or to"
+        " withdraw. A bid must be at least the minimum that is called, and at most the money that the bidder has left."
+        " A bid that breaks this rule fails, and the bidder is asked again; after too many of them it is out of the"
+        " item. After a round the highest bid leads; among equal ones the leader is drawn by lot. Who withdraws, or"
+        " can't pay the minimum, is out of this item. When all others are out, the leader wins the item and pays its"
+        " own bid. If nobody bids, the item is not sold, or it is offered again to all at a lower price. Whoever wins"
+        " an item has its true value minus the price as profit; money that is not spent is no profit, and only lets a"
+        " bidder bid on later items."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SaleOpened(Listed):
     """The auction begins: who bids on which lots, in which order, and what is announced after each sale."""
@@ -22,9 +39,10 @@ class SaleOpened(Listed):
 
     @property
     def words(self) -> str:
-        """Who bids, and what is for sale from which price."""
+        """Who bids, what is for sale from which price, and by which rules."""
         offers = "; ".join(f"{lot.name} from {dollars(lot.start)}" for lot in self.lots)
-        return f"Welcome, {', '.join(self.bidders)}; for sale, in this order: {offers}."
+        welcome = f"Welcome, {', '.join(self.bidders)}; for sale, in this order: {offers}."
+        return f"{welcome} {rules_in_words(self.reveals)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import takewhile
@@ -31,11 +31,12 @@ def coming(view: View, listings: int = SHOWN) -> Row:
     """List the next items, the first of them with their listings, and sum up those after them."""
     known: Row = {**true_per_estimate(view), "items": _items(view, view.coming[:SHOWN], listings)}
     if later := view.coming[SHOWN:]:
-        known["later_items"] = _summary(view, later)
+        known["later_items"] = summary(view, later)
     return known
 
 
-def _summary(view: View, lots: tuple[Lot, ...]) -> Row:
+def summary(view: View, lots: Sequence[Lot]) -> Row:
+    """Sum up items that are not listed."""
     start = sum((lot.start for lot in lots), Decimal(0))
     estimate = sum((view.estimates[lot.name] for lot in lots), Decimal(0))
     return {
@@ -219,18 +220,15 @@ def outcome(result: Part) -> Row:
 
 
 def results(view: View) -> list[Row]:
-    """List how the items went, one's own highest bid, and the lowest bid that would have won."""
+    """List how the items went, and one's own highest bid."""
     rows = []
     for result in view.results:
-        bidding = bidding_on(result)
-        step = bidding.increment if bidding and result.winner != view.name else Decimal(0)
         rows.append(
             {
                 **outcome(result),
                 "start": view.lot(result.item).start,
                 "estimate": view.estimates[result.item],
                 "your_highest_bid": result.highest_bid(view.name),
-                "lowest_winning_bid": None if result.price is None else result.price + step,
             }
         )
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.asks import Ask, Bid, Withdraw
+from harbor._core.decisions import BidReply
 from harbor._core.events import Lot
 from harbor._core.outcomes import Allocated, Paid
 from harbor._games.english import measures, policy
@@ -20,6 +21,7 @@ from harbor._games.english.events import (
 from harbor._games.english.from_public import from_public
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
+from harbor._games.english.standing import STAYS, explains
 from harbor._games.english.thoughts import PROMPTS, THOUGHTS
 from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.revealed import estimates_of, truth_per_estimate, values_of
@@ -64,6 +66,9 @@ ENGLISH = Game(
         plan="Spend the money on the items that are worth most for their probable price.",
         thoughts=THOUGHTS,
         tells=("objective", "recall", "profile", "mirror", "predict", "strategize"),
+        reply=BidReply,
+        stays=STAYS,
+        explains=explains,
     ),
     rational=rational,
     measures=Measures("items", measures.standings, measures.items, public=True),

@@ -110,7 +110,7 @@ class Experience:
         """Take a finished auction in; a starting price of 0 is one that nobody told."""
         sold = [(place / len(results), row) for place, row in enumerate(results) if row["price"] is not None]
         told = [(place, row) for place, row in sold if float(row["start"])]
-        ratios = [(place, float(row["lowest_winning_bid"]) / float(row["start"]), row) for place, row in told]
+        ratios = [(place, float(row["price"]) / float(row["start"]), row) for place, row in told]
         items, worth = dict(self.items), dict(self.worth)
         for _, ratio, row in ratios:
             items[row["item"]] = items.get(row["item"], Ratio()).plus([ratio])

@@ -8,9 +8,11 @@ from random import Random
 from typing import Any
 
 from harbor._config.auction import Simulated
+from harbor._core.dialogue import Turn
 from harbor._games.answering import Row, chosen, profiles, recalled, weights_over
 from harbor._games.bidder_view import View
-from harbor._games.english import facts, policy
+from harbor._games.english import facts, policy, standing
+from harbor._games.english.retelling import retold
 from harbor._games.game import Facts, Thought, Values
 from harbor._games.replies import BeliefReply, FusedReply, LimitReply, Plan, covers
 
@@ -96,26 +98,50 @@ def weights(view: View, rival: str) -> dict[str, float]:
     return weights_over(view.catalog, view.profiles.get(rival, {}))
 
 
+def own(view: View) -> bool:
+    """Say whether a bidder reads Harbor's own prompts, and not those of a paper."""
+    return view.mind.protocol == "native"
+
+
 def _thought(
-    name: str, told: Callable[..., Facts], answer: Callable[[Facts, Simulated, Random], Values], **more: Any
+    name: str,
+    of_paper: Callable[..., Facts],
+    answer: Callable[[Facts, Simulated, Random], Values],
+    when: Callable[[View], bool] | None = None,
+    **more: Any,
 ) -> Thought:
-    return Thought(prompt=PROMPTS / f"{name}.md", facts=told, answer=answer, **more)
+    of_own = getattr(standing, name)
+
+    def told(view: View, *about: Any, **known: Any) -> Facts:
+        return of_own(view, *about, **known) if own(view) else of_paper(view, *about, **known)  # type: ignore[no-any-return]
+
+    return Thought(prompt=PROMPTS / f"{name}.md", facts=told, answer=retold(answer), when=when, **more)
 
 
 def _covers(reply: Plan, view: View) -> str:
-    return covers(reply, [lot.name for lot in view.coming[: facts.SHOWN]])
+    listed = standing.coming(view) if own(view) else view.coming[: facts.SHOWN]
+    return covers(reply, [lot.name for lot in listed])
+
+
+def _turns(view: View) -> Sequence[Turn] | None:
+    return standing.turns(view) if own(view) else facts.turns(view)
+
+
+def _goes_on(view: View) -> bool:
+    """Say whether a thought can still be of use: a paper's bidders think after the last item too."""
+    return bool(view.coming) or not own(view)
 
 
 THOUGHTS: Mapping[str, Thought] = {
     "plan": _thought("plan", plan, policy.plan, reply=Plan, check=_covers, when=lambda _: True),
     "replan": _thought("replan", replan, policy.plan, reply=Plan, check=_covers, when=facts.any_affordable),
     "profile": _thought("profile", profile, policy.profile),
-    "mirror": _thought("mirror", mirror, policy.mirror),
+    "mirror": _thought("mirror", mirror, policy.mirror, when=lambda view: bool(view.rivals) and _goes_on(view)),
     "predict": _thought("predict", predict, policy.predict, when=facts.worth_predicting),
     "strategize": _thought("strategize", strategize, policy.strategize),
-    "bid": _thought("bid", bid, policy.bid, turns=facts.turns),
-    "fused": _thought("fused", fused, policy.fused, reply=FusedReply, turns=facts.turns),
+    "bid": _thought("bid", bid, policy.bid, turns=_turns),
+    "fused": _thought("fused", fused, policy.fused, reply=FusedReply, turns=_turns),
     "limit": _thought("limit", limit, policy.limit, reply=LimitReply),
-    "believe": _thought("believe", believe, policy.believe, reply=BeliefReply),
+    "believe": _thought("believe", believe, policy.believe, reply=BeliefReply, when=_goes_on),
     "learn": _thought("learn", learn, policy.learn),
 }

@@ -13,6 +13,8 @@ from harbor._games.sessions.results import Past, Result, past_runs
 from harbor._games.sessions.session import RunOpened, SessionOpened
 
 T = TypeVar("T")
+STAYS = ("players", "prior", "rivals_are_rational")
+"""The facts that stay the same in all runs."""
 
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
@@ -20,11 +22,11 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
     opened, past, values = _opened(seen), list(past_runs(seen)), _of(Signal, seen)
     results = [result for run in past for result in run.results]
     known: dict[str, Any] = {
-        "run": f"run {len(past) + 1}",
-        "runs_left": opened.runs - len(past),
         "players": list(opened.bidders),
         "past": [_run(run) for run in last(past, opened.history)],
         "your_results": [_result(result) for result in last(results, opened.history)],
+        "run": f"run {len(past) + 1}",
+        "runs_left": opened.runs - len(past),
     }
     if opened.rational_rivals:
         known["rivals_are_rational"] = True

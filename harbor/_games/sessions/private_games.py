@@ -11,6 +11,7 @@ from typing import Any
 
 from harbor._config.auction import AuctionConfig, Simulated
 from harbor._core.asks import Ask
+from harbor._core.decisions import BidReply
 from harbor._core.errors import ConfigError, unknown
 from harbor._core.money import to_cents
 from harbor._core.outcomes import Allocated, AllocatedSealed, Paid, PaidSealed, Signal
@@ -59,6 +60,8 @@ def play(package: str, policy: Policy, plan: str) -> Play:
         plan=plan,
         yardstick=worth_to,
         forecast=forecast,
+        reply=BidReply,
+        stays=facts.STAYS,
         heeds_personas=False,
     )
 

@@ -18,11 +18,11 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
     supplies = [event.supply for event in seen if isinstance(event, DayOpened)]
     days = [_day(day) for day in past]
     return {
+        "past": days if opened.history is None else days[max(0, len(days) - opened.history) :],
+        "residents": _residents(opened, closed),
         "today": f"day {len(closed) + 1}",
         "days_left": opened.days - len(closed),
         "supply_today": supplies[-1] if supplies else 0,
-        "residents": _residents(opened, closed),
-        "past": days if opened.history is None else days[max(0, len(days) - opened.history) :],
     }
 
 

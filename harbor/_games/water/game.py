@@ -6,6 +6,7 @@ import warnings
 from importlib.resources import files
 
 from harbor._config.auction import AuctionConfig
+from harbor._core.decisions import BidReply
 from harbor._core.errors import ConfigError
 from harbor._core.outcomes import Allocated, Paid
 from harbor._core.seeding import stream
@@ -67,6 +68,7 @@ WATER = Game(
         policy=play.policy,
         plan=play.PLAN,
         forecast=play.forecast,
+        reply=BidReply,
         heeds_personas=False,
     ),
     rational=play.rational,

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from pydantic import BaseModel
 
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.redaction import redact
-from harbor._models.calls.forms import Asking, schema_of
+from harbor._models.calls.forms import Asking, Shape
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.requests import Requests, Said, texts
@@ -44,7 +43,7 @@ class Call:
     model: ModelClient
     prompt: Prompt
     repaired: Sequence[BaseMessage]
-    reply_type: type[BaseModel]
+    shape: Shape
     attempt: int
     began: float
     recorded: RawCall | None = None
@@ -59,14 +58,14 @@ class Call:
     way: Way = field(init=False)
 
     def __post_init__(self) -> None:
-        self.requests = Requests(self._messages, self.reply_type, self.model.reply)
+        self.requests = Requests(self._messages, self.shape, self.model.reply)
         self._turn_to(self.model.ways)
 
     def _turn_to(self, pool: Pool) -> None:
         self.pool, self.way, self.requests.late = pool, pool.ways[0], 0
 
     def _first(self) -> Asking:
-        return next(self.pool.ways[0].forms.asked(self.reply_type, self.model.reply))[0]
+        return next(self.pool.ways[0].forms.asked(self.shape, self.model.reply))[0]
 
     async def run(self) -> Said:
         """Take the reply that an interrupted run has recorded, or make the call."""
@@ -88,8 +87,8 @@ class Call:
         if not self.model.replay.may_have(self.model.bidder):
             return None
         pools, wanted = self.model.ways.every(), self.model.reply
-        asked = (asking for pool in pools for asking in pool.ways[0].forms.every(self.reply_type, wanted))
-        words = [texts(self._messages(asking)) for asking in {one.told: one for one in asked}.values()]
+        asked = (asking for pool in pools for asking in pool.ways[0].forms.every(self.shape, wanted))
+        words = [texts(self._messages(asking)) for asking in {(one.told, one.named): one for one in asked}.values()]
         recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
         if recorded is not None and recorded.fallback:
             self._turn_to(self.model.ways.named(recorded.fallback))
@@ -134,16 +133,16 @@ class Call:
     def _maybe_kept(self) -> list[CallRequest]:
         """Give all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
         forms = self.pool.ways[0].forms
-        askings = forms.maybe_asked(self.reply_type, self.model.reply)
+        askings = forms.maybe_asked(self.shape, self.model.reply)
         return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
 
     def _request(self, asking: Asking, left_out: tuple[str, ...]) -> CallRequest:
         words = [[message.type, str(message.content)] for message in self._messages(asking)]
         settings = self.pool.ways[0].forms.sent_without(left_out)
-        return CallRequest(settings, asking.form, schema_of(self.reply_type), words, self.attempt, left_out)
+        return CallRequest(settings, asking.form, self.shape.schema, words, self.attempt, left_out)
 
     def _recorded_request(self, call: RawCall) -> CallRequest:
-        asking = self.pool.ways[0].forms.asked_as(self.reply_type, call.form)
+        asking = self.pool.ways[0].forms.asked_as(self.shape, call.form)
         return self._request(asking, call.not_taken)
 
     def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
@@ -151,7 +150,7 @@ class Call:
         for request in requests:
             if (request.form, request.not_taken) == (said.form, said.not_taken):
                 return request
-        asking = self.pool.ways[0].forms.asked_as(self.reply_type, said.form)
+        asking = self.pool.ways[0].forms.asked_as(self.shape, said.form)
         return self._request(asking, said.not_taken)
 
     async def _paid(self) -> Said:
@@ -177,7 +176,7 @@ class Call:
     def _messages(self, asking: Asking) -> list[BaseMessage]:
         earlier = [said for turn in self.prompt.earlier for said in (HumanMessage(turn[0]), AIMessage(turn[1]))]
         first = SystemMessage(self.prompt.system + asking.told)
-        return [first, *earlier, HumanMessage(self.prompt.human), *self.repaired]
+        return [first, *earlier, HumanMessage(self.prompt.human + asking.named), *self.repaired]
 
     async def _sent(self, words: list[str]) -> Said:
         tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)

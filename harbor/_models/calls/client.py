@@ -19,7 +19,7 @@ from harbor._core.decisions import InWords
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
 from harbor._models.calls.call import Call
-from harbor._models.calls.forms import Forms
+from harbor._models.calls.forms import Forms, Shape
 from harbor._models.calls.identity import identity_of
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
@@ -90,9 +90,9 @@ class ModelClient:
         """
         repaired: list[BaseMessage] = []
         last = 1 + (self.settings.repairs if repairs is None else repairs)
-        complaint = ""
+        shape, complaint = Shape.of(reply_type, prompt.offered), ""
         for attempt in range(1, last + 1):
-            call = Call(self, prompt, repaired, reply_type, attempt, self.clock())
+            call = Call(self, prompt, repaired, shape, attempt, self.clock())
             try:
                 said = await call.run()
                 found = read(said.message, reply_type, words)

@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.runnables import Runnable
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
@@ -29,20 +30,50 @@ ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|f
 """What a server speaks of that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
 """The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
-_SHAPE = "\nReply with one JSON object of this JSON schema, and nothing else: {schema}\n"
+_SHAPE = "\nReply with one JSON object of "
+_ONE = "this JSON schema, and nothing else: {schema}\n"
+_ONE_OF = "the JSON schema that is named at the end, and nothing else. These are the schemas: {schemas}\n"
+_NAMED = "\n\nReply with one JSON object of the JSON schema {name}."
+FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", "harbor")
+"""The packages whose models can be made to call one tool of several by its name; others are offered that one alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
+
+
+class Shape(NamedTuple):
+    """The shape that a reply is to have.
+
+    `offered` are all that the bidder is ever asked for, this one among them; they are sent together, so that its calls
+    begin alike and providers find that beginning in their caches. Empty: this one is sent alone.
+    """
+
+    kind: type[BaseModel]
+    offered: tuple[type[BaseModel], ...] = ()
+
+    @classmethod
+    def of(cls, kind: type[BaseModel], offered: tuple[type[BaseModel], ...]) -> Shape:
+        """Return a shape among those that are offered; one that is not among them comes last."""
+        return cls(kind, offered if kind in offered or not offered else (*offered, kind))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """All that is sent of shapes, as JSON."""
+        if not self.offered:
+            return schema_of(self.kind)
+        return {"title": self.kind.__name__, "offered": [schema_of(kind) for kind in self.offered]}
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A way to ask for one shape of reply: `invoke` sends messages; `told` stands at the end of the system prompt.
+    """A way to ask for one shape of reply: `invoke` sends messages.
 
-    `not_taken` are the settings that it does not send.
+    `told` stands at the end of the system prompt, and `named` at the end of the last message. `not_taken` are the
+    settings that it does not send.
     """
 
     form: ReplyForm
     invoke: Invoke
     told: str = ""
+    named: str = ""
     not_taken: tuple[str, ...] = ()
 
 
@@ -57,7 +88,7 @@ class Forms:
     settings: ModelSettings
     known: Known = field(default_factory=unknown)
     recorded: ReplyForm | None = None
-    _bound: dict[tuple[type[BaseModel], ReplyForm, tuple[str, ...]], Asking] = field(default_factory=dict, repr=False)
+    _bound: dict[tuple[Shape, ReplyForm, tuple[str, ...]], Asking] = field(default_factory=dict, repr=False)
     _sent: dict[tuple[str, ...], ModelSettings] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -99,44 +130,42 @@ class Forms:
             for drop in combinations(others, size)
         ]
 
-    def asked(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
+    def asked(self, shape: Shape, wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
         """Give the ways to try, in order, and whether a reply in prose is the model's own there: only one is wanted.
 
         It is so in the form that the model is known to take, and in the last.
         """
         known = wanted or self.form
-        forms = self._candidates(reply_type, wanted, known)
+        forms = self._candidates(shape, wanted, known)
         for form in forms:
-            asking = self.asked_as(reply_type, form)  # only now, as a setting may have been left out meanwhile
+            asking = self.asked_as(shape, form)  # only now, as a setting may have been left out meanwhile
             is_last = form == forms[-1] or asking.form != form
             yield asking, is_last or form == known
             if is_last:
                 return
 
-    def every(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> list[Asking]:
+    def every(self, shape: Shape, wanted: ReplyForm | None = None) -> list[Asking]:
         """Give all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
-        askings = [self.asked_as(reply_type, form) for form in self._candidates(reply_type, wanted, FORMS[0])]
+        askings = [self.asked_as(shape, form) for form in self._candidates(shape, wanted, FORMS[0])]
         return list({asking.form: asking for asking in askings}.values())
 
-    def maybe_asked(self, reply_type: type[BaseModel], wanted: ReplyForm | None = None) -> list[Asking]:
+    def maybe_asked(self, shape: Shape, wanted: ReplyForm | None = None) -> list[Asking]:
         """Give the ways in which the model may have been asked when a reply was kept: all, until it has answered."""
         if self.known.passport.calls and self.form is not None and wanted is None:
-            return [self.asked_as(reply_type, self._candidates(reply_type, None, self.form)[0])]
-        return self.every(reply_type, wanted)
+            return [self.asked_as(shape, self._candidates(shape, None, self.form)[0])]
+        return self.every(shape, wanted)
 
-    def _candidates(
-        self, reply_type: type[BaseModel], wanted: ReplyForm | None, first: ReplyForm | None
-    ) -> tuple[ReplyForm, ...]:
-        if issubclass(reply_type, InWords):
+    def _candidates(self, shape: Shape, wanted: ReplyForm | None, first: ReplyForm | None) -> tuple[ReplyForm, ...]:
+        if issubclass(shape.kind, InWords):
             return ("words",)
         only = wanted or (self.form if self.settings.reply != "auto" or self.settings.use == BUILT_IN else None)
         return (only,) if only else tuple(dict.fromkeys((first or FORMS[0], *FORMS)))
 
-    def asked_as(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+    def asked_as(self, shape: Shape, form: ReplyForm) -> Asking:
         """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
-        key = reply_type, form, self.not_taken
+        key = shape, form, self.not_taken
         if key not in self._bound:
-            self._bound[key] = self._bind(reply_type, form)
+            self._bound[key] = self._bind(shape, form)
         return self._bound[key]
 
     def works(self, form: ReplyForm) -> None:
@@ -158,26 +187,39 @@ class Forms:
     def _chat(self) -> BaseChatModel:
         return without(self.chat, self.settings, self.not_taken) if self.not_taken else self.chat
 
-    def _bind(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
+    def _bind(self, shape: Shape, form: ReplyForm) -> Asking:
         if form == "words":
             return Asking(form, self._chat.ainvoke, not_taken=self.not_taken)
-        asking = replace(self._unmarked(reply_type, form), not_taken=self.not_taken)
+        asking = replace(self._unmarked(shape, form), not_taken=self.not_taken)
         marks = type(self.chat).__module__.startswith(ON_REQUEST)
         return replace(asking, invoke=_marked(asking.invoke)) if marks else asking
 
-    def _unmarked(self, reply_type: type[BaseModel], form: ReplyForm) -> Asking:
-        told = _SHAPE.format(schema=json.dumps(schema_of(reply_type), separators=(",", ":")))
+    def _unmarked(self, shape: Shape, form: ReplyForm) -> Asking:
+        told, named = _in_words(shape)
         try:
             if form == "tool":
-                return Asking(form, self._chat.bind_tools([reply_type], tool_choice="any").ainvoke)
+                return Asking(form, self._with_tools(shape).ainvoke)
             if form == "json":
                 shaped = self._chat.with_structured_output(
-                    schema_of(reply_type), method="json_schema", include_raw=True
+                    schema_of(shape.kind), method="json_schema", include_raw=True
                 )
-                return Asking(form, _raw(shaped), told)
+                return Asking(form, _raw(shaped), told, named)
         except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
             pass
-        return Asking("text", self._chat.ainvoke, told)
+        return Asking("text", self._chat.ainvoke, told, named)
+
+    def _with_tools(self, shape: Shape) -> Runnable[Any, AIMessage]:
+        if len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED):
+            return self._chat.bind_tools(shape.offered, tool_choice=shape.kind.__name__)
+        return self._chat.bind_tools([shape.kind], tool_choice="any")
+
+
+def _in_words(shape: Shape) -> tuple[str, str]:
+    """Tell the shapes of replies in a text, and which of several is wanted."""
+    schemas = [json.dumps(schema_of(kind), separators=(",", ":")) for kind in shape.offered or (shape.kind,)]
+    if len(schemas) == 1:
+        return _SHAPE + _ONE.format(schema=schemas[0]), ""
+    return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _NAMED.format(name=shape.kind.__name__)
 
 
 def _marked(invoke: Invoke) -> Invoke:
@@ -200,9 +242,9 @@ def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
     return {"title": reply_type.__name__, **reply_type.model_json_schema()}
 
 
-def without_shape(system: str) -> str:
-    """Give a system prompt as it is in every form: without the shape that some forms tell at its end."""
-    return system.partition(_SHAPE.partition("{")[0])[0]
+def without_shape(words: Sequence[str]) -> list[str]:
+    """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
+    return [text.partition(_SHAPE)[0].partition(_NAMED.partition("{")[0])[0] for text in words]
 
 
 def _raw(shaped: Any) -> Invoke:

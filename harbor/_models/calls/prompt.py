@@ -5,22 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
+from pydantic import BaseModel
+
 
 @dataclass(frozen=True)
 class Prompt:
     """A filled prompt: what never changes comes first, so that providers' prefix caches hit.
 
-    `name` and `version`, the hash of the unfilled text, identify it in the log. The first `stable` characters of
-    `system` are the same for all seats and games of a design, as long as the same kinds of facts are sent; all of it is
-    the same for one seat. `earlier` are the turns of a dialogue before this one: what was asked, and what was answered.
+    `name` and `version`, the hash of the unfilled text, identify it in the log. `earlier` are the turns of a dialogue
+    before this one: what was asked, and what was answered. `offered` are the shapes of all replies that the bidder may
+    be asked for, where its calls begin alike.
     """
 
     name: str
     system: str
     human: str
     version: str
-    stable: int = 0
     earlier: tuple[tuple[str, str], ...] = ()
+    offered: tuple[type[BaseModel], ...] = ()
 
 
 def version_of(text: str) -> str:

@@ -18,7 +18,7 @@ from harbor._core.errors import TooSlow
 from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.running_time import loop_seconds
 from harbor._models.calls.faults import fault_of
-from harbor._models.calls.forms import ABOUT_FORM, Asking, schema_of
+from harbor._models.calls.forms import ABOUT_FORM, Asking, Shape
 from harbor._models.calls.lost import most_spent
 from harbor._models.calls.patience import Late
 from harbor._models.calls.reading import read
@@ -56,14 +56,14 @@ class Said:
 
 @dataclass
 class Requests:
-    """The requests of one call for a reply of a type; `messages` gives what is sent, `wanted` is the one form, if any.
+    """The requests of one call for a reply of a shape; `messages` gives what is sent, `wanted` is the one form, if any.
 
     `probes` and `lost` are those that gave no reply; `late` counts those that a model
     did not answer in time.
     """
 
     messages: Callable[[Asking], list[BaseMessage]]
-    reply_type: type[BaseModel]
+    shape: Shape
     wanted: ReplyForm | None = None
     probes: Spent = NO_REQUESTS
     lost: Spent = NO_REQUESTS
@@ -72,7 +72,7 @@ class Requests:
     async def answer(self, way: Way) -> Said:
         """Ask in the form that the server takes; where that is not known, or no longer so, in one after the other."""
         asked, refused = 0, Exception()
-        for asking, is_sure in way.forms.asked(self.reply_type, self.wanted):
+        for asking, is_sure in way.forms.asked(self.shape, self.wanted):
             words = texts(self.messages(asking))
             for _ in range(1 if is_sure else TRIES_IN_PROSE):
                 try:
@@ -89,7 +89,7 @@ class Requests:
                     refused, asked = error, asked + 1
                     break
                 asked += left_out
-                if is_sure or _took_form(message, self.reply_type):
+                if is_sure or _took_form(message, self.shape.kind):
                     return Said(as_kept(message), asking.form, words, asked, not_taken=asking.not_taken)
                 asked += 1
                 self.probes += _spent(message, way.settings)
@@ -106,7 +106,7 @@ class Requests:
                 if fault.kind != "refused" or not way.forms.leave_out(fault.words, asking):
                     raise
                 left_out += 1
-                asking = way.forms.asked_as(self.reply_type, asking.form)
+                asking = way.forms.asked_as(self.shape, asking.form)
 
     async def _one(self, way: Way, asking: Asking) -> AIMessage:
         """Send one request, and learn from its answer; if that is lost, the request stands in the ledger."""
@@ -118,8 +118,7 @@ class Requests:
         except BaseException as error:  # also a cancelled one
             answer = malformed(error) if isinstance(error, Exception) else None
             if line is not None and (line.may_be_charged(error) if answer is None else answer.usage_metadata is None):
-                schema = schema_of(self.reply_type)
-                self.lost += most_spent(messages, schema, way.settings, known.passport, way.forms.chat)
+                self.lost += most_spent(messages, self.shape.schema, way.settings, known.passport, way.forms.chat)
             self.late += isinstance(error, Late)
             if self.late == LATE_TRIES and line is not None:
                 raise TooSlow(line.too_slow(self.late, str(error))) from error

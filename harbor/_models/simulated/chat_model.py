@@ -66,7 +66,8 @@ class SimulatedChat(BaseChatModel):
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
         """Bind the shapes of the reply."""
-        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+        offered = [convert_to_openai_tool(tool) for tool in tools]
+        return self.bind(tools=offered, tool_choice=tool_choice, **kwargs)
 
     def _generate(
         self,
@@ -76,7 +77,7 @@ class SimulatedChat(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         due = time.monotonic() + self.settings.latency_seconds
-        answer = self._answer(messages, kwargs.get("tools") or [])
+        answer = self._answer(messages, kwargs.get("tools") or [], kwargs.get("tool_choice"))
         threading.Event().wait(max(0.0, due - time.monotonic()))
         return answer
 
@@ -88,12 +89,12 @@ class SimulatedChat(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         due = time.monotonic() + self.settings.latency_seconds
-        answer = self._answer(messages, kwargs.get("tools") or [])
+        answer = self._answer(messages, kwargs.get("tools") or [], kwargs.get("tool_choice"))
         if self.settings.latency_seconds:
             await asyncio.sleep(due - time.monotonic())
         return answer
 
-    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+    def _answer(self, messages: list[BaseMessage], tools: list[Any], wanted: str | None) -> ChatResult:
         text = "\n".join(str(message.text) for message in messages)
         asked = "\n".join(str(message.text) for message in messages if message.type != "ai")
         chance = stream(self.seed, text)
@@ -102,7 +103,7 @@ class SimulatedChat(BaseChatModel):
         else:
             answers = [str(message.text) for message in messages if message.type == "ai"]
             facts = _rated(read_facts(asked), answers)
-            said = _speak(reply_to(facts, self.settings, chance), tools, facts)
+            said = _speak(reply_to(facts, self.settings, chance), tools, wanted, facts)
         written = len(str(said.text)) + sum(len(json.dumps(call["args"])) for call in said.tool_calls)
         read = len(text) + sum(len(json.dumps(tool)) for tool in tools)
         said.usage_metadata = _usage(read, written)
@@ -110,10 +111,13 @@ class SimulatedChat(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=said)])
 
 
-def _speak(values: Values, tools: list[Any], facts: Facts) -> AIMessage:
+def _speak(values: Values, tools: list[Any], wanted: str | None, facts: Facts) -> AIMessage:
+    """Call the tool that is wanted by its name, or else the first."""
     if not tools:
         return AIMessage(spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values))
-    return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=values, id="reply")])
+    names = [tool["function"]["name"] for tool in tools]
+    name = wanted if wanted in names else names[0]
+    return AIMessage("", tool_calls=[tool_call(name=name, args=values, id="reply")])
 
 
 def _usage(read: int, written: int) -> UsageMetadata:
@@ -137,7 +141,10 @@ def _rated(facts: Facts, answers: Sequence[str]) -> Facts:
     """Give the facts of a bid with the priorities of a plan that was the first answer of its dialogue."""
     if "leader" not in facts or not answers or not answers[0].startswith(PLANNED):
         return facts
-    ranks = {one["item"]: {"priority": one["priority"]} for one in json.loads(answers[0])["priorities"]}
+    planned = json.loads(answers[0])["priorities"]
+    if "all_items" in facts:
+        return {"priorities": {one["item"]: one["priority"] for one in planned}, **facts}
+    ranks = {one["item"]: {"priority": one["priority"]} for one in planned}
     return {**facts, "items": [{**ranks.get(row["item"], {}), **row} for row in facts["items"]]}
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from support.providers.speech import Asked, Said, Trouble, bearer, set_in, text_of, turn, unstreamed
+from support.providers.speech import Asked, Said, Trouble, bearer, forced, set_in, text_of, turn, unstreamed
 
 TYPES = {
     "rate": "rate_limit_error",
@@ -33,7 +33,7 @@ def key(headers: Mapping[str, str]) -> str:
 def hear(path: str, body: Mapping[str, Any]) -> Asked:
     unstreamed(body)
     turns = body["messages"]
-    forced = {"tool_choice.required"} if (body.get("tool_choice") or {}).get("type") in ("any", "tool") else set()
+    wanted = {"tool_choice.required"} if (body.get("tool_choice") or {}).get("type") in ("any", "tool") else set()
     form = ((body.get("output_config") or {}).get("format") or {}).get("type")
     return Asked(
         model=body["model"],
@@ -42,10 +42,11 @@ def hear(path: str, body: Mapping[str, Any]) -> Asked:
             *(turn(said["role"], said["content"]) for said in turns),
         ],
         tools=[_tool(tool) for tool in body.get("tools") or ()],
-        parameters=set_in(body) | forced | ({f"response_format.{form}"} if form else set()),
+        parameters=set_in(body) | wanted | ({f"response_format.{form}"} if form else set()),
         parts=list(_parts(body)),
         caches="marked",
         most=body["max_tokens"],
+        forced=forced(body.get("tool_choice")),
     )
 
 

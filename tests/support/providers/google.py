@@ -34,8 +34,8 @@ def hear(path: str, body: Mapping[str, Any]) -> Asked:
     how, turns = body.get("generationConfig") or {}, body["contents"]
     declared = [one for tool in body.get("tools") or () for one in tool.get("functionDeclarations", ())]
     tools = [{"type": "function", "function": declaration} for declaration in declared]
-    mode = ((body.get("toolConfig") or {}).get("functionCallingConfig") or {}).get("mode")
-    forms = {"tool_choice.required"} if mode == "ANY" else set()
+    how_called = (body.get("toolConfig") or {}).get("functionCallingConfig") or {}
+    forms = {"tool_choice.required"} if how_called.get("mode") == "ANY" else set()
     if how.get("responseMimeType") == "application/json":
         has_schema = "responseJsonSchema" in how or "responseSchema" in how
         forms.add("response_format.json_schema" if has_schema else "response_format.json_object")
@@ -48,6 +48,7 @@ def hear(path: str, body: Mapping[str, Any]) -> Asked:
         parameters=set_in(body) | set_in(how) | forms,
         parts=[(schema_text(tools), False), *((text_of(said["parts"]), False) for _, said in heard)],
         most=how.get("maxOutputTokens"),
+        forced=next(iter(how_called.get("allowedFunctionNames") or ()), None),
     )
 
 

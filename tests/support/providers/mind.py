@@ -55,7 +55,11 @@ class Mind:
         seed, name = who = self.minds.get(asked.model, self.default)
         if who not in self._chats:
             self._chats[who] = SimulatedChat(seed=derive(seed, "model", name), settings=self.settings)
-        [said] = self._chats[who]._generate(list(asked.messages), tools=list(asked.tools)).generations
+        [said] = (
+            self._chats[who]
+            ._generate(list(asked.messages), tools=list(asked.tools), tool_choice=asked.forced)
+            .generations
+        )
         assert isinstance(said.message, AIMessage)
         return said.message
 

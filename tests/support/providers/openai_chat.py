@@ -8,7 +8,7 @@ from typing import Any
 
 from support.providers.mind import schema_text
 from support.providers.openai_errors import TOO_LONG, complain, forms
-from support.providers.speech import Asked, Said, bearer, set_in, text_of, turn, unstreamed
+from support.providers.speech import Asked, Said, bearer, forced, set_in, text_of, turn, unstreamed
 
 __all__ = ["TOO_LONG", "complain", "hear", "key", "say", "streamed"]
 key = bearer
@@ -27,6 +27,7 @@ def hear(path: str, body: Mapping[str, Any]) -> Asked:
         tools=tools,
         parameters=set_in(body) | forms(body.get("tool_choice"), (body.get("response_format") or {}).get("type")),
         parts=parts,
+        forced=forced(body.get("tool_choice")),
         most=body.get("max_completion_tokens") or body.get("max_tokens"),
     )
 

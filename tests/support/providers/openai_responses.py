@@ -8,7 +8,7 @@ from typing import Any
 
 from support.providers.mind import schema_text
 from support.providers.openai_errors import TOO_LONG, complain, forms
-from support.providers.speech import Asked, Said, bearer, set_in, text_of, turn, unstreamed
+from support.providers.speech import Asked, Said, bearer, forced, set_in, text_of, turn, unstreamed
 
 __all__ = ["TOO_LONG", "complain", "hear", "key", "say"]
 key = bearer
@@ -29,6 +29,7 @@ def hear(path: str, body: Mapping[str, Any]) -> Asked:
         parameters=set_in(body) | forms(body.get("tool_choice"), None if form == "text" else form),
         parts=[(schema_text(tools), False), *((text_of(said["content"]), False) for said in turns)],
         most=body.get("max_output_tokens"),
+        forced=forced(body.get("tool_choice")),
     )
 
 

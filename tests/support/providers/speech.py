@@ -21,6 +21,7 @@ class Asked:
     has to be called, a schema and plain JSON as "tool_choice.required", "response_format.json_schema" and
     "response_format.json_object". `parts` is the prompt in the order in which its prefix is cached, and says where the
     client marked an end; `caches` says what of it the provider caches. `most` is how many tokens the reply may have.
+    `forced` is the tool that has to be called, by name, if it is one of several.
     """
 
     model: str
@@ -30,6 +31,7 @@ class Asked:
     parts: Sequence[tuple[str, bool]]
     caches: Literal["every prefix", "marked", "nothing"] = "every prefix"
     most: int | None = None
+    forced: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,11 @@ class Dialect(Protocol):
     def hear(self, path: str, body: Mapping[str, Any]) -> Asked: ...
     def say(self, asked: Asked, said: Said, number: int) -> Any: ...
     def complain(self, trouble: Trouble) -> tuple[int, dict[str, Any]]: ...
+
+
+def forced(choice: Any) -> str | None:
+    """Name the tool that has to be called, if it is one."""
+    return choice.get("name") or (choice.get("function") or {}).get("name") if isinstance(choice, dict) else None
 
 
 def turn(role: str, content: Any) -> BaseMessage:
