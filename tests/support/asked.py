@@ -20,8 +20,8 @@ from harbor.graphs._context.context import NodeContext
 
 EVERYTHING: Mapping[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
 IN_WORDS: Mapping[str, Any] = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
-ERRS = {"low_bid_rate": 0.2, "over_budget_rate": 0.2, "wrong_sum_rate": 0.5}
-"""Some bids fail and some beliefs are wrong, so that what is told of that is told to every seat."""
+ERRS = {"unreadable_rate": 0.2, "low_bid_rate": 0.2, "over_budget_rate": 0.2, "wrong_sum_rate": 0.5}
+"""Some answers fail and some beliefs are wrong, so that every seat is told so."""
 SESSIONS: Mapping[str, Mapping[str, Any]] = {
     "second-price": {"runs": 4, "show": "actions and values", "rational_rivals": True},
     "first-price": {"runs": 4, "show": "actions and values"},
@@ -70,7 +70,7 @@ class Asked:
     @cached_property
     def told(self) -> frozenset[str]:
         """The names of these facts, at any depth."""
-        return frozenset(names_in(self.facts))
+        return frozenset(names_in(self.facts)) - set(self.facts.get("catalog", ()))
 
 
 def names_in(facts: Any) -> Iterator[str]:
@@ -178,8 +178,8 @@ def witnessing() -> Iterator[list[Asked]]:
 
     def filled(context: NodeContext, *about: Any, **more: Any) -> Prompt:
         prompt = fill(context, *about, **more)
-        switches = context.switches.model_copy(update={"hints": False})
-        unadvised[id(prompt)] = fill(replace(context, bidder=replace(context.bidder, switches=switches)), *about, **more)
+        bidder = replace(context.bidder, switches=context.switches.model_copy(update={"hints": False}))
+        unadvised[id(prompt)] = fill(replace(context, bidder=bidder), *about, **more)
         return prompt
 
     async def asked(context: NodeContext, prompt: Prompt, kind: type[BaseModel], *more: Any, **others: Any) -> Any:
