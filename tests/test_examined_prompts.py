@@ -92,6 +92,11 @@ BROKEN = {
         "explained and absent",
         "`leader`",
     ),
+    "a catalog without a profile": (
+        with_text('"task":"bid"', '"task":"bid","catalog":{"calm":"You wait."}'),
+        "of no use",
+        "`catalog`",
+    ),
     "a scale with one end": (with_text(", 1 give\nit up if need be", ""), "scale without its ends", "`priority`"),
     "a scale without its direction": (
         with_text("3 top, 1 give\nit up", "from 1 to 3"),

@@ -19,7 +19,7 @@ from harbor._core.finding import names
 from harbor._core.prose import in_prose
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 from harbor.graphs._context.prompting import ADVICE
-from support.asked import Asked, everything_asked
+from support.asked import Asked, everything_asked, names_in
 
 ROOT = Path(harbor.__file__).resolve().parents[1]
 FOLDER = Path("build/prompts")
@@ -112,6 +112,14 @@ def absent(call: Asked) -> Iterator[str]:
     yield from (f"`{name}`" for names in asked for name in names if name not in call.told | call.reply)
 
 
+def idle(call: Asked) -> Iterator[str]:
+    """Say so if a catalog is told, and no profile that is told or asked for is over it."""
+    facts = dict(call.facts)
+    over = facts.pop("catalog", {})
+    if over and not over.keys() & set(names_in(facts)) and not {"weights", "shares"} & call.reply:
+        yield "`catalog`"
+
+
 def one_sided(call: Asked) -> Iterator[str]:
     """Name the scales of which an end is not told."""
     text = said(*call.messages)
@@ -157,6 +165,7 @@ CHECKS: Mapping[str, Check] = {
     "unexplained": unexplained,
     "without a sentence": unsaid,
     "explained and absent": absent,
+    "of no use": idle,
     "scale without its ends": one_sided,
     "code name": code_names,
     "advice outside hints": advising,
