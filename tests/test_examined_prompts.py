@@ -92,6 +92,11 @@ BROKEN = {
         "explained and absent",
         "`leader`",
     ),
+    "a fact that is explained twice": (
+        with_text("Bid on", "`budget` is what is left of it. Bid on"),
+        "explained twice",
+        "`budget`",
+    ),
     "a catalog without a profile": (
         with_text('"task":"bid"', '"task":"bid","catalog":{"calm":"You wait."}'),
         "of no use",

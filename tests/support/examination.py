@@ -67,6 +67,7 @@ HARDEST_TEXT, HARDEST_PARAGRAPH = 30.0, 50.0
 _BLOCK = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
 _NAMED = re.compile(r"`([a-z][a-z0-9_-]*)`")
 _ADVICE = re.compile(rf"^\[(?:hint[^\]\n]*|if {ADVICE})\]\n(.*?)(?=^\[|^\n|\Z)", re.DOTALL | re.MULTILINE)
+_SAYS = re.compile(r"(?:^|[.:] |- )`([a-z][a-z0-9_-]*)` (?:is|are|lists|tells|says|names|sums up|counts|means)\b")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RAW = re.compile(r"[{}]|\[\[|\bnull\b|\bis (?:true|false)\b")
 _CODE = re.compile(r"\b[a-z]+_[a-z_]+\b|\b[A-Z][a-z]+[A-Z]\w*|\btask is called\b")
@@ -110,6 +111,12 @@ def absent(call: Asked) -> Iterator[str]:
     system, *asked = (_NAMED.findall(said(message)) for message in call.messages)
     yield from (f"`{name}`" for name in system if name not in call.known)
     yield from (f"`{name}`" for names in asked for name in names if name not in call.told | call.reply)
+
+
+def twice(call: Asked) -> Iterator[str]:
+    """Name what more than one sentence explains, as they may contradict each other."""
+    explained = _SAYS.findall(said(call.messages[0], call.messages[-1]))
+    yield from (f"`{name}`" for name in set(explained) if explained.count(name) > 1)
 
 
 def idle(call: Asked) -> Iterator[str]:
@@ -165,6 +172,7 @@ CHECKS: Mapping[str, Check] = {
     "unexplained": unexplained,
     "without a sentence": unsaid,
     "explained and absent": absent,
+    "explained twice": twice,
     "of no use": idle,
     "scale without its ends": one_sided,
     "code name": code_names,
