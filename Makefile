@@ -7,7 +7,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests format lint types bench studies results golden load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests format lint types bench studies results golden prompts load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
@@ -45,6 +45,9 @@ results: .venv/installed-dev  ## run the studies of RESULTS.md anew and write it
 
 golden: .venv/installed-dev  ## hold 1,258 games again and compare decisions, prompts, standings, metrics and pages with tests/golden; five minutes
 	$(BIN)/python tests/golden/make.py make build/golden && $(BIN)/python tests/golden/make.py compare tests/golden build/golden
+
+prompts: .venv/installed-dev  ## write a filled prompt of each kind, protocol and game to build/prompts, with lengths and findings; 20 seconds
+	PYTHONPATH=tests $(BIN)/python -m support.examination
 
 load: .venv/installed-dev  ## a million settlements of each game, a thousand auctions, large games, many at once; half an hour
 	$(BIN)/pytest bench/test_load.py -q -p no:cacheprovider

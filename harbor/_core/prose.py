@@ -62,7 +62,7 @@ class _Sentence:
                 said += text
             else:
                 return None
-        return said + self.end
+        return None if self._is_open and not said.endswith(".") else said + self.end
 
     def read(self, text: str, at: int) -> Found | None:
         """Read the value that a text tells from here on."""
@@ -84,6 +84,11 @@ class _Sentence:
     @property
     def _of_fields(self) -> bool:
         return all(slot for _, slot, _ in self.slots)
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether it ends with a field, and so with sentences about it: JSON has no full stop."""
+        return not self.end and bool(self.slots) and self.slots[-1][2] is None
 
     def _say_field(self, slot: str, value: Any) -> str:
         said = _say(f"{self.path}.{slot}", value, " ") if slot else None

@@ -87,6 +87,14 @@ def test_a_correction_is_told_in_plain_sentences():
     )
 
 
+def test_a_profile_is_told_in_sentences_and_so_are_those_of_several_rivals():
+    assert in_prose({"profile": {"calm": 1.0}}) == 'Its profile so far gives "calm" the weight 1.0.'
+    assert in_prose({"profile": {"Ben": {"calm": 1.0}, "Cho": {"calm": -0.5, "bold": 0}}}) == (
+        'Your profile of "Ben": It gives "calm" the weight 1.0.\n'
+        'Your profile of "Cho": It gives "calm" the weight -0.5. It gives "bold" the weight 0.'
+    )
+
+
 def test_a_fact_without_a_sentence_is_told_by_its_name():
     assert in_prose({"mood": {"calm": 1}}) == 'The fact "mood" is {"calm":1}.'
 

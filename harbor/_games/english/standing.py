@@ -193,7 +193,7 @@ def _way_of(view: View, item: str, bidder: str) -> Row:
     bidding = bidding_on(result)
     left = bidding.withdrawn.get(bidder) if bidding else None
     ended = "won" if result.winner == bidder else left.reason if left else "not asked"
-    known: Row = {"bidder": bidder, "item": item, "highest_bid": result.highest_bid(bidder), "ended": ended}
+    known: Row = {"bidder": bidder, "item": item, "went_up_to": result.highest_bid(bidder), "ended": ended}
     return {**known, "declined_at": left.minimum} if ended == "declined" and left else known
 
 

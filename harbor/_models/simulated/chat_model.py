@@ -77,7 +77,7 @@ class SimulatedChat(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         due = time.monotonic() + self.settings.latency_seconds
-        answer = self._answer(messages, kwargs.get("tools") or [], kwargs.get("tool_choice"))
+        answer = self._answer(messages, _wanted_first(kwargs.get("tools") or [], kwargs.get("tool_choice")))
         threading.Event().wait(max(0.0, due - time.monotonic()))
         return answer
 
@@ -89,12 +89,12 @@ class SimulatedChat(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         due = time.monotonic() + self.settings.latency_seconds
-        answer = self._answer(messages, kwargs.get("tools") or [], kwargs.get("tool_choice"))
+        answer = self._answer(messages, _wanted_first(kwargs.get("tools") or [], kwargs.get("tool_choice")))
         if self.settings.latency_seconds:
             await asyncio.sleep(due - time.monotonic())
         return answer
 
-    def _answer(self, messages: list[BaseMessage], tools: list[Any], wanted: str | None) -> ChatResult:
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
         text = "\n".join(str(message.text) for message in messages)
         asked = "\n".join(str(message.text) for message in messages if message.type != "ai")
         chance = stream(self.seed, text)
@@ -103,7 +103,7 @@ class SimulatedChat(BaseChatModel):
         else:
             answers = [str(message.text) for message in messages if message.type == "ai"]
             facts = _rated(read_facts(asked), answers)
-            said = _speak(reply_to(facts, self.settings, chance), tools, wanted, facts)
+            said = _speak(reply_to(facts, self.settings, chance), tools, facts)
         written = len(str(said.text)) + sum(len(json.dumps(call["args"])) for call in said.tool_calls)
         read = len(text) + sum(len(json.dumps(tool)) for tool in tools)
         said.usage_metadata = _usage(read, written)
@@ -111,13 +111,15 @@ class SimulatedChat(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=said)])
 
 
-def _speak(values: Values, tools: list[Any], wanted: str | None, facts: Facts) -> AIMessage:
-    """Call the tool that is wanted by its name, or else the first."""
+def _wanted_first(tools: list[Any], wanted: str | None) -> list[Any]:
+    """Put the tool first that is to be called, if it is told by its name."""
+    return sorted(tools, key=lambda tool: tool["function"]["name"] != wanted)
+
+
+def _speak(values: Values, tools: list[Any], facts: Facts) -> AIMessage:
     if not tools:
         return AIMessage(spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values))
-    names = [tool["function"]["name"] for tool in tools]
-    name = wanted if wanted in names else names[0]
-    return AIMessage("", tool_calls=[tool_call(name=name, args=values, id="reply")])
+    return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=values, id="reply")])
 
 
 def _usage(read: int, written: int) -> UsageMetadata:

@@ -1,0 +1,206 @@
+"""What minds are asked in small games on the built-in model: every kind of call, in every game and protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any
+from unittest.mock import patch
+
+from pydantic import BaseModel
+
+from harbor import Auction, Bidder, Item, houses, run_series
+from harbor._config.auction import AuctionConfig
+from harbor._core.telling import facts_in
+from harbor._models.calls.forms import schema_of
+from harbor._models.calls.prompt import Prompt
+from harbor.graphs._context.context import NodeContext
+
+EVERYTHING: Mapping[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
+IN_WORDS: Mapping[str, Any] = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
+ERRS = {"unreadable_rate": 0.2, "low_bid_rate": 0.2, "over_budget_rate": 0.2, "wrong_sum_rate": 0.5}
+"""Some answers fail and some beliefs are wrong, so that every seat is told so."""
+SESSIONS: Mapping[str, Mapping[str, Any]] = {
+    "second-price": {"runs": 4, "show": "actions and values", "rational_rivals": True},
+    "first-price": {"runs": 4, "show": "actions and values"},
+    "english-private": {"runs": 3, "show": "actions and values", "step_share": 0.3},
+    "beauty": {"runs": 4},
+    "water": {"days": 5},
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One call of a mind.
+
+    Attributes:
+        game: Which is played.
+        protocol: Of the bidder.
+        kind: What is asked for: "plan", "bid" and so on.
+        seat: Who is asked, at which table.
+        messages: What the model reads: the system prompt, and what it is asked now after earlier turns of a dialogue.
+        unadvised: The same without hints.
+        reply: The names of the fields of the reply, at any depth.
+        schema: The shape of the reply.
+        known: All facts that this seat is told in any call of its games, and the fields of all its replies.
+    """
+
+    game: str
+    protocol: str
+    kind: str
+    seat: str
+    messages: tuple[str, ...]
+    unadvised: tuple[str, ...]
+    reply: frozenset[str] = frozenset()
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    known: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"{self.game}.{self.protocol}.{self.kind}"
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """The facts that it tells."""
+        return facts_in("\n".join(self.messages))
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The names of these facts, at any depth."""
+        return frozenset(names_in(self.facts)) - set(self.facts.get("catalog", ()))
+
+
+def names_in(facts: Any) -> Iterator[str]:
+    """Name facts at any depth; keys with capitals or spaces are names of bidders, items or personas."""
+    if isinstance(facts, dict):
+        for key, value in facts.items():
+            if key and key == key.lower() and " " not in key:
+                yield key
+            yield from names_in(value)
+    elif isinstance(facts, list):
+        for value in facts:
+            yield from names_in(value)
+
+
+def fields_of(schema: Any) -> Iterator[str]:
+    """Name the fields of a JSON schema, at any depth."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        for value in schema.values():
+            yield from fields_of(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from fields_of(value)
+
+
+@cache
+def everything_asked() -> Sequence[Asked]:
+    """Hold the games, and give all calls."""
+    return [call for table, config in tables().items() for call in asked_in(table, config)]
+
+
+def asked_in(table: str, config: AuctionConfig) -> Sequence[Asked]:
+    """Hold one game, twice so that there are memories of it, and give all calls."""
+    with witnessing() as found:
+        run_series(config.model_copy(update={"series": TWICE.series, "models": TWICE.models}))
+    known: dict[str, set[str]] = {}
+    for call in found:
+        known.setdefault(call.seat, set()).update(call.told, call.reply)
+    return [replace(call, seat=f"{table}/{call.seat}", known=frozenset(known[call.seat])) for call in found]
+
+
+def tables() -> dict[str, AuctionConfig]:
+    """Give the games: in each protocol those that it knows, with minds whose thoughts are switched on."""
+    fused, limit = {**EVERYTHING, "strategy": "fused"}, {**EVERYTHING, "strategy": "off", "bidding": "limit"}
+    minds = [
+        Bidder("Ann", **EVERYTHING, correct_beliefs="model", persona="downsizing"),
+        Bidder("Ben", **fused, persona=["downsizing", "urban-dwellers"]),
+        Bidder("Cho", **IN_WORDS, relative_objective=True),
+        Bidder("Dee", **limit, chain_of_thought=False),
+    ]
+    lots = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(24)]
+    poor = [Bidder("Ann", budget=12_000, theory_of_mind="true"), Bidder("Ben", budget=12_000, **limit)]
+    return {
+        "english": sale(minds),
+        "long english": sale(poor, items=lots),
+        "aucarena": sale([mind_of("aucarena", bounds="told")]),
+        "harbor": sale([mind_of("harbor", persona="downsizing")]),
+        "uniform": session("first-price", distribution={"kind": "uniform", "low": 0, "high": 90}),
+        **{game: session(game) for game in SESSIONS},
+        **{f"{game} of a paper": of_a_paper(game) for game in SESSIONS},
+    }
+
+
+def mind_of(protocol: str, **more: Any) -> Bidder:
+    """Seat a mind with all thoughts, in the protocol of a paper."""
+    return Bidder("Ann", protocol=protocol, **{**EVERYTHING, **more})
+
+
+def sale(minds: Sequence[Bidder], **more: Any) -> AuctionConfig:
+    """Sell two houses, or what is given, in large steps, as each asks all bidders."""
+    bidders = [*minds, Bidder("Eve", rule="rational", budget=minds[0].budget)]
+    return Auction(bidders=bidders, rules={"increment_share": 0.3}, **{"items": houses(2, 1), **more})
+
+
+def session(game: str, **rules: Any) -> AuctionConfig:
+    """Play days or runs between a mind with all thoughts, one that is asked in words, and a script."""
+    first, second, third = ("Alex", "Bob", "Cindy") if game == "water" else ("Ann", "Ben", "Cho")
+    bidders = [
+        Bidder(first, **EVERYTHING, persona=["downsizing", "urban-dwellers"]),
+        Bidder(second, **IN_WORDS, relative_objective=True),
+        Bidder(third, rule="rational"),
+    ]
+    return Auction(bidders=bidders, rules={"game": game, **SESSIONS[game], **rules})
+
+
+def of_a_paper(game: str) -> AuctionConfig:
+    """Play days or runs in the protocol of the paper that they come from."""
+    first, second, protocol = ("Alex", "Bob", "alympics") if game == "water" else ("Ann", "Ben", "econarena")
+    bidders = [Bidder(first, protocol=protocol), Bidder(second, rule="rational")]
+    return Auction(bidders=bidders, rules={"game": game, **SESSIONS[game]})
+
+
+TWICE = Auction(
+    bidders=[Bidder("Ann")], series={"auctions": 2}, models={"simulated": {"use": "simulated", "simulated": ERRS}}
+)
+"""What all games have in common."""
+
+
+@contextmanager
+def witnessing() -> Iterator[list[Asked]]:
+    """Write down each call of a mind, and the same call without hints."""
+    found: list[Asked] = []
+    fill, ask = NodeContext.prompt, NodeContext.ask
+    unadvised: dict[int, Prompt] = {}
+
+    def filled(context: NodeContext, *about: Any, **more: Any) -> Prompt:
+        prompt = fill(context, *about, **more)
+        bidder = replace(context.bidder, switches=context.switches.model_copy(update={"hints": False}))
+        unadvised[id(prompt)] = fill(replace(context, bidder=bidder), *about, **more)
+        return prompt
+
+    async def asked(context: NodeContext, prompt: Prompt, kind: type[BaseModel], *more: Any, **others: Any) -> Any:
+        game, schema = context.bidder.table.name, schema_of(kind)
+        found.append(
+            Asked(
+                game,
+                context.switches.protocol,
+                "bid" if prompt.name == game.replace("-", "_") else prompt.name,
+                context.model.bidder,
+                _messages(prompt),
+                _messages(unadvised.pop(id(prompt))),
+                frozenset(fields_of(schema)),
+                schema,
+            )
+        )
+        return await ask(context, prompt, kind, *more, **others)
+
+    with patch.object(NodeContext, "prompt", filled), patch.object(NodeContext, "ask", asked):
+        yield found
+
+
+def _messages(prompt: Prompt) -> tuple[str, ...]:
+    return (prompt.system, *(asked for asked, _ in prompt.earlier), prompt.human)

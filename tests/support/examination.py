@@ -1,0 +1,244 @@
+"""The examination of all prompts: what a machine can find wrong in them, and a folder in which a person reads them.
+
+`make prompts` writes one filled prompt of each game, protocol and kind, the longest, into build/prompts, with the shape
+of its reply, and an index of lengths and findings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from shutil import rmtree
+from typing import NamedTuple
+
+import harbor
+from harbor._core.finding import names
+from harbor._core.prose import in_prose
+from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
+from harbor.graphs._context.prompting import ADVICE
+from support.asked import Asked, everything_asked, names_in
+
+ROOT = Path(harbor.__file__).resolve().parents[1]
+FOLDER = Path("build/prompts")
+PLAIN = frozenset(
+    "amount bid bidder day game item listing name profit rival round start supply task text".split()  # noqa: SIM905
+)
+"""Names of facts that are plain English words for what they are."""
+WEIGHT = r"-1 \(certainly not\)", r"0 \(unknown\)", r"1 \(certainly\)"
+SCALES: Mapping[str, Sequence[str]] = {
+    "profile": WEIGHT,
+    "profile_of_you": WEIGHT,
+    "weights_so_far": WEIGHT,
+    "weights": WEIGHT,
+    "personas": [r"\bshares?\b"],  # their weights add up to 1
+    "share": [r"\badd up to 100\b"],
+    "interest": [r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"],
+    "expected_interest_of_yours": [r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"],
+    "priority": [r"\b3\W+(top|you need this one most)\b", r"\b1\W+(give it up|it matters least)\b"],
+}
+"""What a prompt must say that tells one of these or asks for it: both ends of the scale, and which end is which."""
+ADVISING = re.compile(
+    r"\b(should|consider|usually|commonly|weigh what|keep (money|the rest)|compare how|raise the weights)\b",
+    re.IGNORECASE,
+)
+"""Words of the sentences that stand in hints."""
+BUDGETS: Mapping[str, int] = {
+    "believe": 1_200,
+    "bid": 1_900,
+    "contest_believe": 1_900,
+    "contest_plan": 1_200,
+    "contest_replan": 1_800,
+    "fused": 4_400,
+    "learn": 2_100,
+    "limit": 1_700,
+    "mirror": 3_700,
+    "plan": 1_600,
+    "predict": 3_900,
+    "profile": 3_500,
+    "replan": 4_100,
+    "strategize": 4_300,
+}
+"""The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""
+HARDEST_TEXT, HARDEST_PARAGRAPH = 30.0, 50.0
+"""The highest LIX. Below 30 is the prose of children's books, above 50 that of officials (Björnsson 1968)."""
+_BLOCK = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
+_NAMED = re.compile(r"`([a-z][a-z0-9_-]*)`")
+_ADVICE = re.compile(rf"^\[(?:hint[^\]\n]*|if {ADVICE})\]\n(.*?)(?=^\[|^\n|\Z)", re.DOTALL | re.MULTILINE)
+_SAYS = re.compile(r"(?:^|[.:] |- )`([a-z][a-z0-9_-]*)` (?:is|are|lists|tells|says|names|sums up|counts|means)\b")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_RAW = re.compile(r"[{}]|\[\[|\bnull\b|\bis (?:true|false)\b")
+_CODE = re.compile(r"\b[a-z]+_[a-z_]+\b|\b[A-Z][a-z]+[A-Z]\w*|\btask is called\b")
+_STOP = re.compile(r"[.:!?](?=\s|$)|\n\s*\n")
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_LONG = 6  # letters; a word of more is a long one for LIX
+Check = Callable[[Asked], Iterator[str]]
+
+
+class Finding(NamedTuple):
+    """What a check has found in a prompt."""
+
+    prompt: str
+    check: str
+    what: str
+
+
+def examine(calls: Iterable[Asked]) -> Sequence[Finding]:
+    """Give what all checks find, once for each prompt."""
+    found = (Finding(call.name, name, what) for call in calls for name, check in CHECKS.items() for what in check(call))
+    return sorted(set(found))
+
+
+def unexplained(call: Asked) -> Iterator[str]:
+    """Name the facts told as JSON that the text does not explain."""
+    text = said(*call.messages)
+    if any(block.endswith("}\n</facts>") for message in call.messages for block in _BLOCK.findall(message)):
+        yield from (f"`{name}`" for name in call.told - PLAIN if f"`{name}`" not in text)
+
+
+def unsaid(call: Asked) -> Iterator[str]:
+    """Name the facts for which prose has no sentence, or one with JSON in it."""
+    for name, value in call.facts.items():
+        line = in_prose({name: value})
+        if line.startswith(("The fact ", "Your task is called ")) or _RAW.search(_QUOTED.sub("", line)):
+            yield f"`{name}`" + (f" {value!r}" if name == "task" else "")
+
+
+def absent(call: Asked) -> Iterator[str]:
+    """Name what is explained and not there: in any call of this seat, or outside the system prompt in this one."""
+    system, *asked = (_NAMED.findall(said(message)) for message in call.messages)
+    yield from (f"`{name}`" for name in system if name not in call.known)
+    yield from (f"`{name}`" for names in asked for name in names if name not in call.told | call.reply)
+
+
+def twice(call: Asked) -> Iterator[str]:
+    """Name what more than one sentence explains, as they may contradict each other."""
+    explained = _SAYS.findall(said(call.messages[0], call.messages[-1]))
+    yield from (f"`{name}`" for name in set(explained) if explained.count(name) > 1)
+
+
+def idle(call: Asked) -> Iterator[str]:
+    """Say so if a catalog is told, and no profile that is told or asked for is over it."""
+    facts = dict(call.facts)
+    over = facts.pop("catalog", {})
+    if over and not over.keys() & set(names_in(facts)) and not {"weights", "shares"} & call.reply:
+        yield "`catalog`"
+
+
+def one_sided(call: Asked) -> Iterator[str]:
+    """Name the scales of which an end is not told."""
+    text = said(*call.messages)
+    for name in SCALES.keys() & (call.told | call.reply):
+        if not all(re.search(end, text) for end in SCALES[name]):
+            yield f"`{name}`"
+
+
+def code_names(call: Asked) -> Iterator[str]:
+    """Give the names of nodes and classes, and other words that no English text has."""
+    yield from _CODE.findall(_NAMED.sub("", said(*call.messages)))
+    yield from (name for name in names("node") if "-" in name and name in "\n".join(call.messages))
+
+
+def advising(call: Asked) -> Iterator[str]:
+    """Give the sentences that advise with hints off; say so if more than the hints is off then."""
+    text = said(*call.unadvised)
+    yield from (sentence for sentence in re.split(r"(?<=[.:;?!]) ", text) if ADVISING.search(sentence))
+    advised = said(*call.messages)
+    for hint in hints():
+        advised = advised.replace(hint, "")
+    if advised.split() != text.split():
+        yield "without its hints, the text is another than with hints off"
+
+
+def too_long(call: Asked) -> Iterator[str]:
+    """Say so if a prompt has more tokens than its kind may have."""
+    if tokens(call) > BUDGETS[call.kind]:
+        yield f"above {BUDGETS[call.kind]:,} tokens"
+
+
+def hard(call: Asked) -> Iterator[str]:
+    """Say so if a text is hard to read; give the paragraphs that are."""
+    text = _BLOCK.sub("", "\n\n".join(call.messages))
+    if lix(text) > HARDEST_TEXT:
+        yield f"LIX above {HARDEST_TEXT:g}"
+    for paragraph in re.split(r"\n\s*\n", text):
+        if lix(paragraph) > HARDEST_PARAGRAPH:
+            yield " ".join(paragraph.split())
+
+
+CHECKS: Mapping[str, Check] = {
+    "unexplained": unexplained,
+    "without a sentence": unsaid,
+    "explained and absent": absent,
+    "explained twice": twice,
+    "of no use": idle,
+    "scale without its ends": one_sided,
+    "code name": code_names,
+    "advice outside hints": advising,
+    "too long": too_long,
+    "hard to read": hard,
+}
+
+
+def said(*messages: str) -> str:
+    """Give the text of messages in one line, without their facts."""
+    return " ".join(_BLOCK.sub("", "\n\n".join(messages)).split())
+
+
+@cache
+def hints() -> Sequence[str]:
+    """Read the parts of all prompts that advise, in one line each, the longest first."""
+    files = (file for folder in ("graphs", "harbor/_games") for file in (ROOT / folder).rglob("*.md"))
+    found = {said(hint) for file in files for hint in _ADVICE.findall(file.read_text(encoding="utf-8"))}
+    return sorted(found, key=len, reverse=True)
+
+
+def tokens(call: Asked) -> int:
+    """Count the tokens of a prompt as the built-in model does, without earlier turns of a dialogue."""
+    return (len(call.messages[0]) + len(call.messages[-1])) // CHARACTERS_PER_TOKEN
+
+
+def lix(text: str) -> float:
+    """Measure how hard a text is to read: words per sentence, and the percentage of words of more than six letters.
+
+    Source: Björnsson, Läsbarhet, 1968.
+    """
+    words = _WORD.findall(text)
+    sentences = sum(1 for sentence in _STOP.split(text) if _WORD.search(sentence))
+    return len(words) / sentences + 100 * sum(len(word) > _LONG for word in words) / len(words) if words else 0.0
+
+
+def write(folder: Path, calls: Sequence[Asked]) -> Sequence[Finding]:
+    """Write the longest prompt of each name and the index; give the findings."""
+    findings = examine(calls)
+    shown = {call.name: call for call in sorted(calls, key=tokens)}
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, call in shown.items():
+        (folder / f"{name}.md").write_text(_page(call), encoding="utf-8")
+    (folder / "index.md").write_text(_index(shown, findings), encoding="utf-8")
+    return findings
+
+
+def _page(call: Asked) -> str:
+    system, *asked = call.messages
+    parts = [("System", system), *(("Asked", one) for one in asked), ("Reply", json.dumps(call.schema, indent=1))]
+    return "\n".join(f"# {title}\n\n{text.strip()}\n" for title, text in parts)
+
+
+def _index(shown: Mapping[str, Asked], findings: Sequence[Finding]) -> str:
+    rows = ["| prompt | tokens | budget | LIX | findings |", "|---|---|---|---|---|"]
+    for name, call in sorted(shown.items()):
+        found = "; ".join(f"{one.check}: {one.what}" for one in findings if one.prompt == name)
+        ease = lix(_BLOCK.sub("", "\n\n".join(call.messages)))
+        rows.append(f"| [{name}]({name}.md) | {tokens(call):,} | {BUDGETS[call.kind]:,} | {ease:.0f} | {found} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    found = write(FOLDER, everything_asked())
+    for finding in found:
+        print("\t".join(finding))
+    print(f"{len(found)} findings; read {FOLDER / 'index.md'}")

@@ -1,0 +1,173 @@
+"""What models read, examined: no prompt has a finding, and each check finds a prompt that was broken on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources.abc import Traversable
+
+import pytest
+
+from harbor._config.protocol import BUNDLES
+from harbor._games.english.thoughts import PROMPTS as ENGLISH
+from harbor.graphs._context.node import PROMPTS
+from support import examination
+from support.asked import SESSIONS, Asked, everything_asked
+from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
+
+NOT_ASKED = {"system", "listen", "listener"}
+"""Prompts that begin others, and those that hear an auctioneer who speaks plain English: they are no thoughts."""
+TEXT = """Bid on the first of `items`. `estimate` is its estimate, and `priority` what your plan gave it: 3 top, 1 give
+it up if need be. `budget` is what you have left.
+
+<facts>
+{"task":"bid","items":[{"item":"Vase","start":50,"estimate":80,"priority":3}],"budget":900}
+</facts>"""
+FINE = Asked(
+    "english",
+    "native",
+    "bid",
+    "english/Ann",
+    ("You are a bidder in an auction.", TEXT),
+    ("You are a bidder in an auction.", TEXT),
+    known=frozenset({"task", "items", "estimate", "priority", "budget"}),
+)
+
+
+@pytest.fixture(scope="module")
+def calls() -> Sequence[Asked]:
+    return everything_asked()
+
+
+def test_nothing_is_found_in_any_prompt(calls):
+    assert ["\t".join(finding) for finding in examine(calls)] == []
+
+
+def test_every_protocol_is_examined_with_every_game_that_it_knows(calls):
+    games = {"english", *SESSIONS}
+    wanted = {(game, name) for name, bundle in BUNDLES.items() for game in bundle.games or games}
+    assert {(call.game, call.protocol) for call in calls} == wanted
+
+
+def test_every_thought_is_examined(calls):
+    assert {call.kind for call in calls} == set(BUDGETS)
+    assert {*stems(PROMPTS), *stems(ENGLISH)} - NOT_ASKED <= set(BUDGETS)
+
+
+def stems(folder: Traversable) -> set[str]:
+    return {file.name.removesuffix(".md") for file in folder.iterdir() if file.name.endswith(".md")}
+
+
+def test_a_bidder_is_told_that_its_answer_was_refused_somewhere_in_every_game(calls):
+    assert {call.game for call in calls if "refused" in call.told} == {"english", *SESSIONS}
+
+
+def test_a_prompt_without_fault_has_no_finding():
+    assert examine([FINE]) == []
+
+
+def with_text(old: str, new: str) -> Asked:
+    """Break the prompt that is fine, whether hints are on or off."""
+    assert old in TEXT
+    messages = (FINE.messages[0], TEXT.replace(old, new))
+    return replace(FINE, messages=messages, unadvised=messages)
+
+
+BROKEN = {
+    "a fact that is not explained": (with_text("`budget`", "That"), "unexplained", "`budget`"),
+    "a fact that is not explained at depth": (
+        with_text('"task":"bid"', '"task":"bid","bids":[{"round":1,"bidder":"Ben","amount":5,"from":"Ann"}]'),
+        "unexplained",
+        "`from`",
+    ),
+    "a fact that has no sentence": (with_text('"task":"bid"', '"task":"bid","day":3'), "without a sentence", "`day`"),
+    "a task that is a code name in prose": (
+        with_text('"task":"bid"', '"task":"forge"'),
+        "without a sentence",
+        "`task` 'forge'",
+    ),
+    "JSON in a sentence": (with_text("900", '{"dollars":900}'), "without a sentence", "`budget`"),
+    "a fact that is explained and absent": (
+        with_text("Bid on", "`leader` leads. Bid on"),
+        "explained and absent",
+        "`leader`",
+    ),
+    "a fact that is explained twice": (
+        with_text("Bid on", "`budget` is what is left of it. Bid on"),
+        "explained twice",
+        "`budget`",
+    ),
+    "a catalog without a profile": (
+        with_text('"task":"bid"', '"task":"bid","catalog":{"calm":"You wait."}'),
+        "of no use",
+        "`catalog`",
+    ),
+    "a scale with one end": (with_text(", 1 give\nit up if need be", ""), "scale without its ends", "`priority`"),
+    "a scale without its direction": (
+        with_text("3 top, 1 give\nit up", "from 1 to 3"),
+        "scale without its ends",
+        "`priority`",
+    ),
+    "a word of code": (with_text("Bid on", "Bid by lot_number on"), "code name", "lot_number"),
+    "the name of a class": (with_text("Bid on", "Give a BidReply on"), "code name", "BidReply"),
+    "the name of a node": (with_text("Bid on", "After contest-believe, bid on"), "code name", "contest-believe"),
+    "advice that is in no hint": (
+        with_text("Bid on", "You should keep money. Bid on"),
+        "advice outside hints",
+        "You should keep money.",
+    ),
+    "a prompt that is too long": (with_text("Bid on", "Bid here, and " * 700), "too long", "above 1,900 tokens"),
+    "a text that is hard to read": (
+        with_text("Bid on the first of `items`.", f"{'Notwithstanding aforementioned considerations ' * 9}."),
+        "hard to read",
+        "LIX above 30",
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_the_examination_finds(broken):
+    call, check, what = BROKEN[broken]
+    assert (call.name, check, what) in examine([call])
+
+
+def test_the_examination_finds_what_the_system_prompt_explains_to_a_seat_that_is_never_told_it():
+    rules = "You are a bidder in an auction. `forecasts` is what you expect."
+    call = replace(FINE, messages=(rules, TEXT), unadvised=(rules, TEXT))
+    assert [finding[1:] for finding in examine([call])] == [("explained and absent", "`forecasts`")]
+    assert examine([replace(call, known=FINE.known | {"forecasts"})]) == []
+
+
+def test_the_examination_finds_what_is_left_out_with_hints_off_and_is_no_hint():
+    call = replace(FINE, unadvised=(FINE.messages[0], TEXT.replace("Bid on the first of `items`. ", "")))
+    assert [finding.what for finding in examine([call])] == [
+        "without its hints, the text is another than with hints off"
+    ]
+
+
+def test_a_hint_may_advise_where_hints_are_on():
+    hint = examination.hints()[-1]
+    call = replace(FINE, messages=(f"{FINE.messages[0]}\n{hint}", TEXT))
+    assert examine([call]) == []
+
+
+def test_every_check_has_a_prompt_that_it_finds():
+    assert {check for _, check, _ in BROKEN.values()} == set(CHECKS)
+
+
+def test_every_scale_but_shares_is_in_a_prompt(calls):
+    assert set(SCALES) - {name for call in calls for name in call.told | call.reply} == {"share"}
+
+
+def test_lix_adds_words_per_sentence_and_the_percentage_of_long_words():
+    assert lix("The auction is over. You have won nothing: try again.") == pytest.approx(10 / 3 + 100 * 2 / 10)
+    assert lix("") == 0
+
+
+def test_each_prompt_is_written_to_a_file_that_a_person_can_read(tmp_path):
+    found = write(tmp_path / "prompts", [FINE, with_text("`budget`", "That")])
+    assert [finding.what for finding in found] == ["`budget`"]
+    assert sorted(file.name for file in (tmp_path / "prompts").iterdir()) == ["english.native.bid.md", "index.md"]
+    assert TEXT in (tmp_path / "prompts" / "english.native.bid.md").read_text()
+    row = (tmp_path / "prompts" / "index.md").read_text().splitlines()[-1]
+    assert row == "| [english.native.bid](english.native.bid.md) | 75 | 1,900 | 18 | unexplained: `budget` |"
