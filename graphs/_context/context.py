@@ -30,7 +30,7 @@ from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.wording import Wording
-from harbor.graphs._context.words import SHARED, STAYS, task_of, words_of
+from harbor.graphs._context.words import stays, task_of, words_of
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
@@ -134,7 +134,6 @@ class NodeContext:
         tells = {name: sentence for name, sentence in tells.items() if sentence}
         if any("`catalog`" in sentence for sentence in tells.values()):
             facts["catalog"] = view.catalog
-        stays = (*play.stays, *STAYS) if wording.one_beginning else SHARED
         filled = fill(
             words.prompt,
             self.identity(view),
@@ -142,7 +141,7 @@ class NodeContext:
             play.system,
             self.task,
             list((self.bidder.explanations or tells).values()),
-            {name: facts.pop(name) for name in stays if name in facts},
+            {name: facts.pop(name) for name in stays(self.bidder.table, self.switches) if name in facts},
             wording,
             words.turns(view),
             noted={name: find("node", name).shows(view.notes[name], view) for name in tells},

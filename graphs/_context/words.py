@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
+from harbor._config.thinking import MindSettings
 from harbor._core.acts import Tried
 from harbor._core.asks import Ask
 from harbor._core.dialogue import Turn
@@ -16,8 +17,11 @@ from harbor.graphs._context.node import ThoughtNode
 
 SHARED = ("rules", "catalog")
 """The facts that are the same for every call of a seat, or for every seat."""
-STAYS = ("game", *SHARED)
-"""The facts that stay the same in every game."""
+
+
+def stays(game: Game, mind: MindSettings) -> tuple[str, ...]:
+    """Name the facts that stand before those of a call; in Harbor's own prompts these are all that stay the same."""
+    return (*game.played.stays, "game", *SHARED) if mind.protocol == "native" else SHARED
 
 
 def words_of(node: ThoughtNode, game: Game) -> Thought | None:
@@ -66,7 +70,7 @@ def earlier_calls(game: Game, view: View) -> list[Turn] | None:
     """Give the earlier calls of the game with what was answered; None for a bidder that is in no dialogue."""
     if view.mind.context == "fresh":
         return None
-    ask = cast(Ask, view.now)
+    ask, apart = cast(Ask, view.now), stays(game, view.mind)
     turns, then, first, refused = [], View(folds=view.folds, outlook=view.outlook, mind=view.mind), 0, ""
     for place, event in enumerate(view.seen):
         if isinstance(event, Tried):
@@ -76,7 +80,7 @@ def earlier_calls(game: Game, view: View) -> list[Turn] | None:
             known = {**standing(game, then), **in_words(ask, view.mind), **refusal(refused, event.attempt)}
             turns.append(
                 Turn(
-                    {name: one for name, one in known.items() if name not in SHARED},
+                    {name: one for name, one in known.items() if name not in apart},
                     answered(ask.space, event, view.mind),
                 )
             )

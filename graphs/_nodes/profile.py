@@ -106,8 +106,8 @@ def in_shares(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
 
 
 def told_in_percent(profiles: Mapping[str, Profile], view: View) -> Row:
-    """Tell profiles as shares in percent."""
-    return {rival: in_percent(profile, view.catalog) for rival, profile in profiles.items()}
+    """Tell profiles as shares in percent; an empty one stays empty."""
+    return {rival: in_percent(profile, view.catalog) if profile else {} for rival, profile in profiles.items()}
 
 
 def records(view: View, bidder: str, last: str) -> list[Row]:

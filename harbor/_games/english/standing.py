@@ -118,8 +118,8 @@ def rivals(view: View) -> Row:
 
 
 def shares(view: View, profile: Any) -> dict[str, float]:
-    """Tell a profile as shares in percent; nothing as long as nothing is known."""
-    return in_percent(profile, view.catalog) if any(profile.values()) else {}
+    """Tell a profile as shares in percent; an empty one stays empty."""
+    return in_percent(profile, view.catalog) if profile else {}
 
 
 def now(view: View) -> Row:
