@@ -17,7 +17,7 @@ from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
 
 NOT_ASKED = {"system", "listen", "listener"}
 """Prompts that begin others, and those that hear an auctioneer who speaks plain English: they are no thoughts."""
-TEXT = """Bid on the first of `items`. `estimate` is its estimate, and `priority` what your plan gave it: 3 top, 1 give
+TEXT = """Bid on the first of `items`. `estimate` is its estimate, and `priority` what your plan gave it: 3 you want it most, 1 you give
 it up if need be. `budget` is what you have left.
 
 <facts>
@@ -104,7 +104,7 @@ BROKEN = {
     ),
     "a scale with one end": (with_text(", 1 give\nit up if need be", ""), "scale without its ends", "`priority`"),
     "a scale without its direction": (
-        with_text("3 top, 1 give\nit up", "from 1 to 3"),
+        with_text("3 you want it most, 1 you give\nit up", "from 1 to 3"),
         "scale without its ends",
         "`priority`",
     ),
@@ -155,8 +155,8 @@ def test_every_check_has_a_prompt_that_it_finds():
     assert {check for _, check, _ in BROKEN.values()} == set(CHECKS)
 
 
-def test_every_scale_but_shares_is_in_a_prompt(calls):
-    assert set(SCALES) - {name for call in calls for name in call.told | call.reply} == {"share"}
+def test_every_scale_is_in_a_prompt(calls):
+    assert set(SCALES) <= {name for call in calls for name in call.told | call.reply}
 
 
 def test_lix_adds_words_per_sentence_and_the_percentage_of_long_words():

@@ -16,6 +16,8 @@ from harbor.graphs._context.wording import OPENING, USUAL, Wording
 
 ALWAYS = ("task", "game", "in_words")
 """What every prompt tells, whichever facts its text chooses."""
+REFUSAL = ("refused", "attempt")
+"""Facts of an earlier call that hold no longer."""
 ADVICE = "true_per_estimate"
 """A fact that advises: it says how far off estimates were, before anybody has asked."""
 
@@ -58,7 +60,8 @@ def fill(
     if not wording.hints:
         turns = [_without(ADVICE, turn) for turn in turns]
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
-    everything = as_json({**shared, **who, **answered}) + "".join(map(as_json, turns))
+    earlier_known = [{name: fact for name, fact in turn.items() if name not in REFUSAL} for turn in turns[:-1]]
+    everything = "".join(map(as_json, ({**shared, **who, **answered}, *earlier_known, turns[-1])))
     if earlier is not None:
         tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""

@@ -63,7 +63,7 @@ MIRROR = ThoughtNode(
     check=lambda reply, view: names_each((profile.rival for profile in reply.profiles), view.rivals),
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
     shows=told_in_percent,
-    tells="`mirror` is how each rival probably profiles you: in percent, from 0 to 100, as in `profile`.",
+    tells="`mirror` is how each rival probably profiles you: how likely each type of `catalog` is, in percent.",
     answer=answer,
     run=mirror,
 )

@@ -126,7 +126,7 @@ def tables() -> dict[str, AuctionConfig]:
     return {
         "english": sale(minds),
         "long english": sale(poor, items=lots),
-        "aucarena": sale([mind_of("aucarena", bounds="told")]),
+        "aucarena": sale([mind_of("aucarena")]),
         "harbor": sale([mind_of("harbor", persona="downsizing")]),
         "uniform": session("first-price", distribution={"kind": "uniform", "low": 0, "high": 90}),
         **{game: session(game) for game in SESSIONS},

@@ -28,16 +28,24 @@ PLAIN = frozenset(
 )
 """Names of facts that are plain English words for what they are."""
 WEIGHT = r"-1 \(certainly not\)", r"0 \(unknown\)", r"1 \(certainly\)"
+PERCENT = r"\b0 \(certainly not\)", r"\b100 \(certainly\)"
+EITHER = [f"{weight}|{percent}" for weight, percent in zip(WEIGHT[::2], PERCENT, strict=True)]
+INTEREST = r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"
 SCALES: Mapping[str, Sequence[str]] = {
-    "profile": WEIGHT,
+    "profile": EITHER,
     "profile_of_you": WEIGHT,
-    "weights_so_far": WEIGHT,
     "weights": WEIGHT,
+    "shares": PERCENT,
+    "shares_of_you": PERCENT,
+    "shares_so_far": PERCENT,
     "personas": [r"\bshares?\b"],  # their weights add up to 1
     "share": [r"\badd up to 100\b"],
-    "interest": [r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"],
-    "expected_interest_of_yours": [r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"],
-    "priority": [r"\b3\W+(top|you need this one most)\b", r"\b1\W+(give it up|it matters least)\b"],
+    "interest": INTEREST,
+    "expected_interest_of_yours": INTEREST,
+    "priority": [
+        r"\b3\W+(you want it most|you need (this one|it) most)\b",
+        r"\b1\W+(you give it up|it matters least)\b",
+    ],
 }
 """What a prompt must say that tells one of these or asks for it: both ends of the scale, and which end is which."""
 ADVISING = re.compile(
@@ -46,19 +54,19 @@ ADVISING = re.compile(
 )
 """Words of the sentences that stand in hints."""
 BUDGETS: Mapping[str, int] = {
-    "believe": 1_200,
-    "bid": 1_900,
+    "believe": 2_000,
+    "bid": 2_100,
     "contest_believe": 1_900,
-    "contest_plan": 1_200,
+    "contest_plan": 1_400,
     "contest_replan": 1_800,
     "fused": 4_400,
-    "learn": 2_100,
-    "limit": 1_700,
-    "mirror": 3_700,
-    "plan": 1_600,
-    "predict": 3_900,
-    "profile": 3_500,
-    "replan": 4_100,
+    "learn": 2_300,
+    "limit": 2_100,
+    "mirror": 4_000,
+    "plan": 2_000,
+    "predict": 4_200,
+    "profile": 4_100,
+    "replan": 4_300,
     "strategize": 4_300,
 }
 """The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""

@@ -105,7 +105,7 @@ def reach(facts: Facts, rival: Values) -> list[float]:
     What it did before counts as much as what its profile says. It could only drain me if it had a picture of me, and
     never beyond what the item is worth to it.
     """
-    profile, catalog, items = rival["profile"], facts["catalog"], coming(facts)
+    profile, catalog, items = rival["profile"], facts.get("catalog", {}), coming(facts)
     left = max(0.0, float(facts["initial_budget"]) - float(rival["spent"]))
     experience = Experience.of(facts.get("memories", ()))
     limits = [

@@ -160,7 +160,7 @@ def predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 
 def _forecast(facts: Facts, rival: Values) -> Values:
-    first, catalog = facts["items"][0], facts["catalog"]
+    first, catalog = facts["items"][0], facts.get("catalog", {})
     interest, limit = opponent_model.interest(rival["profile"], catalog, first), reach(facts, rival)[0]
     forecast = {"rival": rival["rival"], "interest": round(interest, 2), "limit": int(round(limit, 2))}
     if "profile_of_you" in rival:

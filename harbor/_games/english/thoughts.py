@@ -49,7 +49,9 @@ def mirror(view: View, items: Sequence[str]) -> Row:
 
 def predict(view: View) -> Row:
     """Tell what is for sale next, and what is known of the rivals."""
-    return {**recalled(view), **of_types(view), **facts.coming(view), **facts.money(view), **facts.rivals(view)}
+    is_known = any([*view.profiles.values(), *view.mirrors.values()])
+    types = of_types(view) if is_known else {}
+    return {**recalled(view), **types, **facts.coming(view), **facts.money(view), **facts.rivals(view)}
 
 
 def strategize(view: View) -> Row:
