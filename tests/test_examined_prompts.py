@@ -17,8 +17,8 @@ from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
 
 NOT_ASKED = {"system", "listen", "listener"}
 """Prompts that begin others, and those that hear an auctioneer who speaks plain English: they are no thoughts."""
-TEXT = """Bid on the first of `items`. `estimate` is its estimate, and `priority` what your plan gave it: 3 you want it most, 1 you give
-it up if need be. `budget` is what you have left.
+TEXT = """Bid on the first of `items`. `estimate` is its estimate, and `priority` what your plan gave it: 3 you
+want it most, 1 you give it up if need be. `budget` is what you have left.
 
 <facts>
 {"task":"bid","items":[{"item":"Vase","start":50,"estimate":80,"priority":3}],"budget":900}
@@ -102,9 +102,9 @@ BROKEN = {
         "of no use",
         "`catalog`",
     ),
-    "a scale with one end": (with_text(", 1 give\nit up if need be", ""), "scale without its ends", "`priority`"),
+    "a scale with one end": (with_text(", 1 you give it up if need be", ""), "scale without its ends", "`priority`"),
     "a scale without its direction": (
-        with_text("3 you want it most, 1 you give\nit up", "from 1 to 3"),
+        with_text("3 you\nwant it most, 1 you give it up", "from 1 to 3"),
         "scale without its ends",
         "`priority`",
     ),
@@ -116,7 +116,7 @@ BROKEN = {
         "advice outside hints",
         "You should keep money.",
     ),
-    "a prompt that is too long": (with_text("Bid on", "Bid here, and " * 700), "too long", "above 1,900 tokens"),
+    "a prompt that is too long": (with_text("Bid on", "Bid here, and " * 700), "too long", "above 2,100 tokens"),
     "a text that is hard to read": (
         with_text("Bid on the first of `items`.", f"{'Notwithstanding aforementioned considerations ' * 9}."),
         "hard to read",
@@ -170,4 +170,4 @@ def test_each_prompt_is_written_to_a_file_that_a_person_can_read(tmp_path):
     assert sorted(file.name for file in (tmp_path / "prompts").iterdir()) == ["english.native.bid.md", "index.md"]
     assert TEXT in (tmp_path / "prompts" / "english.native.bid.md").read_text()
     row = (tmp_path / "prompts" / "index.md").read_text().splitlines()[-1]
-    assert row == "| [english.native.bid](english.native.bid.md) | 75 | 1,900 | 18 | unexplained: `budget` |"
+    assert row == "| [english.native.bid](english.native.bid.md) | 79 | 2,100 | 18 | unexplained: `budget` |"
