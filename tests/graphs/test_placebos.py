@@ -45,6 +45,8 @@ ARMS: Mapping[str, Mapping[str, Any]] = {
 }
 CONCLUDED = {"forecasts", "strategy", "strategy_reasons"}
 """What theory of mind and the strategy that follows from it add to the prompt of a bid."""
+EXPLAINED = {"rivals", "shares_of_you", "forecasts", "expected_interest_of_yours", "strategy"}
+"""What its texts explain besides: all calls of a bidder begin alike, so this is what any of them may be told."""
 
 
 def prompts(folder: Path, bidder: str = "Ann") -> list[tuple[str, dict[str, Any]]]:
@@ -90,17 +92,17 @@ def asked_to_bid(**switches: Any) -> str:
 
 
 @pytest.mark.parametrize("arm", ARMS)
-def test_a_bid_is_asked_for_in_the_words_of_the_baseline_but_for_what_theory_of_mind_concluded(arm):
+def test_a_bid_is_asked_for_in_the_words_of_the_baseline_but_for_what_theory_of_mind_is_told(arm):
     plain, knowing = asked_to_bid(), asked_to_bid(**ARMS[arm])
     told, facts = read_facts(plain), read_facts(knowing)
     assert facts.keys() - told.keys() == CONCLUDED & facts.keys()
     assert {key: facts[key] for key in told} == told
     assert (told["leader"], told["withdrawn"]) == ("Ben", ["Cho"])
     assert set(facts["forecasts"][0]) == {"rival", "interest", "limit", "expected_interest_of_yours"}
-    parts = [re.sub(r"<facts>\n.*?\n</facts>", "", text).split("\n\n") for text in (plain, knowing)]
-    more = [part for part in parts[1] if part not in parts[0]]
+    parts = [re.split(r"\n(?=\n|- |`strategy`)", re.sub(r"<facts>\n.*?\n</facts>", "", text)) for text in (plain, knowing)]
     assert [part for part in parts[1] if part in parts[0]] == parts[0]
-    assert all(part.startswith(("`forecasts`", "`strategy`")) for part in more)
+    explained = [re.match(r"(?:- )?`(\w+)`", part) for part in parts[1] if part not in parts[0]]
+    assert {name and name[1] for name in explained} - EXPLAINED == set()
 
 
 def test_a_strategy_is_chosen_with_the_profiles_in_sight(tmp_path):
@@ -108,7 +110,7 @@ def test_a_strategy_is_chosen_with_the_profiles_in_sight(tmp_path):
         sale(tmp_path / strategy, theory_of_mind="true", strategy=strategy)
         rows = [facts["rivals"] for purpose, facts in prompts(tmp_path / strategy) if purpose == task]
         assert rows
-        assert {row["rival"]: row["profile"][TRUTH[row["rival"]]] for row in rows[0]} == {"Ben": 1.0, "Cho": 1.0}
+        assert {row["rival"]: row["shares"] for row in rows[0]} == {name: {one: 100} for name, one in TRUTH.items()}
 
 
 @pytest.mark.parametrize("theory_of_mind", ["true", "inferred", "second"])
@@ -201,8 +203,9 @@ class Opinionated(SimulatedChat):
     def _answer(self, messages: Any, tools: Any) -> Any:
         result = super()._answer(messages, tools)
         for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
-            for one in call["args"].get("weights", ()):
-                one["weight"] = 0.9 if one["persona"] == self.kind else -0.3
+            if "shares" in call["args"]:
+                others = [{"persona": one, "share": 7} for one in personas() if one != self.kind]
+                call["args"]["shares"] = [{"persona": self.kind, "share": 37}, *others]
         return result
 
 
@@ -220,7 +223,7 @@ def test_under_a_placebo_what_was_inferred_reaches_no_later_thought_and_stays_in
         assert of_type(log, Mirrored)
         later.append([one for one in prompts(tmp_path / kind) if one[0] not in ("profile", "mirror")])
     assert later[0] == later[1]
-    assert any("profile_of_you" in row for _, facts in later[0] for row in facts.get("rivals", []))
+    assert any("shares_of_you" in row for _, facts in later[0] for row in facts.get("rivals", []))
 
 
 def test_of_another_placebo_what_is_told_of_a_rival_does_not_depend_on_its_own_persona(tmp_path):
@@ -229,7 +232,7 @@ def test_of_another_placebo_what_is_told_of_a_rival_does_not_depend_on_its_own_p
         mind = {"theory_of_mind": "true", "placebo": "another"}
         sale(tmp_path / str(number), {**TRUTH, "Ben": persona}, **mind)
         facts = next(facts for task, facts in prompts(tmp_path / str(number)) if task == "plan")
-        told_of.append({row["rival"]: row["profile"] for row in facts["rivals"]})
+        told_of.append({row["rival"]: row["shares"] for row in facts["rivals"]})
     assert told_of[0]["Ben"] == told_of[1]["Ben"]
     assert told_of[0]["Cho"] != told_of[1]["Cho"]
 

@@ -44,14 +44,14 @@ from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened, Va
 from harbor._games.english.opponent_model import BiddingRecord, update
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._games.english.valuation import worth
-from harbor._games.replies import Weight
+from harbor._games.replies import Share, Weight
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.node import PROMPTS
-from harbor.graphs._nodes.profile import mend
+from harbor.graphs._nodes.profile import mend, scaled
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.homes import HOMES, personas
@@ -63,6 +63,8 @@ HOUSES = list(HOMES.items.values())
 LOFT = next(house for house in HOUSES if house.persona == "urban-dwellers")
 RIVALS = ("Ben", "Cho", "Dan")
 LAW = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json"}
+"""The prompts of a paper, in which profiles are weights."""
 
 
 class Desk:
@@ -365,17 +367,21 @@ def test_who_declined_without_a_bid_is_not_taken_for_one_whom_the_listing_suits(
     assert weights["urban-dwellers"] < weights["rural-home-seekers"]
 
 
-def test_a_profile_starts_at_zero_and_goes_on_from_what_it_was():
-    desk = Desk()
+@pytest.mark.parametrize(
+    ("protocol", "told", "nothing", "so_far"),
+    [({}, "shares", {}, traits.in_percent), (PAPER, "profile", dict.fromkeys(TEXTS, 0), lambda weights, _: weights)],
+    ids=["native", "paper"],
+)
+def test_a_profile_starts_with_nothing_and_goes_on_from_what_it_was(protocol, told, nothing, so_far):
+    desk, again = Desk(**protocol), Desk(**protocol)
     before = desk.after(sold_to_ben())["Ben"].weights
-    again = Desk()
     again.after([*sold_to_ben(), Profiled("Ann", "Ben", "Attic", before, 0)])
     starts = [
-        {prompt["bidder"]: prompt["profile"] for prompt in asked.prompts if prompt["task"] == "profile"}
+        {prompt["bidder"]: prompt[told] for prompt in asked.prompts if prompt["task"] == "profile"}
         for asked in (desk, again)
     ]
-    assert starts[0] == dict.fromkeys(RIVALS, dict.fromkeys(TEXTS, 0))
-    assert starts[1]["Ben"] == before
+    assert starts[0] == dict.fromkeys(RIVALS, nothing)
+    assert starts[1]["Ben"] == so_far(before, TEXTS)
 
 
 def test_items_that_closed_together_are_learned_from_in_their_order():
@@ -422,10 +428,10 @@ def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(switches
     desk = Desk(chat, **switches)
     desk.after(seated(given))
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "replan"]
-    assert [key in prompt for key in ("rivals", "initial_budget", "catalog")] == [told] * 3
+    assert [key in prompt for key in ("rivals", "catalog")] == [told] * 2
     if told:
         assert [(row["rival"], row["spent"]) for row in prompt["rivals"]] == [("Ben", 330_000), ("Cho", 0), ("Dan", 0)]
-        assert any(prompt["rivals"][0]["profile"].values())
+        assert any(prompt["rivals"][0]["shares"].values())
 
 
 @pytest.mark.parametrize(
@@ -436,9 +442,9 @@ def test_the_first_plan_is_told_of_rivals_if_and_only_if_their_personas_are_give
     desk = Desk(theory_of_mind=theory_of_mind)
     desk.after(seated(given)[:4], closed=())
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "plan"]
-    assert [key in prompt for key in ("rivals", "initial_budget", "catalog")] == [told] * 3
+    assert [key in prompt for key in ("rivals", "catalog")] == [told] * 2
     if told:
-        assert [row["profile"] for row in prompt["rivals"]] == [GIVEN["Ben"], {}, {}]
+        assert [row["shares"] for row in prompt["rivals"]] == [{"downsizing": 100}, {}, {}]
 
 
 def test_a_rival_is_judged_by_its_own_bids_beside_those_of_all_bidders():
@@ -446,9 +452,19 @@ def test_a_rival_is_judged_by_its_own_bids_beside_those_of_all_bidders():
     desk.after(sold_to_ben())
     conduct = {prompt["bidder"]: prompt for prompt in desk.prompts if prompt["task"] == "profile"}
     bids = [{"round": turn, "bidder": "Ben", "amount": amount} for turn, amount in ((1, 285_000), (3, 330_000))]
-    assert [conduct[rival]["bids"] for rival in RIVALS] == [bids] * 3
-    assert [conduct[rival]["declined_at"] for rival in RIVALS] == [None, 300_000, None]
-    assert [conduct[rival]["won"] for rival in RIVALS] == [True, False, False]
+    assert [conduct[rival]["bidding"] for rival in RIVALS] == [[{"item": LOFT.name, "bids": bids}]] * 3
+    assert [conduct[rival]["went_up_to"] for rival in RIVALS] == [330_000, None, None]
+    assert [conduct[rival].get("declined_at") for rival in RIVALS] == [None, 300_000, None]
+    assert [conduct[rival]["ended"] for rival in RIVALS] == ["won", "declined", "not asked"]
+
+
+@pytest.mark.parametrize("reason", ["cannot afford", "failed bids", "fault"])
+def test_a_rival_that_left_for_another_reason_than_taste_has_declined_nothing(reason):
+    desk = Desk()
+    desk.after(sold_to_ben(of_cho=reason))
+    (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "profile" and prompt["bidder"] == "Cho"]
+    assert prompt["ended"] == reason
+    assert "declined_at" not in prompt
 
 
 # ---------------------------------------------------------------- rivals of whom there is nothing to learn
@@ -502,24 +518,28 @@ def test_a_sale_with_rivals_that_are_poor_or_broken_goes_on_and_leaves_their_pro
     assert any(note.weights != dict.fromkeys(TEXTS, 0.0) for note in of_type(held, Profiled) if note.rival == "Ben")
 
 
-# ---------------------------------------------------------------- bad weights
+# ---------------------------------------------------------------- bad weights and shares
 
 
 class Careless(SimulatedChat):
-    """Gives these weights to every rival."""
+    """Says this of every rival, as its weights or as its shares."""
 
-    weights: list[dict[str, Any]]
+    said: list[dict[str, Any]]
 
     def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
         result = super()._answer(messages, tools)
         for call in result.generations[0].message.tool_calls:  # type: ignore[attr-defined]
-            if "weights" in call["args"]:
-                call["args"]["weights"] = self.weights
+            for scale in call["args"].keys() & {"weights", "shares"}:
+                call["args"][scale] = self.said
         return result
 
 
 def said(**weights: Any) -> list[dict[str, Any]]:
     return [{"persona": persona.replace("_", "-"), "weight": weight} for persona, weight in weights.items()]
+
+
+def in_shares(**shares: Any) -> list[dict[str, Any]]:
+    return [{"persona": persona.replace("_", "-"), "share": share} for persona, share in shares.items()]
 
 
 WHOLE = {persona.replace("-", "_"): 0.25 for persona in TEXTS}
@@ -542,14 +562,71 @@ WHOLE = {persona.replace("-", "_"): 0.25 for persona in TEXTS}
 )
 def test_bad_weights_are_clipped_kept_or_dropped_and_counted(weights, expected, repaired):
     before = Profiled("Ann", "Ben", "Attic", dict.fromkeys(TEXTS, 0.5), 0)
-    found = Desk(Careless(weights=weights)).after([*sold_to_ben(), before])["Ben"]
+    found = Desk(Careless(said=weights), **PAPER).after([*sold_to_ben(), before])["Ben"]
     assert found.weights == {**dict.fromkeys(TEXTS, 0.25), **expected}
     assert found.repaired == repaired
 
 
-@pytest.mark.parametrize("weight", [float("nan"), float("inf"), "a lot", None])
-def test_a_weight_that_is_no_number_is_sent_back(weight):
-    desk = Desk(Careless(weights=said(**{**WHOLE, "downsizing": weight})), planning="none")
+HALVES = {"downsizing": 50, "urban-dwellers": 50}
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected", "repaired"),
+    [
+        (in_shares(**dict.fromkeys(WHOLE, 10)), dict.fromkeys(TEXTS, 10), 0),
+        (in_shares(downsizing=60, urban_dwellers=40), {"downsizing": 60, "urban-dwellers": 40}, 0),
+        (in_shares(downsizing=49.5, urban_dwellers=49.5), HALVES, 0),
+        (in_shares(downsizing=49.4, urban_dwellers=49.4), HALVES, 1),
+        (in_shares(downsizing=0.5, urban_dwellers=0.5), HALVES, 1),
+        (in_shares(downsizing=300, urban_dwellers=300), HALVES, 1),
+        (in_shares(downsizing=50, urban_dwellers=50, stranger=20), HALVES, 1),
+        (in_shares(downsizing=30, urban_dwellers=30, stranger=40), HALVES, 2),
+        (in_shares(downsizing=50, urban_dwellers=50, Downsizing=20), HALVES, 1),
+        (in_shares(downsizing=90, urban_dwellers=50) + in_shares(downsizing=50), HALVES, 1),
+        (in_shares(downsizing=50, urban_dwellers=50, vacation_homes=-5), HALVES, 1),
+        (in_shares(downsizing=60, urban_dwellers=60, vacation_homes=-20), HALVES, 2),
+    ],
+    ids=[
+        "whole",
+        "others missing",
+        "rounded",
+        "too little",
+        "of one",
+        "too much",
+        "unknown",
+        "unknown and scaled",
+        "in another case",
+        "twice",
+        "negative",
+        "negative and scaled",
+    ],
+)
+def test_shares_are_scaled_or_dropped_and_what_was_wrong_is_counted(shares, expected, repaired):
+    before = Profiled("Ann", "Ben", "Attic", {**dict.fromkeys(TEXTS, -1.0), "vacation-homes": 1.0}, 0)
+    found = Desk(Careless(said=shares)).after([*sold_to_ben(), before])["Ben"]
+    assert list(found.weights) == list(TEXTS)
+    assert traits.in_percent(found.weights, TEXTS) == expected
+    assert found.repaired == repaired
+
+
+@pytest.mark.parametrize(
+    ("shares", "repaired"),
+    [([], 1), (in_shares(downsizing=0), 1), (in_shares(downsizing=-100), 2), (in_shares(stranger=100), 2)],
+    ids=["none", "zero", "negative", "unknown"],
+)
+def test_without_any_share_the_old_profile_stays(shares, repaired):
+    before = Profiled("Ann", "Ben", "Attic", {**dict.fromkeys(TEXTS, -0.5), "vacation-homes": 0.75}, 0)
+    found = Desk(Careless(said=shares)).after([*sold_to_ben(), before])
+    assert found["Ben"].weights == before.weights
+    assert found["Cho"].weights == dict.fromkeys(TEXTS, 0.0)
+    assert [one.repaired for one in found.values()] == [repaired] * 3
+
+
+@pytest.mark.parametrize("protocol", [{}, PAPER], ids=["shares", "weights"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), "a lot", None])
+def test_a_weight_or_a_share_that_is_no_number_is_sent_back(number, protocol):
+    bad = (said if protocol else in_shares)(**{**WHOLE, "downsizing": number})
+    desk = Desk(Careless(said=bad), planning="none", **protocol)
     desk.after(sold_to_ben())
     failed = [note for note in desk.notes if isinstance(note, ThoughtFailed)]
     assert [failure.purpose for failure in failed] == ["profile"]
@@ -566,6 +643,22 @@ def test_mended_weights_are_whole_and_bounded_whatever_was_said(said, old):
     assert list(weights) == [*"abc"]
     assert all(-1 <= weight <= 1 for weight in weights.values())
     assert (repaired == 0) <= ({one.persona for one in said} == {*"abc"})
+
+
+@given(
+    st.lists(st.builds(Share, persona=st.sampled_from([*"abcxy"]), share=st.floats(-9, 200)), max_size=8),
+    st.dictionaries(st.sampled_from([*"abc"]), st.floats(-1, 1)),
+)
+def test_scaled_shares_are_whole_and_bounded_whatever_was_said(said, old):
+    weights, repaired = scaled(said, "abc", old)
+    assert list(weights) == [*"abc"]
+    assert all(-1 <= weight <= 1 for weight in weights.values())
+    names = [one.persona for one in said]
+    assert (repaired == 0) == (
+        len(names) == len({*names} & {*"abc"})
+        and all(one.share >= 0 for one in said)
+        and abs(sum(one.share for one in said) - 100) <= 1
+    )
 
 
 # ---------------------------------------------------------------- at the same moment
@@ -638,7 +731,7 @@ def pauses(theory_of_mind: str, planning: str) -> list[int]:
 @pytest.mark.parametrize("theory_of_mind", ["inferred", "second"])
 def test_profiling_adds_at_most_one_call_an_item_to_the_chain(theory_of_mind, planning):
     without, with_profiles = pauses("none", planning)[1:], pauses(theory_of_mind, planning)[1:]
-    assert without == [1, 1, 1]
+    assert without == [1, 1, 0]  # after the last item there is nothing left to believe
     assert with_profiles == [2, 2, 1]
 
 
@@ -670,13 +763,20 @@ def test_the_prompts_of_a_profiler_are_the_same_whatever_its_rivals_truly_are(tm
     assert told[0] == told[1]
 
 
-def test_values_that_are_revealed_are_no_part_of_a_profile():
-    revealed = ValueRevealed(LOFT.name, Decimal("371234.56"))
-    desk = Desk()
-    desk.after([*sold_to_ben(), revealed])
-    asked = [prompt for prompt in desk.prompts if prompt["task"] == "profile"]
+def shown(value: str, protocol: dict[str, Any]) -> tuple[list[dict[str, float]], list[dict[str, Any]]]:
+    """Give the profiles after this value is shown, and the prompts that asked for them."""
+    desk = Desk(**protocol)
+    found = desk.after([*sold_to_ben(), ValueRevealed(LOFT.name, Decimal(value))])
+    return [one.weights for one in found.values()], [one for one in desk.prompts if one["task"] == "profile"]
+
+
+@pytest.mark.parametrize("protocol", [{}, PAPER], ids=["native", "paper"])
+def test_a_value_that_is_revealed_is_told_with_results_alone_and_changes_no_profile(protocol):
+    profiles, asked = shown("371234.56", protocol)
     assert len(asked) == len(RIVALS)
+    assert ["371234" in json.dumps(prompt.pop("results", [])) for prompt in asked] == [not protocol] * len(RIVALS)
     assert "371234" not in json.dumps(asked)
+    assert shown("1.00", protocol)[0] == profiles
 
 
 def test_an_item_without_a_listing_teaches_nothing():

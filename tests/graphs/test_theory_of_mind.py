@@ -218,13 +218,13 @@ def test_a_mind_that_infers_knows_nothing_of_its_rivals_before_the_first_item(tm
     Auction(items=houses(2, 5), bidders=bidders).run(out=tmp_path / "run")
     for prompts in asked(tmp_path / "run").values():
         opening = next(read_facts(text) for task, text in prompts if task == "predict")
-        assert [row["profile"] for row in opening["rivals"]] == [{}, {}]
-        assert not any("profile_of_you" in row for row in opening["rivals"])
+        assert [row["shares"] for row in opening["rivals"]] == [{}, {}]
+        assert not any("shares_of_you" in row for row in opening["rivals"])
 
 
 OWN = {name: f"canary-{name.lower()}" for name in ("Ann", "Bea", "Cyd", "Dee")}
 MINDS = dict(zip(OWN, ("none", "inferred", "true", "second"), strict=True))
-VECTORS = {"catalog", "profile", "profile_of_you", "profiles_of_you"}
+VECTORS = {"catalog", "shares", "shares_of_you"}
 """Where ids of personas may stand in the facts of a mind with a theory of mind."""
 
 
@@ -288,7 +288,7 @@ def test_the_catalog_is_in_prompts_about_rivals_and_where_there_are_profiles_in_
 @pytest.mark.parametrize("tasks", [{"plan", "replan"}, {"strategize", "fused"}], ids=["plans", "actions"])
 def test_the_catalog_is_in_the_prompt_of_a_plan_or_an_action_if_and_only_if_profiles_are(canaries, tasks):
     prompts = [read_facts(text) for told in canaries[1].values() for task, text in told if task in tasks]
-    profiled = [any(row["profile"] for row in facts.get("rivals", [])) for facts in prompts]
+    profiled = [any(row["shares"] for row in facts.get("rivals", [])) for facts in prompts]
     assert ["catalog" in facts for facts in prompts] == profiled
     assert {*profiled} == {True, False}
 
@@ -314,8 +314,8 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
             held[entry.event.rival] = entry.event.weights
         if isinstance(entry.event, Predicted) and entry.event.bidder == "Bea":
             rows = read_facts(next(prompts))["rivals"]
-            assert {row["rival"]: row["profile"] for row in rows} == {
-                rival: held.get(rival, {}) for rival in OWN if rival != "Bea"
+            assert {row["rival"]: row["shares"] for row in rows} == {
+                rival: traits.in_percent(held[rival], held[rival]) if held else {} for rival in OWN if rival != "Bea"
             }
     assert held
 
@@ -485,11 +485,13 @@ def test_a_reply_that_leaves_a_rival_out_is_sent_back_and_the_sale_goes_on(theor
 def test_a_mind_mirrors_the_profiles_that_its_rivals_make_of_it():
     """Everyone sees the same bids, listings and catalog; estimates are equal, so the pictures are those truly made."""
     log = trio(theory_of_mind="second").log
+    *items, last = [opened.item for opened in of_type(log, ItemOpened)]
     made = {(one.bidder, one.rival, one.closed): one.weights for one in of_type(log, Profiled)}
-    mirrored = of_type(log, Mirrored)
-    assert len(mirrored) == len(made) > 0
-    for one in mirrored:
-        assert one.weights == pytest.approx(made[one.rival, one.bidder, one.closed], abs=1e-3)
+    mirrored = {(one.rival, one.bidder, one.closed): one.weights for one in of_type(log, Mirrored)}
+    assert {closed for *_, closed in made} == {*items, last}
+    assert mirrored.keys() == {one for one in made if one[2] != last}  # nobody raises a price by it any more
+    for one, weights in mirrored.items():
+        assert weights == pytest.approx(made[one], abs=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def sorry(_: Asked) -> AIMessage:
 
 
 WAYS: dict[str, tuple[dict[str, Any], str, str]] = {
-    "a refusal in words": ({"answer": sorry}, " (12 refused)", REFUSAL),
-    "a refusal in its field": ({"faults": Faults("refusal")}, " (12 refused)", REFUSAL),
+    "a refusal in words": ({"answer": sorry}, " (10 refused)", REFUSAL),
+    "a refusal in its field": ({"faults": Faults("refusal")}, " (10 refused)", REFUSAL),
     "prose": ({"faults": Faults("prose")}, "", "it is not a JSON object"),
 }
 
@@ -62,7 +62,7 @@ def test_an_auction_of_a_model_that_never_answers_to_the_point_is_an_error_in_ea
     with provider(seed=SEED, **how) as server:
         done = harbor("auction", written(tmp_path, server, beside), "--trust", "--out", "out", cwd=tmp_path)
     told = error(done)
-    assert re.match(f"none of 12 answers of model 'mine' could be used{re.escape(count)}, so", told)
+    assert re.match(f"none of 10 answers of model 'mine' could be used{re.escape(count)}, so", told)
     assert reason in told
     assert "resume" not in told
     for command in ("resume", "replay"):

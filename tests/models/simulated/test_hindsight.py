@@ -18,11 +18,10 @@ names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, ma
 dollars = some.integers(1, 10**6)
 
 
-def row(item="Lot A", start=1000, to_win=1500, price=1400, winner="Ben", true_value=2000):
+def row(item="Lot A", start=1000, price=1500, winner="Ben", true_value=2000):
     return {
         "item": item,
         "start": start,
-        "lowest_winning_bid": to_win,
         "price": price,
         "winner": winner,
         "true_value": true_value,
@@ -36,7 +35,7 @@ def sales(draw):
     for item in items:
         sold, start = draw(some.booleans()), draw(dollars)
         price = start + draw(dollars)
-        rows.append(row(item, start, price if sold else None, price if sold else None, draw(names) if sold else None))
+        rows.append(row(item, start, price if sold else None, draw(names) if sold else None))
     return rows
 
 
@@ -94,13 +93,13 @@ def test_without_enough_observations_no_price_is_expected():
 
 
 def test_an_item_seen_often_enough_has_a_price_of_its_own():
-    twice = Experience().after([row("Lot A", to_win=1200), row("Lot B", to_win=1800)])
-    twice = twice.after([row("Lot A", to_win=1200), row("Lot B", to_win=1800)])
+    twice = Experience().after([row("Lot A", price=1200), row("Lot B", price=1800)])
+    twice = twice.after([row("Lot A", price=1200), row("Lot B", price=1800)])
     assert (twice.price(row("Lot A"), 0.9), twice.price(row("Lot B"), 0.0)) == (1200, 1800)
 
 
 def test_a_new_item_is_expected_to_cost_what_its_half_of_the_auction_cost():
-    results = [row(f"Lot {number}", to_win=1900 if number < 2 else 1100) for number in range(4)]
+    results = [row(f"Lot {number}", price=1900 if number < 2 else 1100) for number in range(4)]
     known = Experience().after(results)
     assert (known.price(row("new"), 0.0), known.price(row("new"), 0.5)) == (1900, 1100)
 
@@ -123,12 +122,12 @@ def test_a_dossier_says_how_far_a_rival_goes():
 
 
 def test_a_bidder_that_learned_that_items_go_cheap_keeps_its_money_for_them():
-    cheap = Experience().after([row(f"Lot {number}", to_win=1050) for number in range(4)]).sentences()
+    cheap = Experience().after([row(f"Lot {number}", price=1050) for number in range(4)]).sentences()
     assert limit(cheap) < limit()
 
 
 def test_a_bidder_that_learned_that_items_go_dear_bids_more():
-    dear = Experience().after([row(f"Lot {number}", to_win=1900) for number in range(4)]).sentences()
+    dear = Experience().after([row(f"Lot {number}", price=1900) for number in range(4)]).sentences()
     assert limit(dear) > limit()
 
 
@@ -141,7 +140,7 @@ def test_a_learning_in_other_words_changes_no_bid(text):
 
 
 def test_what_went_unsold_teaches_nothing_about_prices():
-    unsold = Experience().after([row(to_win=None, price=None, winner=None)])
+    unsold = Experience().after([row(price=None, winner=None)])
     assert unsold.sentences() == [
         "Nothing was sold whose starting price was told, so nothing was learned about prices."
     ]
