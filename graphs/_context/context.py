@@ -134,9 +134,12 @@ class NodeContext:
         if any("`catalog`" in sentence for sentence in tells.values()):
             facts["catalog"] = view.catalog
         shared = {name: facts.pop(name) for name in SHARED if name in facts}
+        who = self.identity(view)
+        if "answer_keys" in facts and not who["give_reasons"]:
+            del who["give_reasons"]  # the protocol's own form says whether a reason is asked for
         return fill(
             words.prompt,
-            self.identity(view),
+            who,
             facts,
             play.system,
             self.task,

@@ -14,7 +14,7 @@ from harbor._models.calls.prompt import Prompt, version_of
 from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.graphs._context.wording import OPENING, USUAL, Wording
 
-ALWAYS = ("task", "game", "in_words")
+ALWAYS = ("task", "game", "in_words", "answer_keys")
 """What every prompt tells, whichever facts its text chooses."""
 ADVICE = "true_per_estimate"
 """A fact that advises: it says how far off estimates were, before anybody has asked."""
@@ -55,7 +55,8 @@ def fill(
     if not wording.hints:
         turns = [_without(ADVICE, turn) for turn in turns]
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
-    everything = as_json({**shared, **who, **answered}) + "".join(map(as_json, turns))
+    keys = {key.replace(" ", "_"): "" for key in facts.get("answer_keys", ())}  # a part may explain one of them
+    everything = as_json({**shared, **who, **answered, **keys}) + "".join(map(as_json, turns))
     if earlier is not None:
         tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""

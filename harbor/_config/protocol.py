@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from harbor._config import econarena
+from harbor._config.own_replies import OwnReplies
 from harbor._core.prompts import texts_in
 from harbor._core.settings import Settings
 
@@ -20,13 +22,15 @@ class Bundle:
     """What a paper's prompts gave a model, as settings; the texts stand in the folder of prompts of the same name.
 
     `games` are those that it knows (empty: all). `settings` are the defaults of settings that are not given. A text
-    that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones.
+    that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones. `replies` are
+    its own forms of answer, by game; where it has none, an answer has Harbor's.
     """
 
     source: str
     games: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     after: str = ""
+    replies: Mapping[str, OwnReplies] = field(default_factory=dict)
 
 
 IN_WORDS = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
@@ -42,7 +46,8 @@ BUNDLES: Mapping[str, Bundle] = MappingProxyType(
         "econarena": Bundle(
             "EconArena, sec. 3 and App. B",
             ("beauty", "second-price", "first-price", "english-private"),
-            {**IN_WORDS, "reply": "json", "context": "fresh", **ONE_CALL, "chain_of_thought": False},
+            {**IN_WORDS, "context": "fresh", **ONE_CALL, "chain_of_thought": False},
+            replies=econarena.REPLIES,
         ),
         "alympics": Bundle("Alympics, sec. 4 and App. A", ("water",), {**IN_WORDS, **ONE_CALL}),
     }
@@ -67,8 +72,8 @@ class ProtocolSettings(Settings):
 
     Attributes:
         protocol: A bundle: it has prompts of its own, and the default of every other setting of a mind.
-        reply: How it answers: by "tool" calls, as "json", as "text" (bids in words, and all else as JSON in plain
-            text), or as the settings of the "model" say.
+        reply: How it answers: by "tool" calls, as "json", as "text" (bids in words, or in the protocol's own form,
+            and all else as JSON in plain text), or as the settings of the "model" say.
         context: "fresh" for each call, or a "dialogue": in it the model reads its own earlier calls and answers, on
             this item of a sale or in the whole game, so all its runs or days, whatever `history` the rules show.
         facts: Whether facts are told as "json" or in "prose".

@@ -19,6 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._config.own_replies import OwnReply
 from harbor._core.decisions import SHAPES_KEPT, InWords
 from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
 from harbor._models.passports.passport import Known, unknown
@@ -177,7 +178,8 @@ class Forms:
                 return Asking(form, _raw(shaped), told)
         except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
             pass
-        return Asking("text", self._chat.ainvoke, told)
+        explained = issubclass(reply_type, OwnReply)  # by its prompt, as the paper explains it, and without a schema
+        return Asking("text", self._chat.ainvoke, "" if explained else told)
 
 
 def _marked(invoke: Invoke) -> Invoke:
