@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -9,6 +10,7 @@ from harbor._config.own_replies import OwnReply
 from harbor._config.protocol import BUNDLES
 from harbor._core.acts import Tried
 from harbor._core.asks import Ask
+from harbor._core.events import Event
 from harbor._core.dialogue import Turn
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Decided, DecidedInWords, Stated
@@ -86,17 +88,24 @@ def earlier_calls(game: Game, view: View) -> list[Turn] | None:
             refused = event.reason
         elif isinstance(event, Decided | DecidedInWords):
             then, first = then.after(view.seen[first:place]), place
-            told, after = standing(game, then), view.seen[place + 1 : place + 2]
+            told = standing(game, then)
             known = {**told, **_how(game, view, told), **refusal(refused, event.attempt)}
-            stated = next((as_json(one.said) for one in after if isinstance(one, Stated)), "")
             turns.append(
                 Turn(
                     {name: one for name, one in known.items() if name not in SHARED},
-                    stated or answered(ask.space, event, view.mind),
+                    _answered_in_form(view.seen[place : place + 2]) or answered(ask.space, event, view.mind),
                 )
             )
             refused = ""
     return turns
+
+
+def _answered_in_form(concluded: Sequence[Event]) -> str:
+    """Write a decision as it was given in the protocol's own form, with the thoughts before it; empty: in none."""
+    match concluded:
+        case [Decided(reasons=reasons), Stated(said=said)]:
+            return "\n".join(filter(None, ("" if "reason" in said else reasons, as_json(said))))
+    return ""
 
 
 def _told(game: Game, node: ThoughtNode, view: View, *about: Any, **more: Any) -> Facts:

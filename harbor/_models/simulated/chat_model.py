@@ -111,14 +111,12 @@ class SimulatedChat(BaseChatModel):
 
 
 def _speak(values: Values, tools: list[Any], facts: Facts) -> AIMessage:
-    thoughts = ""
-    if "answer_keys" in facts:
-        thoughts = values.pop("reasons", "")
+    thoughts = values.pop("reasons", "") if "answer_keys" in facts else ""  # before an answer that has no key for them
     if not tools:
         said = spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values)
         return AIMessage("\n".join(filter(None, (thoughts, said))))
     arguments = {key.replace(" ", "_"): value for key, value in values.items()}
-    return AIMessage(thoughts, tool_calls=[tool_call(name=tools[0]["function"]["name"], args=arguments, id="reply")])
+    return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=arguments, id="reply")])
 
 
 def _usage(read: int, written: int) -> UsageMetadata:
