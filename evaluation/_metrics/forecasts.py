@@ -15,6 +15,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Expected, Stated
 from harbor._games.sessions.session import SessionOpened
+from harbor._games.water.rules import WaterOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric, shares_by_bidder
 
 
@@ -48,13 +49,13 @@ def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
     "distance of what rivals did from what was expected",
     "number",
     "skewed",
-    of=LotClosed,
+    of=(SessionOpened, WaterOpened),
     no_data="nobody has forecast what a rival does that then bid",
     least=0,
     better="lower",
 )
 def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """How far each bidder's forecasts of rivals are off: the mean of |expected - last bid|, over rivals and runs or days.
+    """How far each bidder's forecasts of rivals are off: the mean of |expected - last bid| over rivals and runs or days.
 
     It is in dollars, and in a beauty contest in the numbers that are picked. A rival that did not bid is left out. Who
     is asked for the most popular answer expects it of each rival; where rivals differ, no such answer is off by 0.

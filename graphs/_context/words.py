@@ -10,8 +10,8 @@ from harbor._config.own_replies import OwnReply
 from harbor._config.protocol import BUNDLES
 from harbor._core.acts import Tried
 from harbor._core.asks import Ask
-from harbor._core.events import Event
 from harbor._core.dialogue import Turn
+from harbor._core.events import Event
 from harbor._core.telling import as_json
 from harbor._core.thoughts import Decided, DecidedInWords, Stated
 from harbor._games.answering import Row, answered, in_words, refusal
