@@ -55,7 +55,7 @@ def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
     better="lower",
 )
 def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """How far each bidder's forecasts of rivals are off: the mean of |expected - last bid| over rivals and runs or days.
+    """How far each bidder's forecasts of rivals are off: mean |expected - last bid| over rivals and runs or days.
 
     It is in dollars, and in a beauty contest in the numbers that are picked. A rival that did not bid is left out. Who
     is asked for the most popular answer expects it of each rival; where rivals differ, no such answer is off by 0.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -148,7 +148,13 @@ class NodeContext:
             self.bidder.wording,
             words.turns(view),
             noted={name: view.notes[name] for name in tells},
+            parts=self._parts(view, facts),
         )
+
+    def _parts(self, view: View, facts: Mapping[str, Any]) -> tuple[str, ...]:
+        """Name the parts of texts that no fact brings: on the keys of an answer, on a persona that is style alone."""
+        style = ("persona_style",) if view.personas and self.switches.persona_value == "style" else ()
+        return (*style, *(key.replace(" ", "_") for key in facts.get("answer_keys", ())))
 
     def _tells(self, name: str, view: View) -> str:
         """Give what explains a note; nothing if it is not told now: what is thought at calls alone is told there."""
@@ -161,6 +167,8 @@ class NodeContext:
         personas = [{"weight": weight, "text": text} for text, weight in view.personas.items()]
         who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
         who |= {"personas": personas} if personas else {}
+        if personas and not isinstance(self.switches.persona_value, str):
+            who["persona_value"] = self.switches.persona_value
         who |= {"relative_objective": True} if self.switches.relative_objective else {}
         return who | ({"objective": view.objective} if "objective" in self.bidder.table.played.tells else {})
 

@@ -31,6 +31,7 @@ def fill(
     wording: Wording = USUAL,
     earlier: Sequence[Turn] | None = None,
     noted: Facts = NOTHING_MORE,
+    parts: Sequence[str] = (),
 ) -> Prompt:
     """Fill a prompt: all that its files say before their facts, then who asks, then the facts of this call.
 
@@ -47,6 +48,7 @@ def fill(
         wording: whose texts, and how facts are written.
         earlier: the turns before this call, in a dialogue.
         noted: facts that the prompt does not know of.
+        parts: names of parts of the text that are sent though no fact brings them.
     """
     task = task or body.name.removesuffix(".md")
     opening, wanted = wording.text(OPENING, system), wording.text(task, body)
@@ -55,8 +57,7 @@ def fill(
     if not wording.hints:
         turns = [_without(ADVICE, turn) for turn in turns]
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
-    keys = {key.replace(" ", "_"): "" for key in facts.get("answer_keys", ())}  # a part may explain one of them
-    everything = as_json({**shared, **who, **answered, **keys}) + "".join(map(as_json, turns))
+    everything = as_json({**shared, **who, **answered, **dict.fromkeys(parts)}) + "".join(map(as_json, turns))
     if earlier is not None:
         tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""

@@ -63,7 +63,7 @@ ENGLISH = Game(
         policy=policy.bid,
         plan="Spend the money on the items that are worth most for their probable price.",
         thoughts=THOUGHTS,
-        tells=("objective", "recall", "profile", "mirror", "predict", "strategize"),
+        tells=("objective", "persona_value", "recall", "profile", "mirror", "predict", "strategize"),
     ),
     rational=rational,
     measures=Measures("items", measures.standings, measures.items, public=True),
