@@ -59,7 +59,13 @@ async def decide(
 
 
 async def decide_in_form(
-    ask: Ask, view: View, context: NodeContext, prompt: Prompt, form: type[OwnReply], told: Facts
+    ask: Ask,
+    view: View,
+    context: NodeContext,
+    prompt: Prompt,
+    form: type[OwnReply],
+    told: Facts,
+    action: StrategicAction | None = None,
 ) -> Update:
     """Ask for a decision in the protocol's own form; conclude it, all that was said, and what is expected.
 
@@ -70,6 +76,7 @@ async def decide_in_form(
         prompt: the filled prompt.
         form: of the answer.
         told: the facts of the prompt about the game.
+        action: the strategic action that was chosen before, if any.
     """
     try:
         reply = await context.model.ask(prompt, form, repairs=0)  # the form itself says whether it has a reason
@@ -78,7 +85,7 @@ async def decide_in_form(
     answer, values = reply.taken(), reply.values().items()
     said = {key: as_number(value) if isinstance(value, Decimal) else value for key, value in values}
     concluded: list[PrivateEvent] = [
-        decided(ask, answer, reply.why, None),
+        decided(ask, answer, reply.why, action),
         Stated(ask.bidder, ask.item, ask.round, ask.attempt, said, reply.recalled(told)),
     ]
     if reply.expects is not None:

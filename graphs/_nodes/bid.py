@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 async def bid(state: ThoughtState, context: NodeContext) -> Update:
     """Ask for a decision; it should follow the strategic action, if one was chosen for this call."""
     ask, view, game = cast(Ask, state["ask"]), state["view"], context.bidder.table
-    told = standing(game, view)
-    if form := own_form(game, view, told):
-        return await decide_in_form(ask, view, context, context.prompt(view), form, told)
     chosen = view.notes.get("strategize") if context.switches.strategy == "on" else None
-    return await decide(ask, context, context.prompt(view), context.words.reply, chosen["action"] if chosen else None)
+    action, told, prompt = chosen["action"] if chosen else None, standing(game, view), context.prompt(view)
+    if form := own_form(game, view, told):
+        return await decide_in_form(ask, view, context, prompt, form, told, action)
+    return await decide(ask, context, prompt, context.words.reply, action)
 
 
 BID = ThoughtNode(

@@ -117,9 +117,10 @@ def beside(event: PrivateEvent, facts: Facts) -> list[Beside]:
             return [_prediction(event, facts)]
         case Expected():
             return [_expectation(event, facts)]
-        case Stated(said=said, recalled=recalled):
-            filled = ((not recalled.get(key, True), (key, str(value))) for key, value in said.items())
-            return [_table("The answer by its keys: what is recalled wrongly differs", ("key", "said"), filled)]
+        case Stated(said=said, recalled=right):
+            filled = ((not right.get(key, True), (key, str(value))) for key, value in said.items())
+            so = ", beside what was so: what is recalled wrongly differs" if right else ""
+            return [_table(f"The answer by its keys{so}", ("key", "said"), filled)]
         case Recalled(memories=memories):
             recalled = ((False, (str(memory.kind), memory.text)) for memory in memories)
             return [_table("Memories recalled", ("kind", "memory"), recalled)]

@@ -26,7 +26,9 @@ from harbor._core.prompts import explains
 from harbor._core.thoughts import Decided, Expected, Stated
 from harbor._models.simulated.chat_model import SimulatedChat
 from harbor._runs.resolve import resolve
+from harbor._view.run_data import run_page
 from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._rating.transcript import transcript
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.wording import unexplained
 from harbor.testing._playing import equal
@@ -212,6 +214,16 @@ def test_the_measures_read_what_was_expected_and_recalled():
     assert found == {name: pytest.approx(float(mean)) for name, mean in off.items()}
     assert {one.value for one in measure(["recall_error_rate"], run.log)} == {0}
     assert {one.counted for one in measure(["recall_error_rate"], run.log)} == {1}
+
+
+def test_the_transcript_and_the_page_have_each_answer_with_its_decision(tmp_path):
+    run = held("beauty", {}, tmp_path / "run")
+    lines = transcript(run.log, "Ann").lines
+    assert sum(line.startswith("    Player A fills in: ") for line in lines) == 2
+    decisions = [one for part in run_page(tmp_path / "run")[1] for one in part["decisions"].values()]
+    tables = {one["what"]: one["beside"][0]["title"] for one in decisions if one["calls"]}
+    assert tables["bid"].startswith("The answer by its keys")
+    assert set(tables) == {"bid"}
 
 
 # ---------------------------------------------------------------- the built-in model
