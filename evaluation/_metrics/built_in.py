@@ -7,6 +7,7 @@ from harbor.evaluation._metrics import (
     beliefs,
     bidding,
     calls,
+    forecasts,
     legality,
     outcomes,
     paid_prices,
@@ -23,6 +24,6 @@ from harbor.evaluation._metrics.measurement import Metric
 
 _MODULES = (
     results, outcomes, paid_prices, legality, behaviour, bidding, beliefs, profiling, reliability, plans, strategy,
-    water, sessions, series, calls,
+    water, sessions, forecasts, series, calls,
 )  # fmt: skip
 METRICS = tuple(one for module in _MODULES for one in vars(module).values() if isinstance(one, Metric))

@@ -43,6 +43,7 @@ from harbor._core.thoughts import (
     Predicted,
     Profiled,
     Recalled,
+    Stated,
     Strategized,
 )
 from harbor._games.game import game_of
@@ -130,6 +131,8 @@ def statements(event: PrivateEvent, spell: Spell) -> Iterator[str]:
             yield f"is refused: {_quoted(reason)}"
         case Believed(said=said):
             yield f"believes that {dollars(said.budget)} of the budget is left"
+        case Stated(said=values):
+            yield f"fills in: {_plain(json.dumps(values, ensure_ascii=False))}"
         case Expected(bids=bids):
             yield f"expects next: {_plain(_listed(bids, spell))}"
         case Predicted(item=item, predictions=predictions):

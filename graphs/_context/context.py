@@ -134,9 +134,13 @@ class NodeContext:
         tells = {name: sentence for name, sentence in tells.items() if sentence}
         if any("`catalog`" in sentence for sentence in tells.values()):
             facts["catalog"] = view.catalog
+        who = self.identity(view)
+        if "answer_keys" in facts and not who["give_reasons"]:
+            del who["give_reasons"]  # the protocol's own form says whether a reason is asked for
+        parts = self._parts(view, facts)
         filled = fill(
             words.prompt,
-            self.identity(view),
+            who,
             facts,
             play.system,
             self.task,
@@ -146,8 +150,14 @@ class NodeContext:
             words.turns(view),
             noted={name: find("node", name).shows(view.notes[name], view) for name in tells},
             explained=play.explains(view) if wording.one_beginning else (),
+            parts=parts,
         )
         return replace(filled, offered=self.bidder.offered)
+
+    def _parts(self, view: View, facts: Mapping[str, Any]) -> tuple[str, ...]:
+        """Name the parts of texts that no fact brings: on the keys of an answer, on a persona that is style alone."""
+        style = ("persona_style",) if view.personas and self.switches.persona_value == "style" else ()
+        return (*style, *(key.replace(" ", "_") for key in facts.get("answer_keys", ())))
 
     def _tells(self, name: str, view: View) -> str:
         """Give what explains a note; nothing if it is not told now: what is thought at calls alone is told there."""
@@ -160,6 +170,8 @@ class NodeContext:
         personas = [{"weight": weight, "text": text} for text, weight in view.personas.items()]
         who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
         who |= {"personas": personas} if personas else {}
+        if personas and not isinstance(self.switches.persona_value, str):
+            who["persona_value"] = self.switches.persona_value
         who |= {"relative_objective": True} if self.switches.relative_objective else {}
         return who | ({"objective": view.objective} if "objective" in self.bidder.table.played.tells else {})
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from harbor._config.own_replies import OwnReply
 from harbor._core.asks import Answer, Ask, Bid, Unreadable
 from harbor._core.decisions import LONGEST_TEXT, BidReply, Decision, InWords, WordsReply, as_reply, without_reasons
 from harbor._core.errors import UnreadableReply
+from harbor._core.events import PrivateEvent
 from harbor._core.last_answer import MARKUP, Heard
+from harbor._core.money import as_number
 from harbor._core.parsing import scrub
-from harbor._core.thoughts import RAISING, Decided, DecidedInWords, StrategicAction, Strategized
+from harbor._core.thoughts import RAISING, Decided, DecidedInWords, Expected, Stated, StrategicAction, Strategized
+from harbor._games.game import Facts
 from harbor._games.replies import FusedReply
 
 if TYPE_CHECKING:
+    from harbor._games.bidder_view import View
     from harbor._models.calls.prompt import Prompt
     from harbor.graphs._context.context import NodeContext, Update
 
@@ -50,6 +56,42 @@ async def decide(
         context.emit(Strategized(ask.bidder, ask.item, ask.round, ask.attempt, action, reply.reasons))
     answer = reply.taken()
     return {**context.emit(decided(ask, answer, reply.reasons, action)), "answer": answer}
+
+
+async def decide_in_form(
+    ask: Ask,
+    view: View,
+    context: NodeContext,
+    prompt: Prompt,
+    form: type[OwnReply],
+    told: Facts,
+    action: StrategicAction | None = None,
+) -> Update:
+    """Ask for a decision in the protocol's own form; conclude it, all that was said, and what is expected.
+
+    Args:
+        ask: the auctioneer's call.
+        view: what the bidder has observed.
+        context: of the node.
+        prompt: the filled prompt.
+        form: of the answer.
+        told: the facts of the prompt about the game.
+        action: the strategic action that was chosen before, if any.
+    """
+    try:
+        reply = await context.model.ask(prompt, form, repairs=0)  # the form itself says whether it has a reason
+    except UnreadableReply as error:
+        return {"answer": Unreadable(str(error))}
+    answer, values = reply.taken(), reply.values().items()
+    said = {key: as_number(value) if isinstance(value, Decimal) else value for key, value in values}
+    concluded: list[PrivateEvent] = [
+        decided(ask, answer, reply.why, action),
+        Stated(ask.bidder, ask.item, ask.round, ask.attempt, said, reply.recalled(told)),
+    ]
+    if reply.expects is not None:
+        closed = view.results[-1].item if view.results else ""
+        concluded.append(Expected(ask.bidder, closed, dict.fromkeys(view.rivals, reply.expects)))
+    return {**context.emit(*concluded), "answer": answer}
 
 
 async def _decide_in_words(ask: Ask, context: NodeContext, prompt: Prompt, action: StrategicAction | None) -> Update:

@@ -14,7 +14,7 @@ from harbor._models.calls.prompt import Prompt, version_of
 from harbor.graphs._context.node import NOTHING_MORE, Facts
 from harbor.graphs._context.wording import OPENING, USUAL, Wording
 
-ALWAYS = ("task", "game", "in_words")
+ALWAYS = ("task", "game", "in_words", "answer_keys")
 """What every prompt tells, whichever facts its text chooses."""
 REFUSAL = ("refused", "attempt")
 """Facts of an earlier call that hold no longer."""
@@ -34,6 +34,7 @@ def fill(
     earlier: Sequence[Turn] | None = None,
     noted: Facts = NOTHING_MORE,
     explained: Collection[str] = (),
+    parts: Sequence[str] = (),
 ) -> Prompt:
     """Fill a prompt: all that its files say before their facts, then who asks, then the facts of this call.
 
@@ -52,6 +53,7 @@ def fill(
         earlier: the turns before this call, in a dialogue.
         noted: facts that the prompt does not know of.
         explained: facts of other calls, which the system prompt explains in this one too.
+        parts: names of parts of the text that are sent though no fact brings them.
     """
     task = task or body.name.removesuffix(".md")
     opening, wanted = wording.text(OPENING, system), wording.text(task, body)
@@ -61,7 +63,8 @@ def fill(
         turns = [_without(ADVICE, turn) for turn in turns]
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
     earlier_known = [{name: fact for name, fact in turn.items() if name not in REFUSAL} for turn in turns[:-1]]
-    everything = "".join(map(as_json, ({**shared, **who, **answered}, *earlier_known, turns[-1])))
+    known = {**shared, **who, **answered, **dict.fromkeys(parts)}
+    everything = "".join(map(as_json, (known, *earlier_known, turns[-1])))
     if earlier is not None:
         tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""

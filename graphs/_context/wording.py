@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from typing import Literal
 
-from harbor._config.protocol import BUNDLES, ProtocolSettings
+from harbor._config.protocol import BUNDLES, Bundle, ProtocolSettings
 from harbor._core.errors import ConfigError
-from harbor._core.prompts import unfillable_text, unheard_of
+from harbor._core.prompts import explains, unfillable_text, unheard_of
 from harbor._games.game import Game
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.graphs._context.words import task_of, words_of
@@ -57,12 +57,14 @@ USUAL = Wording()
 
 
 def check_wording(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode]) -> None:
-    """Refuse a bundle that does not know the game, and prompts of one's own of which one that is needed is missing.
+    """Refuse a bundle that does not know the game, and prompts of one's own that a model could not answer.
 
     Raises:
-        ConfigError: it names the bundle, or the prompt.
+        ConfigError: it names the bundle; or the prompt that is missing, can't be filled, or leaves a key of the
+            answer unexplained.
     """
-    known = BUNDLES[protocol.protocol].games
+    bundle = BUNDLES[protocol.protocol]
+    known = bundle.games
     if known and game.name not in known:
         games = " and ".join(map(repr, known))
         raise ConfigError(
@@ -77,6 +79,17 @@ def check_wording(protocol: ProtocolSettings, game: Game, nodes: Iterable[Though
             raise ConfigError(f"its folder of prompts {wrong}")
         if unknown := unheard_of(text, usual.read_text(encoding="utf-8")):
             raise ConfigError(f"its folder of prompts has {file!r}, which tells {unknown!r}, no known fact; mend it")
+        if game.name in bundle.replies and usual == game.played.prompt and (key := unexplained(bundle, game, text)):
+            raise ConfigError(
+                f"its folder of prompts has {file!r}, which does not explain {key!r}, a key of the answer in protocol"
+                f' {protocol.protocol!r}; write there what "{key}" is'
+            )
+
+
+def unexplained(bundle: Bundle, game: Game, text: str) -> str:
+    """Name the first key of a bundle's own forms of answer in a game that a text does not explain; empty if none."""
+    keys = (key for form in bundle.replies[game.name].all for key in form.all_keys())
+    return next((key for key in keys if not explains(text, key)), "")
 
 
 def copied(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode]) -> dict[str, str]:

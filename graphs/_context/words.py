@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
+from harbor._config.own_replies import OwnReply
+from harbor._config.protocol import BUNDLES
 from harbor._config.thinking import MindSettings
 from harbor._core.acts import Tried
 from harbor._core.asks import Ask
 from harbor._core.dialogue import Turn
-from harbor._core.thoughts import Decided, DecidedInWords
+from harbor._core.events import Event
+from harbor._core.telling import as_json
+from harbor._core.thoughts import Decided, DecidedInWords, Stated
 from harbor._games.answering import Row, answered, in_words, refusal
 from harbor._games.bidder_view import View
 from harbor._games.game import Facts, Game, Thought
@@ -59,11 +64,23 @@ def standing(game: Game, view: View) -> Row:
     return known
 
 
+def own_form(game: Game, view: View, told: Facts) -> type[OwnReply] | None:
+    """Give the form of answer that the protocol has of its own for a call with these facts; None: it has none."""
+    forms = BUNDLES[view.mind.protocol].replies.get(game.name)
+    return forms.asked(view.mind.chain_of_thought, told) if forms else None
+
+
+def _how(game: Game, view: View, told: Facts) -> Row:
+    """Tell how to answer a call: with the keys of the protocol's own form, or in words if that is asked for."""
+    form = own_form(game, view, told)
+    return {"answer_keys": list(form.all_keys())} if form else in_words(cast(Ask, view.now), view.mind)
+
+
 def call(game: Game, view: View) -> Row:
     """Tell how a game stands at a call, and what may be answered."""
-    ask = cast(Ask, view.now)
+    ask, told = cast(Ask, view.now), standing(game, view)
     bounds = ask.space.facts() if view.mind.bounds == "told" or ask.minimum == ask.maximum else {}
-    return {**standing(game, view), **in_words(ask, view.mind), **bounds, **refusal(ask.refusal, ask.attempt)}
+    return {**told, **_how(game, view, told), **bounds, **refusal(ask.refusal, ask.attempt)}
 
 
 def earlier_calls(game: Game, view: View) -> list[Turn] | None:
@@ -77,15 +94,24 @@ def earlier_calls(game: Game, view: View) -> list[Turn] | None:
             refused = event.reason
         elif isinstance(event, Decided | DecidedInWords):
             then, first = then.after(view.seen[first:place]), place
-            known = {**standing(game, then), **in_words(ask, view.mind), **refusal(refused, event.attempt)}
+            told = standing(game, then)
+            known = {**told, **_how(game, view, told), **refusal(refused, event.attempt)}
             turns.append(
                 Turn(
                     {name: one for name, one in known.items() if name not in apart},
-                    answered(ask.space, event, view.mind),
+                    _answered_in_form(view.seen[place : place + 2]) or answered(ask.space, event, view.mind),
                 )
             )
             refused = ""
     return turns
+
+
+def _answered_in_form(concluded: Sequence[Event]) -> str:
+    """Write a decision as it was given in the protocol's own form, with the thoughts before it; empty: in none."""
+    match concluded:
+        case [Decided(reasons=reasons), Stated(said=said)]:
+            return "\n".join(filter(None, ("" if "reason" in said else reasons, as_json(said))))
+    return ""
 
 
 def _told(game: Game, node: ThoughtNode, view: View, *about: Any, **more: Any) -> Facts:

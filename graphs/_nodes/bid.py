@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 from harbor._core.asks import Ask
 from harbor._core.thoughts import Decided
 from harbor._games.replies import FusedReply
-from harbor.graphs._context.deciding import decide
+from harbor.graphs._context.deciding import decide, decide_in_form
 from harbor.graphs._context.node import ThoughtNode
+from harbor.graphs._context.words import own_form, standing
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
 
 async def bid(state: ThoughtState, context: NodeContext) -> Update:
     """Ask for a decision; it should follow the strategic action, if one was chosen for this call."""
-    ask, view = cast(Ask, state["ask"]), state["view"]
+    ask, view, game = cast(Ask, state["ask"]), state["view"], context.bidder.table
     chosen = view.notes.get("strategize") if context.switches.strategy == "on" else None
-    return await decide(ask, context, context.prompt(view), context.words.reply, chosen["action"] if chosen else None)
+    action, told, prompt = chosen["action"] if chosen else None, standing(game, view), context.prompt(view)
+    if form := own_form(game, view, told):
+        return await decide_in_form(ask, view, context, prompt, form, told, action)
+    return await decide(ask, context, prompt, context.words.reply, action)
 
 
 BID = ThoughtNode(

@@ -139,6 +139,12 @@ class Bidder(MindSettings):
         if self.placebo != "none" and not self.uses_model:
             raise ValueError(f"placebo {self.placebo!r} is for the thoughts of a model; drop it, or {players[0]}")
         check_distinct("node", list(self.nodes))
+        if not self.persona and self.persona_value != self.usual_persona_value:
+            shown = repr(self.persona_value) if isinstance(self.persona_value, str) else self.persona_value
+            raise ValueError(
+                f"persona_value {shown} is about items that suit a persona, and there is none; give it a persona, or"
+                " drop persona_value"
+            )
         if self.relative_objective and self.objective not in ("profit", "items"):
             raise ValueError(f"objective {self.objective!r} is nothing to compare with rivals; drop relative_objective")
         return self

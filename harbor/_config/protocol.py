@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from harbor._config import econarena
+from harbor._config.own_replies import OwnReplies
 from harbor._core.prompts import texts_in
-from harbor._core.settings import Settings
+from harbor._core.settings import TAG, Dollars, Settings
 
 ProtocolName = Literal["native", "harbor", "aucarena", "econarena", "alympics"]
 
@@ -21,7 +23,8 @@ class Bundle:
 
     `games` are those that it knows (empty: all). `settings` are the defaults of settings that are not given. A text
     that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones. `profiles` says
-    in what profiles are asked: shares in percent, or weights from -1 to 1.
+    in what profiles are asked: shares in percent, or weights from -1 to 1. `replies` are its own forms of answer, by
+    game; where it has none, an answer has Harbor's.
     """
 
     source: str
@@ -29,11 +32,12 @@ class Bundle:
     settings: Mapping[str, Any] = field(default_factory=dict)
     after: str = ""
     profiles: Literal["shares", "weights"] = "shares"
+    replies: Mapping[str, OwnReplies] = field(default_factory=dict)
 
 
 IN_WORDS = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
 """A dialogue in plain words, in which no call names the bounds of a bid."""
-AUCARENA = {**IN_WORDS, "relative_objective": True, "correct_beliefs": "model"}
+AUCARENA = {**IN_WORDS, "relative_objective": True, "correct_beliefs": "model", "persona_value": "unsaid"}
 HARBOR = {**AUCARENA, "predict": False}
 ONE_CALL = {"planning": "none", "believe": False}
 BUNDLES: Mapping[str, Bundle] = MappingProxyType(
@@ -44,7 +48,8 @@ BUNDLES: Mapping[str, Bundle] = MappingProxyType(
         "econarena": Bundle(
             "EconArena, sec. 3 and App. B",
             ("beauty", "second-price", "first-price", "english-private"),
-            {**IN_WORDS, "reply": "json", "context": "fresh", **ONE_CALL, "chain_of_thought": False},
+            {**IN_WORDS, "context": "fresh", **ONE_CALL, "chain_of_thought": False},
+            replies=econarena.REPLIES,
         ),
         "alympics": Bundle("Alympics, sec. 4 and App. A", ("water",), {**IN_WORDS, **ONE_CALL}),
     }
@@ -64,13 +69,28 @@ def with_texts(settings: Any) -> Any:
     return [with_texts(value) for value in settings] if isinstance(settings, list | tuple) else settings
 
 
+def _word_or_amount(given: Any) -> Any:
+    """Refuse any other word in one sentence."""
+    if isinstance(given, str) and given not in get_args(PersonaWord):
+        raise ValueError("must be 'style', 'unsaid', or an amount of dollars, such as 5000")
+    return given
+
+
+PersonaWord = Literal["style", "unsaid"]
+PersonaValue = Annotated[
+    Annotated[PersonaWord, Tag(f"{TAG}word")] | Annotated[Dollars, Tag(f"{TAG}amount")],
+    Discriminator(lambda given: f"{TAG}word" if isinstance(given, str) else f"{TAG}amount"),
+    BeforeValidator(_word_or_amount),
+]
+
+
 class ProtocolSettings(Settings):
     """What a model is told, and how it answers.
 
     Attributes:
         protocol: A bundle: it has prompts of its own, and the default of every other setting of a mind.
-        reply: How it answers: by "tool" calls, as "json", as "text" (bids in words, and all else as JSON in plain
-            text), or as the settings of the "model" say.
+        reply: How it answers: by "tool" calls, as "json", as "text" (bids in words, or in the protocol's own form,
+            and all else as JSON in plain text), or as the settings of the "model" say.
         context: "fresh" for each call, or a "dialogue": in it the model reads its own earlier calls and answers, on
             this item of a sale or in the whole game, so all its runs or days, whatever `history` the rules show.
         facts: Whether facts are told as "json" or in "prose".
@@ -78,6 +98,9 @@ class ProtocolSettings(Settings):
             what it can work them out from. The price of a clock is what is asked, so it is told in any case.
         hints: Whether it is told sentences that advise; the prompts of games of runs have none.
         relative_objective: Whether what counts is how it does compared with all rivals.
+        persona_value: What an item that suits its persona counts for, in a game of listings: so many dollars more
+            than its true value, as a preference that changes no score; or nothing more, as a persona is "style"; or
+            the model is told neither ("unsaid").
         prompts: A folder with prompts of your own, in place of the bundle's. What Harbor writes of a run or a
             design has their texts, by name, and not the folder.
     """
@@ -89,6 +112,7 @@ class ProtocolSettings(Settings):
     bounds: Literal["told", "untold"] = "told"
     hints: bool = True
     relative_objective: bool = False
+    persona_value: PersonaValue = "style"
     prompts: Annotated[dict[str, Annotated[str, Field(max_length=100_000)]], BeforeValidator(own_texts)] = Field(
         default_factory=dict
     )
@@ -97,6 +121,11 @@ class ProtocolSettings(Settings):
     def asks_shares(self) -> bool:
         """Whether profiles are asked as shares in percent, and not as weights."""
         return BUNDLES[self.protocol].profiles == "shares"
+
+    @property
+    def usual_persona_value(self) -> str:
+        """What the protocol says of the value of a persona."""
+        return str(BUNDLES[self.protocol].settings.get("persona_value", "style"))
 
     def set_by(self, name: str) -> str:
         """Say that the bundle set a setting, if its value is the bundle's; else nothing."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
-from harbor._config.protocol import ProtocolSettings
+from harbor._config.protocol import BUNDLES, ProtocolSettings
 
 Placebo = Literal["none", "uniform", "shuffled", "another", "blank"]
 """What a bidder is told of its rivals in place of what its theory of mind found out."""
@@ -83,7 +83,7 @@ class MindSettings(ProtocolSettings):
             )
         other = "bidding 'limit' asks for no bid" if self.bidding == "limit" else ""
         other = "strategy 'fused' asks for more than a bid" if self.strategy == "fused" else other
-        if self.reply == "text" and other:
+        if self.reply == "text" and other and not BUNDLES[self.protocol].replies:
             raise ValueError(f"reply 'text'{self.set_by('reply')} is a bid in words, and {other}; change one")
         if self.correct_beliefs != "house" and not self.believe:
             raise ValueError(f"correct_beliefs {self.correct_beliefs!r} is of beliefs, and believe is false; drop one")

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 Facts = Mapping[str, Any]
-OF_THE_CALL = ("in_words", "strategy", "strategy_reasons", "refused", "attempt")
+OF_THE_CALL = ("in_words", "answer_keys", "strategy", "strategy_reasons", "refused", "attempt")
 """Facts of one call, which each turn tells anew, even if they are as at the last call."""
 
 EXPLAINED = {

@@ -1,9 +1,9 @@
 """The file of a prompt: a text with one blank for its facts, and parts that are not always sent.
 
-A line `[if NAME]` begins a part that explains a fact: it is sent only with this fact. A line `[hint]` or
-`[hint if NAME]` begins a part that advises: it is left out where hints are off. A part ends at the next line of this
-kind or at an empty one, and it speaks of its fact: by its name in backticks, or in words. A first line
-`[facts NAME, NAME]` says which facts the prompt tells, and in which order; without it all that there are.
+A line `[if NAME]` begins a part that explains a fact, or a key of the answer: it is sent only with that. A line
+`[hint]` or `[hint if NAME]` begins a part that advises: it is left out where hints are off. A part ends at the next
+line of this kind or at an empty one, and it speaks of its fact: by its name in backticks or quotes, or in words. A
+first line `[facts NAME, NAME]` says which facts the prompt tells, and in which order; without it all that there are.
 """
 
 from __future__ import annotations
@@ -108,9 +108,18 @@ def _mismarked(text: str, file: str) -> str:
 
 
 def _speaks_of(fact: str, text: str) -> bool:
-    """Say whether a text names a fact, or has one of the longer words of its name."""
+    """Say whether a text names a fact or a key, or has one of the longer words of its name."""
     words = [word for word in fact.split("_") if len(word) >= SHORTEST]
-    return f"`{fact}`" in text or any(re.search(rf"\b{word}\b", text, re.IGNORECASE) for word in words)
+    return explains(text, fact) or any(re.search(rf"\b{word}\b", text, re.IGNORECASE) for word in words)
+
+
+def explains(text: str, name: str) -> bool:
+    """Say whether a text names a fact or a key of the answer, in backticks or in quotes.
+
+    >>> explains('- "popular answer": a number', "popular answer")
+    True
+    """
+    return f"`{name}`" in text or f'"{name}"' in text
 
 
 class _Part(NamedTuple):

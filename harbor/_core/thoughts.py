@@ -63,6 +63,20 @@ class DecidedInWords(PrivateEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class Stated(PrivateEvent):
+    """A decision as it was given in a protocol's own form: what was said, by the keys of the paper.
+
+    `recalled` says of each key that asks for something known whether it is right.
+    """
+
+    item: str
+    round: int
+    attempt: int
+    said: dict[str, str | int | float | None]
+    recalled: dict[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Profiled(PrivateEvent):
     """A bidder's profile of one rival: a weight from -1 to 1 per persona of the catalog.
 
@@ -192,7 +206,10 @@ class Remembered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Expected(PrivateEvent):
-    """What a player expects each rival to bid next, in the unit of the game, after the day or run `closed`."""
+    """What a player expects each rival to bid next, in the unit of the game, after the day or run `closed`.
+
+    Before the first one is over, `closed` is empty. A player that was asked for one number expects it of each rival.
+    """
 
     closed: str
     bids: dict[str, Claim]

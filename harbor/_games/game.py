@@ -69,10 +69,11 @@ class Play:
     `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
     of rivals needs. `yardstick` tells with what the type of a rival compares its bid: its `mean` and `scatter`, by
     default one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and
-    `tells` names what these tell: notes, by node, and the objective. `reply` is the shape of an answer, where all
-    calls ask for the same. `stays` names the facts that stay the same, so that they stand before those of a call, and
-    `explains` those that `system` explains in all calls of a bidder though only some tell them. A policy that
-    reads no personas but the types of the game has `heeds_personas` false, so that whoever gives it others is told.
+    `tells` names what these tell: notes, by node, and settings of a bidder, such as the objective. `reply` is the shape
+    of an answer, where all calls ask for the same. `stays` names the facts that stay the same, so that they come before
+    those of a call, and `explains` those that `system` explains in all calls of a bidder though only some tell them. A
+    policy that reads no personas but the types of the game has `heeds_personas` false, so that whoever gives it others
+    is told.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")

@@ -48,7 +48,8 @@ def _read_by_player(bidder: Bidder, game: Game) -> tuple[Collection[str], str]:
     if not bidder.uses_model:
         return (), "an agent" if bidder.agent else "a person"
     nodes = [*usual_nodes(game), *(find("node", name) for name in bidder.nodes)]
-    settings = (setting for node in nodes for setting in node.settings)
+    settings = [setting for node in nodes for setting in node.settings]
+    settings += game.played.tells if game.play else ()
     return {"model", "nodes", "placebo", *settings}, "a node of its mind"  # without theory of mind there's no placebo
 
 

@@ -20,7 +20,18 @@ from harbor._core.events import (
     WorthTold,
 )
 from harbor._core.money import dollars
-from harbor._core.thoughts import Belief, Believed, Expected, Mirrored, Planned, Predicted, Profiled, Recalled, Win
+from harbor._core.thoughts import (
+    Belief,
+    Believed,
+    Expected,
+    Mirrored,
+    Planned,
+    Predicted,
+    Profiled,
+    Recalled,
+    Stated,
+    Win,
+)
 from harbor._games.english.facts import SHOWN
 from harbor._games.game import Game
 from harbor._games.outcomes import Outcomes, sales
@@ -106,6 +117,10 @@ def beside(event: PrivateEvent, facts: Facts) -> list[Beside]:
             return [_prediction(event, facts)]
         case Expected():
             return [_expectation(event, facts)]
+        case Stated(said=said, recalled=right):
+            filled = ((not right.get(key, True), (key, str(value))) for key, value in said.items())
+            so = ", beside what was so: what is recalled wrongly differs" if right else ""
+            return [_table(f"The answer by its keys{so}", ("key", "said"), filled)]
         case Recalled(memories=memories):
             recalled = ((False, (str(memory.kind), memory.text)) for memory in memories)
             return [_table("Memories recalled", ("kind", "memory"), recalled)]

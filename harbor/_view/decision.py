@@ -20,7 +20,7 @@ from harbor._core.events import (
 )
 from harbor._core.log import TURN_OPENS
 from harbor._core.players import AGENT
-from harbor._core.thoughts import Expected, Predicted, Recalled, Remembered
+from harbor._core.thoughts import Decided, Expected, Predicted, Recalled, Remembered, Stated
 from harbor._games.game import Game
 from harbor._view.beside import Facts, beside
 from harbor._view.entry_words import thought_of
@@ -97,7 +97,8 @@ class Decisions:
 
     def _ended(self, event: PrivateEvent) -> int:
         number = self._open.get(event.bidder)
-        if number is None or self.made[number].ended_by not in (None, type(event)):
+        goes_with = (Decided,) if isinstance(event, Stated) else ()
+        if number is None or self.made[number].ended_by not in (None, type(event), *goes_with):
             number = self._begin(event.bidder, _NAMES.get(type(event), name_of_kind(event)))
         decision = self.made[number]
         decision.ended_by = type(event)

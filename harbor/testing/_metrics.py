@@ -46,10 +46,10 @@ def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
 
 
 def fitting(metric: Metric) -> Iterator[tuple[Auction, Sequence[Entry]]]:
-    """Give an auction of each installed game that opens with what a metric is of, or a series; and its log."""
+    """Give games that open with what a metric is of, each with its log: of each installed game, and of a series."""
     if metric.of is SeriesOpened:
         yield _series()
-    for auction, log in held():
+    for auction, log in (*held(), _in_own_form()):
         if any(isinstance(entry.event, metric.of) for entry in log):
             yield auction, log
 
@@ -60,6 +60,14 @@ def _series() -> tuple[Auction, Sequence[Entry]]:
     seats = thinkers(find("game", "english"), memory="list", learning=True)
     auction = Auction(items=ITEMS, bidders=seats, series={"auctions": 2})
     return auction, run_series(auction).log
+
+
+@cache
+def _in_own_form() -> tuple[Auction, Sequence[Entry]]:
+    """Run a game whose bidders answer in a protocol's own form; give its log too."""
+    seats = thinkers(find("game", "second-price"), protocol="econarena")
+    auction = Auction(bidders=seats, rules={"game": "second-price", "runs": 2})
+    return auction, auction.run().log
 
 
 def _measured(metric: Metric, log: Sequence[Entry], what: str) -> bool:

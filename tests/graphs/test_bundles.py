@@ -27,8 +27,9 @@ STANDING = ["starting_price", "bids", "withdrawn", "highest_bid", "leader", "inc
 ACTING = [*WHO[:2], "personas", *WHO[2:]]
 RATED = ["catalog", *ACTING]
 PLAYING = ["rules", *WHO[:2]]
+MEETING = ["rules", "you"]
 RUN = ["run", "runs_left", "past", "your_results"]
-SEALED = ["task", "game", "players", "value", "assets", "value_is_above_assets", *RUN]
+SEALED = ["task", "game", "answer_keys", "players", "value", "assets", "value_is_above_assets", *RUN]
 TOLD: dict[str, dict[str, list[list[str]]]] = {
     "aucarena": {
         "plan": [WHO, ["task", "budget", "items"]],
@@ -47,9 +48,9 @@ TOLD: dict[str, dict[str, list[list[str]]]] = {
         "replan": [RATED, ["task", "budget", "profits", "wins", "plan", "items", "initial_budget", "rivals"]],
     },
     "econarena": {
-        "beauty": [PLAYING, ["task", "game", "players", "bound", "fraction", *RUN]],
-        "second_price": [PLAYING, SEALED],
-        "first_price": [PLAYING, [*SEALED[:3], "prior", *SEALED[3:]]],
+        "beauty": [MEETING, ["task", "game", "answer_keys", "players", "bound", "fraction", *RUN]],
+        "second_price": [MEETING, SEALED],
+        "first_price": [MEETING, [*SEALED[:4], "prior", *SEALED[4:]]],
     },
     "alympics": {
         "water": [
@@ -116,7 +117,7 @@ def test_bids_are_answered_in_the_form_of_the_paper(made):
     bundle, calls = made
     answer = next(call["reply"] for call in calls if call["purpose"] in ("bid", "water", "beauty"))
     if bundle == "econarena":
-        assert json.loads(answer)["reasons"] == ""
+        assert list(json.loads(answer)) == ["understanding", "popular answer", "answer", "reason"]
     else:
         *reasons, said = answer.splitlines()
         assert reasons

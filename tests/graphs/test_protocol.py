@@ -13,6 +13,7 @@ import pytest
 
 from harbor import Auction, Bidder, Item, Simulated, resume
 from harbor._config.auction import AuctionConfig
+from harbor._config.protocol import BUNDLES
 from harbor._core.actions import Bid, Unreadable, Withdraw
 from harbor._core.acts import Tried
 from harbor._core.amounts import Amount, Number
@@ -25,6 +26,7 @@ from harbor._core.telling import facts_in
 from harbor._core.thoughts import Believed, Decided, Planned
 from harbor._games.english.events import ItemSold
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
+from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.acts import bids
 from harbor.graphs._context.deciding import heard
@@ -244,6 +246,24 @@ def test_that_a_matched_item_earns_no_more_is_a_hint(tmp_path):
     assert told == {True: {True}, False: {False}}
 
 
+@pytest.mark.parametrize("protocol", ["native", "aucarena", "harbor"])
+@pytest.mark.parametrize("value", ["style", "unsaid", 500, 0.5])
+def test_what_an_item_that_suits_a_persona_counts_for_is_told_as_the_setting_says(protocol, value, tmp_path):
+    bidder = Bidder("Alex", persona="downsizing", protocol=protocol, persona_value=value)
+    Auction(items=LOTS, bidders=[bidder]).run(out=tmp_path / "run")
+    for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines():
+        said = texts(json.loads(line))
+        assert ("brings no extra profit" in said) == (value == "style")
+        assert ("than its true value" in said) == (value not in ("style", "unsaid"))
+        assert read_facts(said).get("persona_value") == (None if isinstance(value, str) else value)
+
+
+def test_the_bundles_say_nothing_of_it_as_their_papers():
+    values = {name: Bidder("Alex", persona="downsizing", protocol=name).persona_value for name in BUNDLES}
+    assert {name for name, value in values.items() if value == "unsaid"} == {"aucarena", "harbor"}
+    assert set(values.values()) == {"style", "unsaid"}
+
+
 def test_without_hints_nobody_is_told_how_far_off_estimates_were(tmp_path):
     told = {}
     for hints in (True, False):
@@ -376,12 +396,39 @@ def test_a_bundle_for_a_game_that_it_does_not_know_is_refused():
         ({"context": "dialogue", "bidding": "limit"}, "context 'dialogue' grows"),
         ({"protocol": "aucarena", "bidding": "limit"}, "'dialogue', which protocol 'aucarena' sets, grows"),
         ({"believe": False, "correct_beliefs": "model"}, "believe is false"),
+        ({"persona_value": 500}, "persona_value 500 is about items that suit a persona, and there is none"),
+        (
+            {"protocol": "aucarena", "persona_value": "style"},
+            "persona_value 'style' is about items that suit a persona",
+        ),
         ({"relative_objective": True, "objective": "a wanted item"}, "nothing to compare with rivals"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(mind, why):
     with pytest.raises(ConfigError, match=why):
         Bidder("Ann", **mind)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (0, "persona_value 0: must be greater than 0"),
+        (-5, "persona_value -5: must be greater than 0"),
+        (float("nan"), "persona_value nan: is not a finite number"),
+        (float("inf"), "persona_value inf: is not a finite number"),
+        (10**12 + 1, "must be 1000000000000 or less"),
+        (0.001, "at most 2 places after the point"),
+        ("much", "persona_value 'much': must be 'style', 'unsaid', or an amount of dollars, such as 5000"),
+        ("500", "persona_value '500': must be 'style', 'unsaid', or an amount"),
+        (True, "persona_value True: is not a number"),
+        ([500], "persona_value: must be a number"),
+    ],
+)
+def test_what_a_persona_can_not_be_worth_is_refused(value, why):
+    with pytest.raises(ConfigError) as told:
+        Bidder("Ann", persona="downsizing", persona_value=value)
+    assert why in str(told.value)
+    assert "\n" not in str(told.value)
 
 
 def test_true_and_false_say_who_corrects():

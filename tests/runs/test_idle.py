@@ -30,6 +30,7 @@ OTHER = {
     "bounds": "untold",
     "hints": False,
     "relative_objective": True,
+    "persona_value": 500,
     "model": "other",
     "max_bids": 5,
     "levels": [0.5, 0.5],
@@ -71,7 +72,8 @@ def read_by(player: str, game: str) -> set[str]:
 
 def refusal(game: str, player: str, setting: str) -> str:
     """What is said of a bidder with this setting; empty: nothing."""
-    bidder = Bidder("Alex", **PLAYERS[player], **{setting: OTHER[setting]})
+    persona = {"persona": "downsizing"} if setting == "persona_value" else {}
+    bidder = Bidder("Alex", **PLAYERS[player], **persona, **{setting: OTHER[setting]})
     config = AuctionConfig(bidders=[bidder], rules={"game": game}, models={"other": {}})
     given = {"people": {"Alex": Person()}} if player == "person" else {}
     given |= {"agents": {"Alex": Silent("agent", "An agent.")}} if player == "agent" else {}

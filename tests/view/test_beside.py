@@ -9,7 +9,7 @@ import pytest
 
 from harbor import Auction
 from harbor._core.asks import Bid
-from harbor._core.thoughts import Prediction
+from harbor._core.thoughts import Prediction, Stated
 from harbor._view.beside import Facts, beside
 from harbor._view.run_data import run_page
 from harbor.events import Acted, ItemUnsold, Predicted
@@ -71,6 +71,14 @@ def test_a_forecast_stands_beside_what_the_next_run_brought(session):
         after = f"run {int(line['closed'].removeprefix('run ')) + 1}"
         assert table["rows"] == [[rival, str(bid), str(done[rival, after])] for rival, bid in line["bids"].items()]
         assert table["off"] == [at for at, row in enumerate(table["rows"]) if Decimal(row[1]) != Decimal(row[2])]
+
+
+def test_what_is_recalled_wrongly_differs_from_the_rest_of_an_answer():
+    said = {"goal": "To win.", "previous bid": 40, "previous payoff": None, "bid": 5.5}
+    recalled = {"previous bid": False, "previous payoff": True}
+    [table] = beside(Stated("Ann", "run 2", 1, 1, said, recalled), Facts(None))
+    assert table["rows"] == [["goal", "To win."], ["previous bid", "40"], ["previous payoff", "None"], ["bid", "5.5"]]
+    assert table["off"] == [1]
 
 
 LOT = "Lot A"

@@ -63,7 +63,12 @@ def answer_best(others: float, count: int, fraction: float) -> float:
 
 
 def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
-    """Expect that a rival thinks some steps ahead of what it picked last, or of the middle of the range."""
+    """Expect that a rival thinks some steps ahead of what it picked last, or of the middle of the range.
+
+    A rational one picks 0.
+    """
+    if facts.get("rivals_are_rational") and Fraction(facts["fraction"]) < 1:
+        return 0.0
     past = [run["actions"].get(rival) for run in facts["past"] if run["actions"].get(rival) is not None]
     last = float(past[-1]) if past else float(facts["bound"]) / 2
     return float(last * float(Fraction(facts["fraction"])) ** (settings.level - 1))

@@ -57,6 +57,9 @@ def worth(facts: Facts, item: Values) -> float:
     value = float(item["value"])
     if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
         return min(value, valuation.expected(facts, float(facts.get("mean_estimate", item["estimate"]))))
+    if "persona_value" in facts:
+        own = {one["text"]: one["weight"] for one in facts["personas"]}
+        return valuation.preferred(value, float(facts["persona_value"]), fit(own, item.get("listing", "")))
     return valuation.worth(value, fit(_tastes(facts), item.get("listing", "")))
 
 

@@ -44,6 +44,14 @@ def worth(value: float, suits: float) -> float:
     return value * (1 + TASTE * (suits - 0.5))
 
 
+def preferred(value: float, dollars: float, suits: float) -> float:
+    """Say what an item is worth to a bidder to which one that suits it counts for so many dollars more.
+
+    A perfect fit adds them all, and one that is no better than none said adds nothing.
+    """
+    return value + dollars * max(0.0, 2 * suits - 1)
+
+
 def weigh(name: str, start: float, value: float) -> Option:
     """Expect an item to go halfway between its starting price and what it is worth to oneself."""
     return Option(name, value, (start + max(start, value)) / 2)

@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._config.own_replies import OwnReply
 from harbor._core.decisions import InWords
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
@@ -105,7 +106,14 @@ class ModelClient:
                 return found.reply
             again = HumanMessage(_REPAIR.format(complaint=complaint))
             repaired = [*repaired, AIMessage(in_words(said.message)), again]
-        raise UnreadableReply(usable(complaint, () if reply_type is InWords else tuple(reply_type.model_fields)))
+        raise UnreadableReply(usable(complaint, _fields(reply_type)))
+
+
+def _fields(reply_type: type[BaseModel]) -> tuple[str, ...]:
+    """Name the fields that a reply has, as its prompt does."""
+    if issubclass(reply_type, OwnReply):
+        return reply_type.all_keys()
+    return () if issubclass(reply_type, InWords) else tuple(reply_type.model_fields)
 
 
 _REPAIR = "That reply can't be used: {complaint}. Reply again, in the shape asked for."

@@ -20,6 +20,7 @@ from langchain_core.runnables import Runnable
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._config.own_replies import OwnReply
 from harbor._core.decisions import SHAPES_KEPT, InWords
 from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
 from harbor._models.passports.passport import Known, unknown
@@ -206,6 +207,8 @@ class Forms:
                 return Asking(form, _raw(shaped), told, named)
         except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
             pass
+        if issubclass(shape.kind, OwnReply):  # its prompt explains it, as the paper does, without a schema
+            told = named = ""
         return Asking("text", self._chat.ainvoke, told, named)
 
     def _with_tools(self, shape: Shape) -> Runnable[Any, AIMessage]:

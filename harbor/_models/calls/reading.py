@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel, ValidationError
 
+from harbor._config.own_replies import OwnReply
 from harbor._core.decisions import Decision, InWords, without_reasons
 from harbor._core.parsing import printable, scrub
 from harbor._core.said_objects import Chosen, Found, Mark, Unfit, last_fitting, objects_in, unwrapped
@@ -66,7 +67,7 @@ def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: N
             return Reading(reply_type(words=said))
         return _refused(message, said) or Reading(None, "it is empty")
     shape = without_reasons(reply_type)
-    names = frozenset(shape.model_fields)
+    names = frozenset((*shape.model_fields, *(shape.all_keys() if issubclass(shape, OwnReply) else ())))
 
     def take(values: Mapping[str, Any]) -> Reply:
         try:
@@ -78,11 +79,15 @@ def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: N
     called = _called(message, take, names, words)
     if called is not None:
         beside = _in_text(text, take, names, words) if text.strip() else Chosen(None)
+        if isinstance(called.meant, OwnReply):
+            called.meant.think(text)
         odd: tuple[Mark, ...] = ("contradicted",) if _differ(called.meant, beside.meant) else ()
         return Reading(called.meant, called.complaint, (*called.marks, *odd))
     chosen = _in_text(text, take, names, words)
     if chosen.meant is None and (refused := _refused(message, text)) is not None:
         return refused
+    if isinstance(chosen.meant, OwnReply):
+        chosen.meant.think(_before(text, chosen.end))
     return Reading(chosen.meant, chosen.complaint, chosen.marks)
 
 
@@ -118,6 +123,11 @@ def _in_text(
     if _differ(chosen.meant, words(text[chosen.end :])):
         return Chosen(None, "its JSON object says one thing and the words after it another")
     return chosen
+
+
+def _before(text: str, end: int) -> str:
+    """Give the words before a flat object that ends here, without the fence around it."""
+    return text[: text.rfind("{", 0, end)].rstrip().removesuffix("json").rstrip("`\n")
 
 
 def _differ(one: BaseModel | None, other: BaseModel | None) -> bool:

@@ -31,7 +31,7 @@ from harbor._core.seeding import stream
 from harbor._core.telling import facts_in
 from harbor._games.game import Facts, Game, Values
 from harbor._models.simulated.rating_answers import rate
-from harbor._models.simulated.speaking import spoken, worked_out
+from harbor._models.simulated.speaking import in_own_form, spoken, worked_out
 
 CHARACTERS_PER_TOKEN = 4
 JUDGE = "judge"
@@ -117,9 +117,12 @@ def _wanted_first(tools: list[Any], wanted: str | None) -> list[Any]:
 
 
 def _speak(values: Values, tools: list[Any], facts: Facts) -> AIMessage:
+    thoughts = values.pop("reasons", "") if "answer_keys" in facts else ""  # before an answer that has no key for them
     if not tools:
-        return AIMessage(spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values))
-    return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=values, id="reply")])
+        said = spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values)
+        return AIMessage("\n".join(filter(None, (thoughts, said))))
+    arguments = {key.replace(" ", "_"): value for key, value in values.items()}
+    return AIMessage("", tool_calls=[tool_call(name=tools[0]["function"]["name"], args=arguments, id="reply")])
 
 
 def _usage(read: int, written: int) -> UsageMetadata:
@@ -153,6 +156,8 @@ def _rated(facts: Facts, answers: Sequence[str]) -> Facts:
 def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Answer the task that the facts name."""
     values = answer_of(facts)(worked_out(facts), settings, chance)
+    if "answer_keys" in facts:
+        return in_own_form(values, facts, game_of(facts), settings)
     brief = "reasons" in values and not facts.get("give_reasons", True)
     return {**values, "reasons": ""} if brief else values
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
+from statistics import fmean
 
+from harbor._config.auction import Simulated
+from harbor._config.own_replies import OwnReply
+from harbor._config.protocol import BUNDLES
 from harbor._core.decisions import BidReply, BundleReply, ChoiceReply, Decision, PriceReply, UnitsReply, WordsReply
 from harbor._core.money import as_number, to_cents
-from harbor._games.game import Facts, Values
+from harbor._games.game import Facts, Game, Values
+from harbor._games.types_of_play import expected_bids
 
 
 def worked_out(facts: Facts) -> Facts:
@@ -39,6 +45,33 @@ def spoken(values: Values, how: str) -> str:
     if "I choose" in how:
         answer = answer.replace("I bid $", "I choose ")
     return "\n".join(filter(None, (str(values.get("reasons", "")), answer)))
+
+
+def in_own_form(decided: Values, facts: Facts, game: Game, settings: Simulated) -> Values:
+    """Give a decision in the protocol's own form that the facts ask for; without a key for reasons, they come first.
+
+    Raises:
+        ValueError: no protocol has such a form.
+    """
+    form = _form_of(tuple(facts["answer_keys"]), game)
+    filled = form.filled(decided, facts, partial(_expected, facts, game, settings))
+    return filled if "reason" in filled else {"reasons": decided["reasons"], **filled}
+
+
+def _form_of(keys: tuple[str, ...], game: Game) -> type[OwnReply]:
+    of_game = (bundle.replies[game.name] for bundle in BUNDLES.values() if game.name in bundle.replies)
+    found = next((form for forms in of_game for form in forms.all if form.all_keys() == keys), None)
+    if found is None:
+        raise ValueError(f"the simulated model knows no form of answer in {game.name!r} with the keys {keys}")
+    return found
+
+
+def _expected(facts: Facts, game: Game, settings: Simulated) -> float | None:
+    """Return what rivals are expected to do in the mean: as was forecast before, or else as the game forecasts it."""
+    forecast, bids = game.played.forecast, [*expected_bids(facts).values()]
+    if forecast and not bids:
+        bids = [forecast(rival, facts, settings) for rival in facts["players"] if rival != facts["you"]]
+    return round(fmean(bids), 4) if bids else None
 
 
 def _kind(values: Values) -> type[Decision]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from harbor._config.auction import AuctionConfig
+from harbor._config.protocol import BUNDLES
 from harbor._core.errors import ConfigError
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
@@ -165,11 +166,20 @@ def ours(design: Experiment) -> dict[str, Any]:
         "bound": only(getattr(config.rules, "bound", None) for config in configs[:1]),
         "values": only(getattr(config.rules, "group", None) for config in configs[:1]),
         "supplies": {getattr(config.rules, "supply", None) for config in configs},
-        "answers": only("read by rules" if bidder.reply == "text" else "in a form" for bidder in minds.values()),
+        "answers": only(answers(config, bidder.protocol) for config in configs for bidder in minds.values()),
         "beliefs": BELIEFS,
         "dialogue": "the plan with its reasons" if "reasons" in {one.name for one in fields(Planned)} else "the plan",
         "status": "the belief" if "belief" in (chosen((PROMPTS / "aucarena" / "bid.md").read_text()) or ()) else "wins",
     }
+
+
+def answers(config: AuctionConfig, protocol: str) -> str:
+    """How a bid is given: in keys of the paper, or in words that rules read."""
+    own = BUNDLES[protocol].replies
+    if not own:
+        return "read by rules"
+    plain = (own[config.rules.game].first, own[config.rules.game].later)
+    return "in keys of its own, the reason last" if {form.all_keys()[-1] for form in plain} == {"reason"} else "other"
 
 
 def beliefs() -> dict[str, Any]:

@@ -349,6 +349,29 @@ def test_a_persona_likes_its_own_houses_better_than_others(persona):
     assert sum(own) / len(own) > sum(others) / len(others)
 
 
+def test_a_preference_adds_its_dollars_to_what_suits_and_nothing_to_the_rest():
+    listings = {house.persona: house.listing for house in HOMES.items.values()}
+    told: Row = {"objective": "profit", "personas": [{"weight": 1.0, "text": personas()["urban-dwellers"].text}]}
+    for listing, more in ((listings["urban-dwellers"], 500), (listings["rural-home-seekers"], 0), ("", 0)):
+        sold = {**item(listing=listing), "value": 2_000}
+        assert forecasting.worth({**told, "persona_value": 500}, sold) == 2_000 + more
+    counted = {**told, "objective": "items", "persona_value": 500}
+    assert forecasting.worth(counted, {**item(listing=listings["urban-dwellers"]), "value": 2_000}) == 2_000
+
+
+def test_a_persona_of_which_nothing_is_said_is_played_as_style():
+    listing = next(house.listing for house in HOMES.items.values() if house.persona == "urban-dwellers")
+    lots = [Item(name="Loft", start=1_000, true_value=2_000, listing=listing)]
+    runs = {}
+    for value in ("style", "unsaid", 5_000):
+        bidders = [Bidder("Ann", persona="urban-dwellers", persona_value=value), Bidder("Ben", budget=20_000)]
+        runs[value] = Auction(items=lots, bidders=bidders).run()
+    assert runs["style"].standings == runs["unsaid"].standings
+    [dear] = of_type(runs[5_000].log, ItemSold)
+    assert dear.winner == "Ann"
+    assert runs[5_000].standings[-1].profit == 2_000 - dear.price  # a preference is no profit
+
+
 def test_a_fitting_house_is_bid_on_for_longer():
     loft = next(house.listing for house in HOMES.items.values() if house.persona == "urban-dwellers")
     tastes = {name: [personas()[name].text] for name in ("urban-dwellers", "rural-home-seekers")}

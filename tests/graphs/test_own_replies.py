@@ -1,0 +1,323 @@
+"""A protocol's own form of answer: its keys are read in every form, and mean the decision and what is expected."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.tool import tool_call
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from harbor import Auction, Bidder, ModelSettings, resume
+from harbor._config.auction import AuctionConfig
+from harbor._config.protocol import BUNDLES
+from harbor._core.actions import Bid, Withdraw
+from harbor._core.acts import Acted, ActedSealed
+from harbor._core.errors import ConfigError, Unanswered
+from harbor._core.events import Event, ModelCalled
+from harbor._core.finding import find
+from harbor._core.log import of_type
+from harbor._core.prompts import explains
+from harbor._core.thoughts import Decided, Expected, Stated
+from harbor._models.simulated.chat_model import SimulatedChat
+from harbor._runs.resolve import resolve
+from harbor._view.run_data import run_page
+from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._rating.transcript import transcript
+from harbor.graphs._context.node import PROMPTS
+from harbor.graphs._context.wording import unexplained
+from harbor.testing._playing import equal
+from support.formats import FORMATS, SEED, spoken
+from support.providers import provider
+
+NAMES = ("Ann", "Ben", "Cid")
+CONCLUDED = (Decided, Stated, Expected)
+GAMES = tuple(BUNDLES["econarena"].replies)
+KEYS = {  # EconArena, App. B: at first, once results are shown, after a chain of thought
+    "beauty": (
+        ["understanding", "popular answer", "answer", "reason"],
+        ["goal", "previous answer", "answer", "reason"],
+        ["popular answer", "answer"],
+    ),
+    **dict.fromkeys(
+        ("second-price", "first-price", "english-private"),
+        (
+            ["understanding", "bid", "reason"],
+            ["goal", "previous bid", "previous payoff", "bid", "reason"],
+            ["bid"],
+        ),
+    ),
+}
+
+
+def held(game: str, mind: dict[str, Any], out: Path | None = None, **settings: Any) -> Auction:
+    bidders = [Bidder(name, protocol="econarena", **mind) for name in NAMES]
+    auction = Auction(bidders=bidders, rules={"game": game, "runs": 2}, seed=SEED, **settings)
+    return auction.run(out=out)
+
+
+def calls_in(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+
+
+def thought(run: Any) -> list[Event]:
+    """What was decided, said and expected, without reasons: where a tool is called nothing is said before it."""
+    found = [entry.event for entry in run.log if isinstance(entry.event, CONCLUDED)]
+    return [replace(one, reasons="") if isinstance(one, Decided) else one for one in found]
+
+
+# ---------------------------------------------------------------- which keys are asked for
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_form_has_the_keys_of_the_paper_in_its_order(game, tmp_path):
+    held(game, {}, tmp_path / "plain")
+    held(game, {"chain_of_thought": True}, tmp_path / "thought")
+    plain, thoughtful = calls_in(tmp_path / "plain"), calls_in(tmp_path / "thought")
+    first, later, after_thought = KEYS[game]
+    assert list(json.loads(plain[0]["reply"])) == first
+    assert list(json.loads(plain[-1]["reply"])) == later
+    for call in thoughtful:
+        *thoughts, answer = call["reply"].splitlines()
+        assert thoughts
+        assert list(json.loads(answer)) == after_thought
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_where_nothing_is_shown_of_earlier_runs_each_is_the_first(game, tmp_path):
+    bidders = [Bidder(name, protocol="econarena") for name in NAMES]
+    Auction(bidders=bidders, rules={"game": game, "runs": 2, "history": 0}, seed=SEED).run(out=tmp_path / "run")
+    assert {tuple(json.loads(call["reply"])) for call in calls_in(tmp_path / "run")} == {tuple(KEYS[game][0])}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_prompt_explains_the_keys_that_it_asks_for_and_no_others(game, tmp_path):
+    held(game, {}, tmp_path / "plain")
+    held(game, {"chain_of_thought": True}, tmp_path / "thought")
+    every = {key for keys in KEYS[game] for key in keys}
+    for folder in ("plain", "thought"):
+        for call in calls_in(tmp_path / folder):
+            asked = call["prompt"][-1].partition("</facts>")[2]
+            answer = json.loads(call["reply"].splitlines()[-1])
+            assert {key for key in every if explains(asked, key)} == set(answer)
+            assert ("step by step" in asked) == (folder == "thought")
+
+
+# ---------------------------------------------------------------- what an answer means
+
+
+class Replying(SimulatedChat):
+    """Replies with this, whatever it is asked: values by a tool call, or a text."""
+
+    said: Any
+
+    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
+        if isinstance(self.said, str):
+            return ChatResult(generations=[ChatGeneration(message=AIMessage(self.said))])
+        call = tool_call(name=tools[0]["function"]["name"], args=self.said, id="reply")
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))])
+
+
+def decided(game: str, said: Any, **mind: Any) -> list[Event]:
+    """Let one bidder answer its first call so, and give what it did and concluded there."""
+    reply = "text" if isinstance(said, str) else "tool"
+    bidder = Bidder("Ann", protocol="econarena", model="mine", reply=reply, **mind)
+    others = [Bidder(name, rule="rational") for name in NAMES[1:]]
+    rules = {"game": game, "runs": 1, "reasks": 0}
+    run = Auction(bidders=[bidder, *others], rules=rules, seed=SEED).run(models={"mine": Replying(said=said)})
+    found = (entry.event for entry in run.log if isinstance(entry.event, (*CONCLUDED, Acted, ActedSealed)))
+    return [event for event in found if event.bidder == "Ann"]
+
+
+FULL = {"understanding": "Guess two thirds.", "popular answer": 33.5, "answer": 22, "reason": "A step ahead."}
+
+
+@pytest.mark.parametrize(
+    ("game", "said", "answer"),
+    [
+        ("beauty", FULL, Bid(Decimal(22))),
+        ("beauty", {key.replace(" ", "_"): value for key, value in FULL.items()}, Bid(Decimal(22))),
+        ("beauty", json.dumps(FULL), Bid(Decimal(22))),
+        ("beauty", f"Sure:\n```json\n{json.dumps(FULL)}\n```", Bid(Decimal(22))),
+        ("beauty", {"answer": 22}, Bid(Decimal(22))),
+        ("beauty", '{"answer": "22"}', Bid(Decimal(22))),
+        ("second-price", {"understanding": "", "bid": "$47.50", "reason": "My value."}, Bid(Decimal("47.5"))),
+        ("first-price", '{"understanding": "x", "bid": 40, "reason": "y"}', Bid(Decimal(40))),
+        ("english-private", '{"understanding": "x", "bid": 5, "reason": "y"}', Bid(Decimal(5))),
+        ("english-private", '{"understanding": "x", "bid": null, "reason": "y"}', Withdraw()),
+    ],
+)
+def test_an_answer_is_read_with_spaces_or_underscores_and_whatever_else_is_left_out(game, said, answer):
+    events = decided(game, said)
+    assert next(one.act for one in events if isinstance(one, Acted | ActedSealed)) == answer
+    assert next(one.amount for one in events if isinstance(one, Decided)) == getattr(answer, "amount", None)
+
+
+@pytest.mark.parametrize(
+    ("game", "said", "why"),
+    [
+        ("beauty", '{"popular answer": 3, "reason": "none"}', "'answer' is missing"),
+        ("beauty", '{"answer": null}', "'answer' is"),
+        ("beauty", "I choose 22.", "it is not a JSON object"),
+        ("second-price", '{"bid": null}', "'bid' is"),
+        ("english-private", '{"understanding": "x"}', "'bid' is missing"),
+    ],
+)
+def test_an_answer_without_a_decision_is_refused_by_the_keys_that_were_asked_for(game, said, why):
+    with pytest.raises(Unanswered) as told:
+        decided(game, said)
+    assert why in str(told.value)
+    assert ", ".join(f'"{key}"' for key in KEYS[game][0]) in str(told.value)
+
+
+def test_the_popular_answer_is_what_is_expected_of_each_rival():
+    assert decided("beauty", FULL)[:3] == [
+        Decided("Ann", "run 1", 1, 1, "A step ahead.", Decimal(22)),
+        Stated("Ann", "run 1", 1, 1, FULL, {}),
+        Expected("Ann", "", {"Ben": Decimal("33.5"), "Cid": Decimal("33.5")}),
+    ]
+
+
+def test_after_a_chain_of_thought_the_words_before_the_answer_are_its_reasons():
+    said = 'All pick 0.\nSo do I.\n```json\n{"popular answer": 0, "answer": 0}\n```'
+    [first, *_] = decided("beauty", said, chain_of_thought=True)
+    assert first == Decided("Ann", "run 1", 1, 1, "All pick 0.\nSo do I.", Decimal(0))
+
+
+# ---------------------------------------------------------------- what is recalled, and what came of what was expected
+
+
+def test_what_is_said_of_the_run_before_is_compared_with_what_was_shown():
+    kind = BUNDLES["econarena"].replies["second-price"].later
+    shown = {"your_results": [{"action": Decimal("47.5"), "assets_at_end": Decimal(104)}]}
+    said = kind.model_validate({"previous bid": 47.5, "previous payoff": 4, "bid": 1})
+    assert said.recalled(shown) == {"previous bid": True, "previous payoff": False}
+    nothing = {"your_results": [{"action": None, "assets_at_end": Decimal(99)}]}
+    left_out = kind.model_validate({"bid": 1})
+    assert left_out.recalled(nothing) == {"previous bid": True, "previous payoff": False}
+
+
+def test_the_measures_read_what_was_expected_and_recalled():
+    run = held("beauty", {})
+    numbers = {entry.bidder: entry.amount for entry in of_type(run.log, Decided) if entry.item == "run 1"}
+    expected = {one.bidder: one.bids for one in of_type(run.log, Expected)}
+    off = {
+        name: sum(abs(bid - numbers[rival]) for rival, bid in bids.items()) / len(bids)
+        for name, bids in expected.items()
+    }
+    found = {one.bidder: one.value for one in measure(["forecast_error"], run.log)}
+    assert found == {name: pytest.approx(float(mean)) for name, mean in off.items()}
+    assert {one.value for one in measure(["recall_error_rate"], run.log)} == {0}
+    assert {one.counted for one in measure(["recall_error_rate"], run.log)} == {1}
+
+
+def test_the_transcript_and_the_page_have_each_answer_with_its_decision(tmp_path):
+    run = held("beauty", {}, tmp_path / "run")
+    lines = transcript(run.log, "Ann").lines
+    assert sum(line.startswith("    Player A fills in: ") for line in lines) == 2
+    decisions = [one for part in run_page(tmp_path / "run")[1] for one in part["decisions"].values()]
+    tables = {one["what"]: one["beside"][0]["title"] for one in decisions if one["calls"]}
+    assert tables["bid"].startswith("The answer by its keys")
+    assert set(tables) == {"bid"}
+
+
+# ---------------------------------------------------------------- the built-in model
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("chain_of_thought", [False, True])
+def test_the_built_in_model_decides_as_in_harbors_own_form(game, chain_of_thought):
+    run = held(game, {"chain_of_thought": chain_of_thought})
+    native = [Bidder(name, planning="none", believe=False) for name in NAMES]
+    usual = Auction(bidders=native, rules={"game": game, "runs": 2}, seed=SEED).run()
+    assert [one.amount for one in of_type(run.log, Decided)] == [one.amount for one in of_type(usual.log, Decided)]
+    assert run.standings == usual.standings
+
+
+def test_among_rational_rivals_it_expects_0():
+    bidders = [Bidder("Ann", protocol="econarena"), *(Bidder(name, rule="rational") for name in NAMES[1:])]
+    run = Auction(bidders=bidders, rules={"game": "beauty", "runs": 1, "rational_rivals": True}).run()
+    assert [one.bids for one in of_type(run.log, Expected)] == [{"Ben": 0, "Cid": 0}]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("reply", ["tool", "json", "text"])
+@pytest.mark.parametrize("chain_of_thought", [False, True])
+def test_over_the_wire_an_answer_means_what_it_means_offline(form, reply, chain_of_thought):
+    for game in ("beauty", "second-price"):
+        mind = {"reply": reply, "chain_of_thought": chain_of_thought}
+        offline = held(game, mind)
+        with provider(seed=SEED) as server:
+            settings = ModelSettings(**spoken(form, server))
+            online = held(game, {**mind, "model": "simulated"}, models={"simulated": settings})
+        assert thought(online) == thought(offline)
+        assert online.standings == offline.standings
+        assert {call.form for call in of_type(online.log, ModelCalled)} == {reply}
+
+
+# ---------------------------------------------------------------- runs
+
+
+@pytest.mark.parametrize("mind", [{}, {"chain_of_thought": True, "context": "dialogue"}])
+def test_a_resumed_run_goes_on_as_it_would_have(mind, tmp_path):
+    whole = held("beauty", mind, tmp_path / "run").log
+    for name in ("events.jsonl", "calls.jsonl"):
+        lines = (tmp_path / "run" / name).read_bytes().splitlines(keepends=True)
+        (tmp_path / "run" / name).write_bytes(b"".join(lines[: len(lines) // 2]))
+    equal(whole, resume(tmp_path / "run").log)
+
+
+@pytest.mark.parametrize("mind", [{}, {"chain_of_thought": True}])
+def test_in_a_dialogue_earlier_answers_are_those_that_were_given(mind, tmp_path):
+    held("beauty", {**mind, "context": "dialogue"}, tmp_path / "run")
+    first, second = (call for call in calls_in(tmp_path / "run") if call["bidder"] == "Ann")
+    *thoughts, answer = first["reply"].splitlines()
+    *told, again = second["prompt"][-2].splitlines()
+    assert (told, json.loads(again)) == (thoughts, json.loads(answer))
+
+
+# ---------------------------------------------------------------- prompts that explain the keys
+
+
+@pytest.mark.parametrize(
+    ("protocol", "game"), [(name, game) for name, bundle in BUNDLES.items() for game in bundle.replies]
+)
+def test_every_prompt_of_a_protocol_explains_the_keys_of_its_answers(protocol, game):
+    text = (PROMPTS / protocol / f"{game.replace('-', '_')}.md").read_text()
+    assert unexplained(BUNDLES[protocol], find("game", game), text) == ""
+
+
+def test_a_prompt_of_ones_own_that_does_not_explain_a_key_is_refused(tmp_path):
+    for file in (PROMPTS / "econarena").iterdir():
+        (tmp_path / file.name).write_text(file.read_text())
+    config = AuctionConfig(
+        bidders=[Bidder("Ann", protocol="econarena", prompts=str(tmp_path)), Bidder("Ben", rule="rational")],
+        rules={"game": "beauty"},
+    )
+    resolve(config)
+    text = (tmp_path / "beauty.md").read_text()
+    (tmp_path / "beauty.md").write_text(text.replace('"popular answer"', "the popular number"))
+    config = AuctionConfig(
+        bidders=[Bidder("Ann", protocol="econarena", prompts=str(tmp_path)), Bidder("Ben", rule="rational")],
+        rules={"game": "beauty"},
+    )
+    with pytest.raises(ConfigError) as told:
+        resolve(config)
+    assert str(told.value) == (
+        "bidder 'Ann': its folder of prompts has 'beauty.md', which does not explain 'popular answer', a key of the "
+        "answer in protocol 'econarena'; write there what \"popular answer\" is"
+    )
+
+
+def test_prompts_of_ones_own_keep_the_form(tmp_path):
+    for file in (PROMPTS / "econarena").iterdir():
+        (tmp_path / file.name).write_text(file.read_text().replace("Choose a number", "Nimm eine Zahl"))
+    held("beauty", {"prompts": str(tmp_path)}, tmp_path / "run")
+    call = calls_in(tmp_path / "run")[0]
+    assert "Nimm eine Zahl" in call["prompt"][-1]
+    assert list(json.loads(call["reply"])) == KEYS["beauty"][0]
