@@ -79,7 +79,7 @@ async def decide_in_form(
         action: the strategic action that was chosen before, if any.
     """
     try:
-        reply = await context.model.ask(prompt, form, repairs=0)  # the form itself says whether it has a reason
+        reply = await context.ask(prompt, form, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
     answer, values = reply.taken(), reply.values().items()

@@ -21,7 +21,7 @@ from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, Paused, T
 from harbor._core.log import of_type
 from harbor._core.outcomes import Signal
 from harbor._core.prompts import chosen
-from harbor._core.telling import as_json
+from harbor._core.telling import as_json, facts_in
 from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
 from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened, ValueRevealed
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
@@ -38,6 +38,8 @@ from support.sold import sold
 LOTS = ("Lot A", "Lot B", "Lot C")
 ASKED = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "limit", "believe", "replan", "learn")
 """The prompts of the ascending auction."""
+WHO = ("you", "objective", "give_reasons")
+"""Who is asked."""
 ASKED_ANYWHERE = (
     "contest_plan",
     "contest_replan",
@@ -152,9 +154,18 @@ def belief(
     )
 
 
+PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json", "bounds": "told"}
+"""The prompts of a paper."""
+
+
 def sale_of_two(model: ModelSettings, **switches: Any) -> Sequence[Any]:
     """Hold a sale in which the model bidder buys both items from a rule bidder; give the log."""
-    items = [Item(name=name, start=1_000, true_value=2_000) for name in LOTS[:2]]
+    return sale(2, model, **switches)
+
+
+def sale(number: int, model: ModelSettings, **switches: Any) -> Sequence[Any]:
+    """Hold a sale of so many items, all of which the model bidder buys; give the log."""
+    items = [Item(name=name, start=1_000, true_value=2_000) for name in LOTS[:number]]
     bidders = [Bidder("Ann", budget=10_000, **switches), Bidder("Ben", rule="minimum-raise", max_bids=2, budget=10_000)]
     return Auction(items=items, bidders=bidders, models={"simulated": model}).run().log
 
@@ -208,18 +219,25 @@ async def test_replanning_and_belief_are_asked_at_the_same_moment_where_beliefs_
     assert {call.purpose for call in desk.calls} == {"believe", "replan"}
 
 
-def test_replanning_reads_what_was_just_believed_where_beliefs_are_not_corrected():
+@pytest.mark.parametrize(
+    ("protocol", "belief"),
+    [({}, lambda facts: facts["belief"]), (PAPER, lambda facts: facts)],
+    ids=["native", "paper"],
+)
+def test_replanning_reads_what_was_just_believed_where_beliefs_are_not_corrected(protocol, belief):
     desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))
-    act(desk.mind(correct_beliefs=False), Pause("Ann", ("Lot A",)), after_lot_a())
+    act(desk.mind(**{**protocol, "correct_beliefs": False}), Pause("Ann", ("Lot A",)), after_lot_a())
     assert [call.purpose for call in desk.calls] == ["believe", "replan"]
-    assert read_facts("\n".join(desk.calls[1].prompt))["budget"] == 8_500 + 100
+    assert belief(read_facts("\n".join(desk.calls[1].prompt)))["budget"] == 8_500 + 100
 
 
 def test_replanning_reads_the_truth_where_beliefs_are_corrected():
     desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))
     act(desk.mind(), Pause("Ann", ("Lot A",)), after_lot_a())
     replan = next(call for call in desk.calls if call.purpose == "replan")
-    assert read_facts("\n".join(replan.prompt))["budget"] == 8_500
+    facts = read_facts("\n".join(replan.prompt))
+    assert facts["budget"] == 8_500
+    assert "belief" not in facts
 
 
 def test_nobody_replans_when_nothing_is_left():
@@ -373,7 +391,7 @@ def test_a_refused_bid_comes_back_in_the_prompt_of_a_real_sale(tmp_path):
 
 
 def test_a_wrong_sum_is_counted_and_the_truth_is_held():
-    log = sale_of_two(ModelSettings(simulated=Simulated(wrong_sum_rate=1)))
+    log = sale(3, ModelSettings(simulated=Simulated(wrong_sum_rate=1)))
     believed = of_type(log, Believed)
     spent = {sold.item: sold.price for sold in of_type(log, ItemSold)}
     assert [belief.errors_self for belief in believed] == [1, 1]
@@ -386,22 +404,28 @@ def test_a_wrong_sum_is_counted_and_the_truth_is_held():
 
 
 def test_without_correction_what_was_said_is_held_and_the_error_grows():
-    log = sale_of_two(ModelSettings(simulated=Simulated(wrong_sum_rate=1)), correct_beliefs=False)
+    log = sale(3, ModelSettings(simulated=Simulated(wrong_sum_rate=1)), correct_beliefs=False)
     believed = of_type(log, Believed)
-    spent = sum(sold.price for sold in of_type(log, ItemSold))
+    spent = sum(sold.price for sold in of_type(log, ItemSold)[:2])
     assert [belief.held for belief in believed] == [belief.said for belief in believed]
     assert believed[-1].held.budget == 10_000 - spent + 200
 
 
+@pytest.mark.parametrize(("protocol", "last"), [({}, "Lot B"), (PAPER, "Lot C")], ids=["native", "paper"])
+def test_a_belief_after_the_last_item_is_asked_for_by_papers_alone(protocol, last):
+    believed = of_type(sale(3, ModelSettings(), **protocol), Believed)
+    assert believed[-1].closed == (last,)
+
+
 def test_right_sums_are_no_errors():
-    log = sale_of_two(ModelSettings())
+    log = sale(3, ModelSettings())
     believed = of_type(log, Believed)
     assert [(belief.errors_self, belief.errors_others) for belief in believed] == [(0, 0)] * 2
     assert all(belief.fields_self >= 2 and belief.fields_others >= 1 for belief in believed)
 
 
 def test_items_that_close_while_nobody_is_asked_are_believed_too():
-    prices = (("Lot A", 500), ("Lot B", 5_000))
+    prices = (("Lot A", 500), ("Lot B", 5_000), ("Lot C", 100))
     items = [Item(name=name, start=start, true_value=9_000) for name, start in prices]
     log = Auction(items=items, bidders=[Bidder("Ann", budget=1_000)]).run().log
     assert [belief.closed for belief in of_type(log, Believed)] == [("Lot A", "Lot B")]
@@ -487,7 +511,7 @@ def test_every_prompt_file_has_exactly_one_block_of_facts():
     assert {text.count("<facts>\n${facts}\n</facts>") for text in texts} == {1}
 
 
-def test_a_prompt_begins_with_what_never_changes():
+def test_all_calls_begin_with_the_rules_and_with_what_never_changes():
     desk = Desk()
     act(desk.mind(), Pause("Ann"), opening())
     act(desk.mind(), ask(), opening())
@@ -495,6 +519,8 @@ def test_a_prompt_begins_with_what_never_changes():
     assert len(desk.calls) == 4
     rules = (ENGLISH / "system.md").read_text().partition("\n[if relative_objective]")[0]
     assert all(call.prompt[0].startswith(rules) for call in desk.calls)
+    assert len({call.prompt[0] for call in desk.calls}) == 1
+    assert facts_in(desk.calls[0].prompt[0]).keys() == {"rules", "all_items", "initial_budget", *WHO}
 
 
 @pytest.mark.parametrize(
@@ -509,12 +535,12 @@ def test_a_prompt_begins_with_what_never_changes():
 def test_a_listing_cannot_close_the_block_it_stands_in(listing):
     desk = Desk()
     act(desk.mind(), ask(), opening(listing=listing))
-    text = desk.calls[0].prompt[1]
-    assert text.count("</facts>") == text.count("<facts>") == 1
+    for text in desk.calls[0].prompt:
+        assert text.count("\n</facts>") == text.count("<facts>\n") == 1
     facts = read_facts("\n".join(desk.calls[0].prompt))
     assert facts["task"] == "bid"
     assert facts["minimum"] == 1_000
-    assert facts["items"][0]["listing"] == listing
+    assert facts["all_items"][0]["listing"] == listing
 
 
 @given(st.text())

@@ -227,7 +227,9 @@ def profiles_told(folder: Path) -> list[dict[str, dict[str, float]]]:
 def expected(placebo: str, told: dict[str, Any], kept: dict[str, dict[str, float]]) -> dict[str, Any]:
     """What a placebo makes of the profiles that were kept; of shuffled ones the weights alone are known."""
     if placebo == "uniform":
-        return {rival: dict.fromkeys(weights, 0.0) for rival, weights in kept.items()}
+        even = {rival: dict.fromkeys(shares, round(100 / len(shares), 1)) for rival, shares in told.items()}
+        assert all(even[rival].keys() >= shares.keys() for rival, shares in kept.items())
+        return {rival: even[rival] for rival in kept}
     if placebo == "another":
         return dict(zip(kept, [*kept.values()][::-1], strict=True))  # of two rivals, the other one
     if placebo == "blank":

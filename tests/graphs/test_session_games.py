@@ -319,9 +319,9 @@ def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_
 
 
 def test_a_refusal_is_in_the_prompt_that_asks_again(tmp_path):
-    model = ModelSettings(simulated=Simulated(unreadable_rate=0.4))
+    model = ModelSettings(simulated=Simulated(unreadable_rate=0.5))
     bidders = [Bidder("Ann"), Bidder("Ben")]
-    auction = Auction(bidders=bidders, rules=settings("beauty"), models={"simulated": model})
+    auction = Auction(seed=1, bidders=bidders, rules=settings("beauty"), models={"simulated": model})
     log = auction.run(out=tmp_path / "run").log
     refused = [facts["refused"] for facts in prompts(tmp_path / "run") if "refused" in facts]
     assert refused

@@ -27,6 +27,10 @@ from support.plugins import install, installed
 from support.thoughts import thought
 
 
+PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json"}
+"""The prompts of a paper."""
+
+
 @pytest.fixture
 def place(tmp_path, request):
     """A working directory with room for modules, and a name for one that no other test uses."""
@@ -65,14 +69,16 @@ def test_a_declared_thought_is_had_and_its_conclusion_is_in_the_log(place):
     assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
 
 
-def test_later_prompts_are_told_what_it_noted_and_what_that_is(place):
-    auction(thought(Path(), place)).run(out=Path("run"))
+@pytest.mark.parametrize("protocol", [{}, PAPER], ids=["native", "paper"])
+def test_later_prompts_are_told_what_it_noted_and_what_that_is(place, protocol):
+    auction(thought(Path(), place), **protocol).run(out=Path("run"))
     told = [(task, read_facts(text)["reflect"]) for task, text in prompts(Path("run")) if '"reflect":' in text]
     assert {task for task, _ in told} == {"bid", "believe", "replan", "reflect"}
     bids = [notes for task, notes in told if task == "bid"]
     assert (len(bids[0]), len(bids[-1])) == (1, 2)
     for _, text in prompts(Path("run")):
-        assert ("`reflect`, if it is there, is what the items so far taught you." in text) == ('"reflect":' in text)
+        is_explained = "`reflect`, if it is there, is what the items so far taught you." in text
+        assert is_explained == (not protocol or '"reflect":' in text)  # all calls of Harbor's own begin alike
 
 
 def test_nobody_elses_prompt_is_told_what_it_noted(place):
