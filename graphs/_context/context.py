@@ -206,7 +206,8 @@ class BidderContext:
     """What all nodes of a bidder share; `begin` opens a sink for the events of one run of a node.
 
     `memory` is None for a bidder that remembers nothing; `game` is the one it plays, and `seed` is that of the game.
-    `nodes` are all its thoughts, by their names in its graph.
+    `nodes` are all its thoughts, by their names in its graph. `judged` says whether anybody reads its last profiles:
+    measures do, of rivals whose personas are known, and memories.
     """
 
     model: ModelClient
@@ -216,6 +217,7 @@ class BidderContext:
     game: str = "english"
     seed: int = 0
     nodes: Mapping[str, ThoughtNode] = field(default_factory=dict)
+    judged: bool = True
 
     @classmethod
     def of(

@@ -28,7 +28,7 @@ def running(node: ThoughtNode, bidder: BidderContext) -> Step:
     think = node.run or declared
 
     async def run(state: Any) -> Update:
-        view = replace(state["view"], now=state["ask"], mind=bidder.switches)
+        view = replace(state["view"], now=state["ask"], mind=bidder.switches, judged=bidder.judged)
         state = {**state, "view": told(view, node, bidder.switches.placebo, bidder.seed)}
         with mistakes_told(bidder.model.bidder, node, bidder.game):
             if not _worth_a_call(node, bidder, state["view"]):

@@ -55,7 +55,7 @@ MIRROR = ThoughtNode(
     needs=("recall",),
     on=lambda mind, _: mind.theory_of_mind == "second",
     uses=("theory_of_mind",),
-    when=lambda view, _: bool(view.rivals and (view.lots or view.ahead.goes_on)),
+    when=lambda view, _: bool(view.rivals) and (view.goes_on or not view.mind.asks_shares),
     prompt=PROMPTS / "mirror.md",
     facts=facts,
     reply=MirrorReply,

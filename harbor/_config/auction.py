@@ -242,6 +242,10 @@ class AuctionConfig(Settings):
     publish_personas: bool = False
     models: Models = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
+    def judges(self, bidder: Bidder) -> bool:
+        """Say whether anybody reads the last profiles of a bidder: measures, of rivals with personas, or memories."""
+        return bidder.remembers or any(rival.persona for rival in self.bidders if rival.name != bidder.name)
+
     @model_validator(mode="after")
     def _estimates_are_bounded(self) -> AuctionConfig:
         items = self.items.count if isinstance(self.items, Houses) else len(self.items)

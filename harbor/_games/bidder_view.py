@@ -63,7 +63,8 @@ class View:
     `estimates` are the dollars that items are worth to it, as far as it was told. `open` has the parts under way, the
     last of which anything was heard at the end, and `results` those that are over. `catalog` has the types that rivals
     may be of. `notes` are what its nodes concluded, by node, as their `folds` make them of their events. `now` is what
-    it is asked at this moment, and `mind` its settings; `outlook` and `yardstick` are those of its game.
+    it is asked at this moment, and `mind` its settings; `judged` says whether anybody reads its last profiles, as
+    measures and memories do. `outlook` and `yardstick` are those of its game.
     """
 
     name: str = ""
@@ -81,6 +82,7 @@ class View:
     seen: tuple[Event, ...] = field(default=(), repr=False)
     now: Ask | Pause | None = None
     mind: MindSettings = USUAL
+    judged: bool = True
     folds: Folds = field(default_factory=dict, repr=False, compare=False)
     outlook: Callable[[str, Seen], Outlook] = field(default=no_outlook, repr=False, compare=False)
     yardstick: Yardstick = field(default=no_yardstick, repr=False, compare=False)
@@ -118,6 +120,11 @@ class View:
     def ahead(self) -> Outlook:
         """What lies ahead, as the game looks ahead."""
         return self.outlook(self.name, self.seen)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a thought can still be of use to its play."""
+        return bool(self.coming) if self.lots else self.ahead.goes_on
 
     @property
     def plan(self) -> str:

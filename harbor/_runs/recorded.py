@@ -117,6 +117,7 @@ def seats(
                     memories.get(name),
                     auction.config.rules.game,
                     auction.config.seed,
+                    judged=auction.config.judges(bidder.settings),
                 )
             )
         made[name] = _seat(name, player, notes, sale, replay)

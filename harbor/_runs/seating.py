@@ -184,4 +184,5 @@ class Seating:
         if self.folder is not None:
             model.keep, model.replay = self.folder.keep, self.folder.replay
         game, memory = self.auction.config.rules.game, self.memories.get(bidder.name)
-        return GraphBidder(BidderContext(model, bidder, buffer.begin, memory, game, self.auction.config.seed))
+        seed, judged = self.auction.config.seed, self.auction.config.judges(bidder)
+        return GraphBidder(BidderContext(model, bidder, buffer.begin, memory, game, seed, judged=judged))

@@ -17,9 +17,12 @@ from harbor._core.log import of_type
 from harbor._core.thoughts import Believed
 from harbor._games.english.events import ItemSold
 from harbor._games.english.facts import SHOWN
+from harbor._games.english.standing import LISTED, PAGE
 from harbor._models.simulated.chat_model import read_facts
 
 NAMES = ("Ann", "Ben", "Cho")
+PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json", "correct_beliefs": "house"}
+"""The prompts of a paper, which list items in another way."""
 
 
 @cache
@@ -48,32 +51,68 @@ def test_a_call_in_a_sale_of_160_items_costs_at_most_a_quarter_more_than_in_one_
     assert {purpose: many[purpose] <= 1.25 * few[purpose] for purpose in few} == dict.fromkeys(few, True)
 
 
+def told(items: int, **mind: Any) -> list[dict[str, Any]]:
+    """Read the facts of all prompts of a sale."""
+    return [read_facts("\n".join(call["prompt"])) for call in held(items, **mind)[1]]
+
+
 def test_no_prompt_lists_more_items_than_the_bound():
-    for call in held(45)[1]:
-        facts = read_facts("\n".join(call["prompt"]))
-        assert len(facts.get("items", ())) <= SHOWN
+    asked = told(45)
+    assert {len(facts["all_items"]) for facts in asked} == {LISTED, 45 - PAGE}
+    for facts in asked:
+        assert len(facts.get("results", ())) < 2 * PAGE
+        assert len(facts.get("priorities", ())) <= LISTED
+        assert len(facts.get("over", ())) <= 1
+
+
+def test_no_prompt_of_a_paper_lists_more_items_than_the_bound():
+    asked = told(25, **PAPER)
+    assert {len(facts["items"]) for facts in asked if "items" in facts} == {*range(1, SHOWN + 1)}
+    for facts in asked:
         assert len(facts.get("wins", ())) <= SHOWN
         assert len(facts.get("belief", {}).get("wins", ())) <= SHOWN
 
 
-def test_what_is_listed_and_what_is_summed_up_make_all_the_items_to_come():
+def test_what_is_listed_and_what_is_summed_up_make_all_the_items():
     seen = set()
-    for call in held(45)[1]:
-        facts = read_facts("\n".join(call["prompt"]))
+    for facts in told(45):
+        earlier = facts.get("earlier_results", {"number": 0, "estimates": 0})
+        later = facts.get("later_items", {"number": 0, "estimate_total": 0})
+        number = earlier["number"] + len(facts["all_items"]) + later["number"]
+        estimates = sum(item["estimate"] for item in facts["all_items"])
+        seen.add((facts["you"], number, earlier["estimates"] + estimates + later["estimate_total"]))
+    assert {number for _, number, _ in seen} == {45}
+    assert len(seen) == len(NAMES)
+
+
+def test_what_a_paper_lists_and_what_it_sums_up_make_all_the_items_to_come():
+    seen = set()
+    for facts in told(25, **PAPER):
         if "items_finished" in facts:
             later = facts.get("later_items", {"number": 0, "start_total": 0, "estimate_total": 0})
             number = facts["items_finished"] + len(facts["items"]) + later["number"]
             estimates = sum(item["estimate"] for item in facts["items"]) + later["estimate_total"]
             seen.add((facts["you"], facts["items_finished"], number, estimates))
-    assert {number for _, _, number, _ in seen} == {45}
+    assert {number for _, _, number, _ in seen} == {25}
     left = sorted((you, finished, estimates) for you, finished, _, estimates in seen)
     assert all(one[2] > other[2] for one, other in pairwise(left) if one[0] == other[0])
 
 
+def test_the_list_of_items_goes_on_after_every_ten_and_has_the_ten_before():
+    starts: dict[int, int] = {}
+    for facts in told(45):
+        earlier = facts.get("earlier_results", {"number": 0})["number"]
+        over = earlier + len(facts.get("results", ()))
+        assert facts["all_items"][0]["item"] == f"Lot {earlier + 1}"
+        starts[over] = earlier
+    assert starts == {over: max(0, over // PAGE * PAGE - PAGE) for over in starts}
+    assert {*starts.values()} == {0, 10, 20, 30}
+
+
 def test_a_plan_has_a_priority_for_each_item_whose_turn_comes():
-    facts = [read_facts("\n".join(call["prompt"])) for call in held(45)[1] if call["purpose"] == "bid"]
-    assert facts
-    assert all("priority" in known["items"][0] for known in facts)
+    asked = [facts for facts in told(45) if facts["task"] == "bid"]
+    assert asked
+    assert all(facts["item"] in facts["priorities"] for facts in asked)
 
 
 def test_money_is_kept_for_better_items_that_are_only_summed_up():
@@ -87,17 +126,20 @@ def test_money_is_kept_for_better_items_that_are_only_summed_up():
     assert sum(spent) < sum(standing.spent for standing in result.standings) / 5
 
 
+def sold_before(last: str, result: Result) -> set[str]:
+    """Name the items that were sold before the last one, after which nobody is asked what it believes."""
+    return {event.item for event in of_type(result.log, ItemSold)} - {last}
+
+
 def test_wins_that_a_prompt_sums_up_are_neither_asked_for_nor_counted():
     result = held(45)[0]
     last = [event for event in of_type(result.log, Believed) if event.bidder == "Ann"][-1]
     assert last.errors_self == last.errors_others == 0
-    assert sum(map(len, last.said.wins.values())) <= SHOWN + 1
-    assert sum(map(len, last.held.wins.values())) == len(list(of_type(result.log, ItemSold)))
+    assert 0 < sum(map(len, last.said.wins.values())) < 2 * PAGE
+    assert {win.item for wins in last.held.wins.values() for win in wins} == sold_before("Lot 45", result)
 
 
 def test_what_a_bidder_holds_of_itself_keeps_the_wins_that_are_summed_up():
     result = held(45, correct_beliefs=False)[0]
     last = [event for event in of_type(result.log, Believed) if event.bidder == "Ann"][-1]
-    assert {win.item for wins in last.held.wins.values() for win in wins} == {
-        event.item for event in of_type(result.log, ItemSold)
-    }
+    assert {win.item for wins in last.held.wins.values() for win in wins} == sold_before("Lot 45", result)

@@ -129,21 +129,18 @@ def _turns(view: View) -> Sequence[Turn] | None:
     return standing.turns(view) if own(view) else facts.turns(view)
 
 
-def _goes_on(view: View) -> bool:
-    """Say whether a thought can still be of use: a paper's bidders think after the last item too."""
-    return bool(view.coming) or not own(view)
-
-
 THOUGHTS: Mapping[str, Thought] = {
     "plan": _thought("plan", plan, policy.plan, reply=Plan, check=_covers, when=lambda _: True),
     "replan": _thought("replan", replan, policy.plan, reply=Plan, check=_covers, when=facts.any_affordable),
     "profile": _thought("profile", profile, policy.profile),
-    "mirror": _thought("mirror", mirror, policy.mirror, when=lambda view: bool(view.rivals) and _goes_on(view)),
+    "mirror": _thought("mirror", mirror, policy.mirror),
     "predict": _thought("predict", predict, policy.predict, when=facts.worth_predicting),
     "strategize": _thought("strategize", strategize, policy.strategize),
     "bid": _thought("bid", bid, policy.bid, turns=_turns),
     "fused": _thought("fused", fused, policy.fused, reply=FusedReply, turns=_turns),
     "limit": _thought("limit", limit, policy.limit, reply=LimitReply),
-    "believe": _thought("believe", believe, policy.believe, reply=BeliefReply, when=_goes_on),
+    "believe": _thought(
+        "believe", believe, policy.believe, reply=BeliefReply, when=lambda view: view.goes_on or not own(view)
+    ),
     "learn": _thought("learn", learn, policy.learn),
 }
