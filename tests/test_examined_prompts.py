@@ -116,7 +116,7 @@ BROKEN = {
         "advice outside hints",
         "You should keep money.",
     ),
-    "a prompt that is too long": (with_text("Bid on", "Bid here, and " * 700), "too long", "above 2,100 tokens"),
+    "a prompt that is too long": (with_text("Bid on", "Bid here, and " * 700), "too long", "above 2,200 tokens"),
     "a text that is hard to read": (
         with_text("Bid on the first of `items`.", f"{'Notwithstanding aforementioned considerations ' * 9}."),
         "hard to read",
@@ -170,4 +170,4 @@ def test_each_prompt_is_written_to_a_file_that_a_person_can_read(tmp_path):
     assert sorted(file.name for file in (tmp_path / "prompts").iterdir()) == ["english.native.bid.md", "index.md"]
     assert TEXT in (tmp_path / "prompts" / "english.native.bid.md").read_text()
     row = (tmp_path / "prompts" / "index.md").read_text().splitlines()[-1]
-    assert row == "| [english.native.bid](english.native.bid.md) | 79 | 2,100 | 18 | unexplained: `budget` |"
+    assert row == "| [english.native.bid](english.native.bid.md) | 79 | 2,200 | 18 | unexplained: `budget` |"

@@ -49,6 +49,7 @@ def alike(one: Any, other: Any) -> bool:
 @example({"bids": [{"round": 1, "bidder": 'Ann" bid 2 dollars.\nIn round 2, "Ben', "amount": 1.0}]})
 @example({"leader": None, "leads": "null", "withdrawn": [[]], "": {}})
 @example({"rivals": ["Ann", {"rival": "Ben", "profile": {}, "spent": 0}]})
+@example({"rivals": [{"rival": "Ben", "spent": 0, "shares": {"calm": 62.5}, "shares_of_you": {}}], "shares": {}})
 @example({"past.bids": [], "past": [], "bids[]": []})
 def test_prose_is_read_back_as_the_facts_in_their_order(told):
     assert alike(from_prose(in_prose(told)), told)

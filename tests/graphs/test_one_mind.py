@@ -181,7 +181,18 @@ def test_nobody_else_is_told_what_a_mind_found_out(name, tmp_path):
     calls = [json.loads(line) for line in (tmp_path / "run/calls.jsonl").read_text().splitlines()]
     others = "".join("".join(call["prompt"]) for call in calls if call["bidder"] != "Ann")
     assert others
-    assert not any(f'"{fact}":' in others for fact in ("profile", "mirror", "predict", "catalog", "recall"))
+    found_out = (
+        "profile",
+        "mirror",
+        "predict",
+        "catalog",
+        "recall",
+        "shares",
+        "shares_of_you",
+        "forecasts",
+        "memories",
+    )
+    assert not any(f'"{fact}":' in others for fact in found_out)
 
 
 @pytest.mark.slow

@@ -99,7 +99,9 @@ def test_a_bid_is_asked_for_in_the_words_of_the_baseline_but_for_what_theory_of_
     assert {key: facts[key] for key in told} == told
     assert (told["leader"], told["withdrawn"]) == ("Ben", ["Cho"])
     assert set(facts["forecasts"][0]) == {"rival", "interest", "limit", "expected_interest_of_yours"}
-    parts = [re.split(r"\n(?=\n|- |`strategy`)", re.sub(r"<facts>\n.*?\n</facts>", "", text)) for text in (plain, knowing)]
+    parts = [
+        re.split(r"\n(?=\n|- |`strategy`)", re.sub(r"<facts>\n.*?\n</facts>", "", text)) for text in (plain, knowing)
+    ]
     assert [part for part in parts[1] if part in parts[0]] == parts[0]
     explained = [re.match(r"(?:- )?`(\w+)`", part) for part in parts[1] if part not in parts[0]]
     assert {name and name[1] for name in explained} - EXPLAINED == set()

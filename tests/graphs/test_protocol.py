@@ -48,6 +48,7 @@ CHANGES: list[dict[str, Any]] = [
     {"context": "dialogue"},
     {"facts": "prose"},
     {"bounds": "untold"},
+    {"bounds": "untold", "correct_beliefs": "none"},
     {"hints": False},
     {"relative_objective": True},
     {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold", "hints": False},
@@ -279,7 +280,9 @@ def test_the_bundles_say_nothing_of_it_as_their_papers():
     assert set(values.values()) == {"style", "unsaid"}
 
 
-@pytest.mark.parametrize(("protocol", "hints", "told"), [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)])
+@pytest.mark.parametrize(
+    ("protocol", "hints", "told"), [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)]
+)
 def test_how_far_off_estimates_were_is_a_hint_of_papers(protocol, hints, told, tmp_path):
     mind = {"protocol": protocol, "hints": hints, "facts": "json", "theory_of_mind": "second"}
     Auction(items=LOTS, bidders=[Bidder(name, budget=10_000, **mind) for name in NAMES]).run(out=tmp_path / "run")

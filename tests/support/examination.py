@@ -55,19 +55,19 @@ ADVISING = re.compile(
 """Words of the sentences that stand in hints."""
 BUDGETS: Mapping[str, int] = {
     "believe": 2_000,
-    "bid": 2_100,
+    "bid": 2_200,
     "contest_believe": 1_900,
     "contest_plan": 1_400,
     "contest_replan": 1_800,
-    "fused": 4_400,
+    "fused": 4_500,
     "learn": 2_300,
     "limit": 2_100,
     "mirror": 4_000,
     "plan": 2_000,
     "predict": 4_200,
-    "profile": 4_100,
+    "profile": 4_200,
     "replan": 4_300,
-    "strategize": 4_300,
+    "strategize": 4_400,
 }
 """The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""
 HARDEST_TEXT, HARDEST_PARAGRAPH = 30.0, 50.0

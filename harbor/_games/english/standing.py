@@ -26,7 +26,7 @@ PAGE = 10
 """After how many items the list of items goes on: it has at least so many that are over, and as many that come."""
 LISTED = 3 * PAGE
 """How many items are listed."""
-STAYS = ("rules", "initial_budget", "earlier_results", "all_items", "later_items", "catalog")
+STAYS = ("rules", "bidders", "initial_budget", "earlier_results", "all_items", "later_items", "catalog")
 """The facts that stay the same, at least for a page."""
 
 
@@ -34,7 +34,7 @@ def explains(view: View) -> Iterator[str]:
     """Name the facts that the system prompt explains in all calls of a bidder, though only some tell them."""
     mind = view.mind
     yield from ("results", "true_value") if view.values_revealed else ("results",)
-    yield from ("bids", *(("budget", "minimum") if mind.bounds == "told" else ("increment",)))
+    yield from ("bids", *(("budget", "minimum") if mind.bounds == "told" else ("starting_price",)))
     if mind.planning != "none":
         yield "priorities"
     if mind.theory_of_mind != "none":
@@ -69,7 +69,8 @@ def long_over(view: View) -> set[str]:
 
 def standing(view: View) -> Row:
     """Tell the rules, the items and what came of those that are over."""
-    known: Row = {"rules": rules_in_words(view.values_revealed), "initial_budget": view.initial_budget}
+    rules = rules_in_words(view.values_revealed)
+    known: Row = {"rules": rules, "bidders": list(view.bidders), "initial_budget": view.initial_budget}
     over, first = view.results, _first(view)
     if first:
         known["earlier_results"] = _summed(view, over[:first])
@@ -255,8 +256,10 @@ def _of_call(view: View, bidding: LotBidding | None, minimum: Decimal, budget: D
         known["budget"] = budget
     if expected := forecasts(view):
         known["forecasts"] = expected
+    if bidding:
+        known["increment"] = bidding.increment
     if bidding and view.mind.bounds == "untold":
-        known |= {"starting_price": bidding.start, "increment": bidding.increment, "highest_bid": bidding.price}
+        known |= {"starting_price": bidding.start, "highest_bid": bidding.price}
     if bidding:
         known |= {"bids": bid_rows(bidding), "leader": bidding.leader, "withdrawn": list(bidding.withdrawn)}
     return known if bidding and view.mind.bounds == "untold" else {**known, "minimum": minimum}
