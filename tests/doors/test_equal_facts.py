@@ -35,11 +35,11 @@ def leaves(value: Any) -> Iterator[str]:
 
 
 def held(game: str, agent: Any = None) -> Auction:
-    """Seat Ann, as an agent or as a mind that plans nothing, beside a script."""
-    ann = Bidder("Ann", agent=True) if agent else Bidder("Ann", planning="none", believe=False)
+    """Seat Alex, as an agent or as a mind that plans nothing, beside a script."""
+    alex = Bidder("Alex", agent=True) if agent else Bidder("Alex", planning="none", believe=False)
     items = {"items": houses(2, seed=3)} if game == "english" else {}
     rules = {"game": game, **GAMES[game]}
-    return Auction(bidders=[ann, Bidder("Ben", rule="rational")], rules=rules, seed=3, **items)
+    return Auction(bidders=[alex, Bidder("Bob", rule="rational")], rules=rules, seed=3, **items)
 
 
 def first_turn(game: str) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def first_turn(game: str) -> dict[str, Any]:
         turns.append(turn)
         return "withdraw"
 
-    held(game, agent).run(agents={"Ann": agent})
+    held(game, agent).run(agents={"Alex": agent})
     return dict(turns[0])
 
 

@@ -48,7 +48,6 @@ CHANGES: list[dict[str, Any]] = [
     {"context": "dialogue"},
     {"facts": "prose"},
     {"bounds": "untold"},
-    {"bounds": "untold", "correct_beliefs": "none"},
     {"hints": False},
     {"relative_objective": True},
     {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold", "hints": False},
@@ -86,6 +85,13 @@ def usual(request: Any, tmp_path_factory: Any) -> tuple[str, Any]:
 def test_the_built_in_model_understands_every_protocol(usual, change, tmp_path):
     game, log = usual
     assert public(held(game, tmp_path, **change)[0]) == public(log)
+
+
+@pytest.mark.parametrize("correct_beliefs", ["none", "model"])
+@pytest.mark.parametrize("bounds", ["told", "untold"])
+def test_the_built_in_model_understands_beliefs_of_its_own_however_bounds_are_told(bounds, correct_beliefs, tmp_path):
+    usual, own = held("english", tmp_path)[0], {"bounds": bounds, "correct_beliefs": correct_beliefs}
+    assert public(held("english", tmp_path, **own)[0]) == public(usual)
 
 
 # ---------------------------------------------------------------- reply
@@ -281,7 +287,8 @@ def test_the_bundles_say_nothing_of_it_as_their_papers():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "hints", "told"), [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)]
+    ("protocol", "hints", "told"),
+    [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)],
 )
 def test_how_far_off_estimates_were_is_a_hint_of_papers(protocol, hints, told, tmp_path):
     mind = {"protocol": protocol, "hints": hints, "facts": "json", "theory_of_mind": "second"}

@@ -6,6 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from itertools import product
@@ -17,8 +18,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, houses
-from harbor._config.auction import Persona
+from harbor._config.auction import MemorySettings, MindSettings, Persona
 from harbor._core.acts import Tried
+from harbor._core.asks import Pause
 from harbor._core.events import (
     BidderLabelled,
     BiddersAsked,
@@ -26,21 +28,25 @@ from harbor._core.events import (
     CatalogShown,
     ItemLabelled,
     ModelCalled,
+    Paused,
     SaleClosed,
     SeatFailed,
     ThoughtFailed,
 )
 from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.log_lines import Entry, is_seen_by
 from harbor._core.seeding import stream
 from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
 from harbor._games.english.opponent_model import value
+from harbor._games.english.retelling import in_shares
+from harbor._games.english.thoughts import THOUGHTS
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor.evaluation._metrics.profiling import profiling_errors
 from harbor.evaluation._metrics.strategy import foresights
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.graphs._wiring.mind import first_view, nodes_of
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.homes import personas
 
@@ -318,6 +324,22 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
                 rival: traits.in_percent(held[rival], held[rival]) if held else {} for rival in OWN if rival != "Bea"
             }
     assert held
+
+
+@pytest.mark.parametrize("thought", ["plan", "replan", "predict", "profile", "mirror"])
+def test_the_built_in_model_reads_our_own_facts_as_it_reads_those_of_papers(thought):
+    own, paper = (MindSettings(theory_of_mind="second", protocol=one, bounds="told") for one in ("native", "aucarena"))
+    log, who = trio(theory_of_mind="second").log, {"you": "Ann", "personas": [], "objective": "profit"}
+    asked, nodes = THOUGHTS[thought], nodes_of("english", own, MemorySettings())
+    for number in [entry.seq for entry in log if isinstance(entry.event, Paused)][1:-1]:
+        seen = [entry.event for entry in log[: number + 1] if is_seen_by("Ann", entry.event)]
+        view = replace(first_view("Ann", "english", nodes, own).after(seen), now=Pause("Ann"))
+        item = view.results[-1].item
+        about = {"profile": ("Ben", item), "mirror": ([item],)}.get(thought, ())
+        told = [{**who, **asked.facts(replace(view, mind=mind), *about)} for mind in (own, paper)]
+        answers = [asked.answer(facts, Simulated(), stream(0, "any")) for facts in told]
+        assert ("all_items" in told[0], "all_items" in told[1]) == (True, False)
+        assert answers[0] == in_shares(answers[1], TEXTS)
 
 
 @pytest.mark.slow

@@ -26,7 +26,6 @@ from support.folders import ROOT
 from support.plugins import install, installed
 from support.thoughts import thought
 
-
 PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json"}
 """The prompts of a paper."""
 

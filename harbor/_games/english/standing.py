@@ -34,7 +34,8 @@ def explains(view: View) -> Iterator[str]:
     """Name the facts that the system prompt explains in all calls of a bidder, though only some tell them."""
     mind = view.mind
     yield from ("results", "true_value") if view.values_revealed else ("results",)
-    yield from ("bids", *(("budget", "minimum") if mind.bounds == "told" else ("starting_price",)))
+    yield from ("leader",) if mind.bidding == "call" else ()
+    yield from ("budget", "minimum") if mind.bounds == "told" else ("starting_price",)
     if mind.planning != "none":
         yield "priorities"
     if mind.theory_of_mind != "none":
@@ -220,8 +221,10 @@ def fused(view: View) -> Row:
 
 
 def limit(view: View) -> Row:
-    """Tell the call."""
-    return {**standing(view), **call(view)}
+    """Tell the call; before the first bid there is nothing to tell of bids."""
+    known = call(view)
+    unsaid = () if known.get("bids") else ("bids", "leader", "withdrawn")
+    return {**standing(view), **{name: fact for name, fact in known.items() if name not in unsaid}}
 
 
 def believe(view: View, **known: Any) -> Row:
