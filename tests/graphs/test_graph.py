@@ -520,7 +520,7 @@ def test_all_calls_begin_with_the_rules_and_with_what_never_changes():
     rules = (ENGLISH / "system.md").read_text().partition("\n[if relative_objective]")[0]
     assert all(call.prompt[0].startswith(rules) for call in desk.calls)
     assert len({call.prompt[0] for call in desk.calls}) == 1
-    assert facts_in(desk.calls[0].prompt[0]).keys() == {"rules", "all_items", "initial_budget", *WHO}
+    assert facts_in(desk.calls[0].prompt[0]).keys() == {"rules", "bidders", "all_items", "initial_budget", *WHO}
 
 
 @pytest.mark.parametrize(

@@ -733,15 +733,20 @@ def pauses(theory_of_mind: str, planning: str) -> list[int]:
 @pytest.mark.parametrize("theory_of_mind", ["inferred", "second"])
 def test_profiling_adds_at_most_one_call_an_item_to_the_chain(theory_of_mind, planning):
     without, with_profiles = pauses("none", planning)[1:], pauses(theory_of_mind, planning)[1:]
-    assert without == [1, 1, 0]  # after the last item there is nothing left to believe
-    assert with_profiles == [2, 2, 1]
+    assert without == [1, 1, 0]  # after the last item there is nothing left to think of
+    assert with_profiles == [2, 2, 0]
 
 
-def test_profiling_costs_one_call_a_rival_and_item():
-    bidders = [Bidder("Ann", theory_of_mind="inferred"), *(Bidder(name, rule="truthful") for name in RIVALS)]
-    held = Auction(items=houses(3, 2), bidders=bidders).run().log
+@pytest.mark.parametrize(
+    ("persona", "mind", "items"),
+    [("downsizing", {}, 3), (None, {}, 2), (None, PAPER, 3)],
+    ids=["of rivals with personas", "of rivals without", "in a paper"],
+)
+def test_profiling_costs_one_call_a_rival_and_item_after_which_profiles_are_of_use(persona, mind, items):
+    rivals = [Bidder(name, rule="truthful", persona=persona) for name in RIVALS]
+    held = Auction(items=houses(3, 2), bidders=[Bidder("Ann", theory_of_mind="inferred", **mind), *rivals]).run().log
     made = [call.purpose for call in of_type(held, ModelCalled)]
-    assert made.count("profile") == 3 * len(RIVALS)
+    assert made.count("profile") == items * len(RIVALS)
 
 
 # ---------------------------------------------------------------- labels
@@ -783,6 +788,6 @@ def test_a_value_that_is_revealed_is_told_with_results_alone_and_changes_no_prof
 
 def test_an_item_without_a_listing_teaches_nothing():
     items = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in (1, 2)]
-    bidders = [Bidder("Ann", theory_of_mind="inferred"), Bidder("Ben", rule="minimum-raise")]
+    bidders = [Bidder("Ann", theory_of_mind="inferred"), Bidder("Ben", rule="minimum-raise", persona="downsizing")]
     held = Auction(items=items, bidders=bidders).run().log
     assert [set(note.weights.values()) for note in of_type(held, Profiled)] == [{0.0}, {0.0}]

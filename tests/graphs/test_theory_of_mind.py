@@ -328,7 +328,8 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
 
 @pytest.mark.parametrize("thought", ["plan", "replan", "predict", "profile", "mirror"])
 def test_the_built_in_model_reads_our_own_facts_as_it_reads_those_of_papers(thought):
-    own, paper = (MindSettings(theory_of_mind="second", protocol=one, bounds="told") for one in ("native", "aucarena"))
+    mind = {"theory_of_mind": "second", "bounds": "told", "correct_beliefs": "house"}
+    own, paper = (MindSettings(protocol=protocol, **mind) for protocol in ("native", "aucarena"))
     log, who = trio(theory_of_mind="second").log, {"you": "Ann", "personas": [], "objective": "profit"}
     asked, nodes = THOUGHTS[thought], nodes_of("english", own, MemorySettings())
     for number in [entry.seq for entry in log if isinstance(entry.event, Paused)][1:-1]:

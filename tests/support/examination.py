@@ -59,7 +59,7 @@ BUDGETS: Mapping[str, int] = {
     "contest_believe": 1_900,
     "contest_plan": 1_400,
     "contest_replan": 1_800,
-    "fused": 4_500,
+    "fused": 4_600,
     "learn": 2_300,
     "limit": 2_100,
     "mirror": 4_000,
