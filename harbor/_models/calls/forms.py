@@ -74,6 +74,8 @@ class Forms:
     @property
     def not_taken(self) -> tuple[str, ...]:
         """The settings that are given, and left out as the model does not take them."""
+        if not self.known.passport.not_taken:
+            return ()
         gone = set(self.known.passport.not_taken).difference(self.settings.must_take)
         return tuple(name for name in wished(self.settings) if name in gone)
 
