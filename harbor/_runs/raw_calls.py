@@ -21,6 +21,7 @@ from harbor._models.replies.replay import RawCall
 
 _DIGEST = b', "digest": "'
 _LENGTH = 16
+_FIELDS = tuple(field.name for field in fields(RawCall))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class RawCalls:
 
 def line_of(call: RawCall) -> bytes:
     """Write a call as a line."""
-    told = {field.name: getattr(call, field.name) for field in fields(RawCall)}
+    told = {name: getattr(call, name) for name in _FIELDS}
     if call.message is None:
         del told["message"]
     body = json.dumps(told, default=asdict).encode()[:-1]

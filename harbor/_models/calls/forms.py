@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableBinding
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
@@ -171,7 +172,7 @@ class Forms:
         told = _SHAPE.format(schema=json.dumps(schema_of(reply_type), separators=(",", ":")))
         try:
             if form == "tool":
-                return Asking(form, self._chat.bind_tools([reply_type], tool_choice="any").ainvoke)
+                return Asking(form, _direct(self._chat.bind_tools([reply_type], tool_choice="any")))
             if form == "json":
                 shaped = self._chat.with_structured_output(
                     schema_of(reply_type), method="json_schema", include_raw=True
@@ -180,6 +181,13 @@ class Forms:
         except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
             pass
         return Asking("text", self._chat.ainvoke, told)
+
+
+def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
+    """Give a chat model with what is bound to it, which LangChain would put together anew at each call."""
+    if type(bound) is not RunnableBinding or bound.config or bound.config_factories:
+        return bound.ainvoke
+    return partial(bound.bound.ainvoke, **bound.kwargs)
 
 
 def _marked(invoke: Invoke) -> Invoke:
