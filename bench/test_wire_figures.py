@@ -116,5 +116,7 @@ def test_wall_clock_of_a_chain(benchmark, figure, tmp_path, monkeypatch):
 
     benchmark.pedantic(measure, rounds=1)
     walls = {kind: min(each) for kind, each in took.items()}
-    figure(f"wall clock to latency x chain of {chain}", "", "; ".join(f"{kind} {one:.3f}" for kind, one in walls.items()))
+    figure(
+        f"wall clock to latency x chain of {chain}", "", "; ".join(f"{kind} {one:.3f}" for kind, one in walls.items())
+    )
     figure("wall clock of a sale to as many bare calls", "1.08", f"{walls['over the wire'] / walls['bare SDK']:.3f}")

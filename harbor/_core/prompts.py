@@ -46,11 +46,7 @@ def sent(text: str, facts: str, hints: bool = True) -> str:
 
 @lru_cache(maxsize=TEXTS_KEPT)
 def _sent(text: str, known: frozenset[str], hints: bool) -> str:
-    kept = [
-        part.text
-        for part in _parts(text)
-        if (hints or not part.hint) and (not part.fact or part.fact in known)
-    ]
+    kept = [part.text for part in _parts(text) if (hints or not part.hint) and (not part.fact or part.fact in known)]
     return _EMPTY_LINES.sub("\n\n", "".join(kept))
 
 

@@ -96,7 +96,7 @@ def _as_written() -> Any:
     from openai.resources.chat import AsyncCompletions
 
     class AsWritten(AsyncCompletions):
-        async def create(self, *, extra_body: Any = None, **written: Any) -> Any:  # type: ignore[override]
+        async def create(self, *, extra_body: Any = None, **written: Any) -> Any:
             own = {name: written.pop(name) for name in _OF_THE_PACKAGE if name in written}
             return await super().create(messages=(), **own, extra_body={**written, **(extra_body or {})})
 

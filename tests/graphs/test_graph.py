@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from langgraph.graph.state import CompiledStateGraph
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.graph.state import CompiledStateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
 from harbor._config.auction import MindSettings
