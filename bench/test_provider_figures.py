@@ -1,4 +1,4 @@
-"""What the way to a provider is held to, measured over real sockets: faults, quotas, refusals, processor time.
+"""What the way to a provider is held to, measured over real sockets: faults, quotas, refusals.
 
 The server runs in a process of its own where quotas are measured, but it shares the machine's processors: where those
 are never idle, they are what is measured, not the quota.
@@ -168,7 +168,7 @@ def test_a_quota_is_used_and_not_exceeded(benchmark, figure, tmp_path, executor,
     benchmark.pedantic(measure, rounds=1)
 
 
-# ---------------------------------------------------------------- refusals and processor time
+# ---------------------------------------------------------------- refusals
 
 
 def test_a_wrong_key(benchmark, figure):
@@ -182,30 +182,6 @@ def test_a_wrong_key(benchmark, figure):
             wall = time.perf_counter() - began
             shown = f"{len(server.requests)}, {done.returncode}, {wall:.1f} s"
             figure("a wrong key: requests, exit code, time to exit", "1, 2, 2 s", shown)
-
-    benchmark.pedantic(measure, rounds=1)
-
-
-def test_processor_time_of_a_call(benchmark, figure):
-    """The difference between games over the wire and the same games offline."""
-    rounds, spent = 8, {"offline": 0.0, "wire": 0.0}
-
-    async def held(one: Auction) -> int:
-        return len(of_type((await one.arun()).log, ModelCalled))
-
-    def measure() -> None:
-        made = 0
-        with elsewhere(seed=SEED, latency=0.0, limits={}) as (url, _):
-            kinds = {"offline": game(SEED), "wire": game(SEED, url)}
-            for one in (*kinds.values(), *kinds.values()):
-                asyncio.run(held(one))
-            for _ in range(rounds):
-                for kind, one in kinds.items():
-                    began = time.process_time()
-                    made += asyncio.run(held(one)) * (kind == "wire")
-                    spent[kind] += time.process_time() - began
-        wire, offline = (1000 * spent[kind] / made for kind in ("wire", "offline"))
-        figure("processor time of a call over the wire, ms", "4", f"{wire - offline:.1f} on top of {offline:.1f}")
 
     benchmark.pedantic(measure, rounds=1)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from importlib.resources.abc import Traversable
 from string import Template
 from typing import Any
 
 from harbor._core.dialogue import EXPLAINED, Turn, news
-from harbor._core.prompts import BLANK, chosen, sent
+from harbor._core.prompts import BLANK, TEXTS_KEPT, chosen, sent
 from harbor._core.telling import as_json, block
 from harbor._models.calls.prompt import Prompt, version_of
 from harbor.graphs._context.node import NOTHING_MORE, Facts
@@ -99,5 +100,10 @@ def _told(task: str, facts: Facts, text: str) -> dict[str, Any]:
 
 def _around(text: str, facts: str, wording: Wording) -> tuple[str, str]:
     """Give what a text says before and after its facts, without the parts that are not sent."""
-    before, after = (Template(side).substitute() for side in sent(text, facts, wording.hints).split(BLANK))
+    return _sides(sent(text, facts, wording.hints))
+
+
+@lru_cache(TEXTS_KEPT)
+def _sides(text: str) -> tuple[str, str]:
+    before, after = (Template(side).substitute() for side in text.split(BLANK))
     return before, after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol, cast
 
 from harbor._core.asks import Ask, Pause
@@ -24,29 +25,31 @@ class Step(Protocol):
 
 
 def running(node: ThoughtNode, bidder: BidderContext) -> Step:
-    """Give a node as its graph runs it: if it is worth a call now, in a context of its own."""
-    think = node.run or declared
+    """Give a node as its graph runs it: if it is worth a call now, in a context of its own.
 
-    async def run(state: Any) -> Update:
-        view = replace(state["view"], now=state["ask"], mind=bidder.switches, judged=bidder.judged)
-        state = {**state, "view": told(view, node, bidder.switches.placebo, bidder.seed)}
-        with mistakes_told(bidder.model.bidder, node, bidder.game):
-            if not _worth_a_call(node, bidder, state["view"]):
-                return {}
-        context = bidder.context(node)
-        if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
-            return context.emit(past)
-        try:
-            with mistakes_told(bidder.model.bidder, node, bidder.game):
-                return await think(state, context)
-        except HarborError as error:
-            if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):
-                raise
-            # Nodes run side by side at a pause: one that fails must not stop the others.
-            context.emit(ThoughtFailed(state["view"].name, context.task, str(error)))
+    It is no closure, as LangGraph would search one for graphs.
+    """
+    return partial(_run, node, bidder)
+
+
+async def _run(node: ThoughtNode, bidder: BidderContext, state: Any) -> Update:
+    view = replace(state["view"], now=state["ask"], mind=bidder.switches, judged=bidder.judged)
+    state = {**state, "view": told(view, node, bidder.switches.placebo, bidder.seed)}
+    with mistakes_told(bidder.model.bidder, node, bidder.game):
+        if not _worth_a_call(node, bidder, state["view"]):
             return {}
-
-    return run
+    context = bidder.context(node)
+    if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
+        return context.emit(past)
+    try:
+        with mistakes_told(bidder.model.bidder, node, bidder.game):
+            return await (node.run or declared)(state, context)
+    except HarborError as error:
+        if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):
+            raise
+        # Nodes run side by side at a pause: one that fails must not stop the others.
+        context.emit(ThoughtFailed(state["view"].name, context.task, str(error)))
+        return {}
 
 
 def _worth_a_call(node: ThoughtNode, bidder: BidderContext, view: View) -> bool:

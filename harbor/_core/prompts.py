@@ -40,11 +40,13 @@ def sent(text: str, facts: str, hints: bool = True) -> str:
         facts: of the call, as JSON without spaces. A fact counts at any depth.
         hints: whether to advise.
     """
-    kept = [
-        part.text
-        for part in _parts(_CHOICE.sub("", text))
-        if (hints or not part.hint) and (not part.fact or f'"{part.fact}":' in facts)
-    ]
+    known = frozenset(part.fact for part in _parts(text) if f'"{part.fact}":' in facts)
+    return _sent(text, known, hints)
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def _sent(text: str, known: frozenset[str], hints: bool) -> str:
+    kept = [part.text for part in _parts(text) if (hints or not part.hint) and (not part.fact or part.fact in known)]
     return _EMPTY_LINES.sub("\n\n", "".join(kept))
 
 
@@ -136,8 +138,8 @@ class _Part(NamedTuple):
 
 @lru_cache(maxsize=TEXTS_KEPT)
 def _parts(text: str) -> tuple[_Part, ...]:
-    """Cut a text into its parts."""
-    return tuple(_cut(text))
+    """Cut a text into its parts, without the line that chooses facts."""
+    return tuple(_cut(_CHOICE.sub("", text)))
 
 
 def _cut(text: str) -> Iterator[_Part]:

@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOST_SECONDS = 0.05
 """How far it goes between two looks if nothing is at work here: this is what a pause costs."""
@@ -98,14 +98,14 @@ async def running_timeout(seconds: float) -> AsyncIterator[None]:
     alarm: asyncio.TimerHandle
     async with asyncio.timeout(None) as limit:
 
-        def ring() -> None:
+        def ring(again: Any) -> None:  # not by its own name: that would be a cycle, which keeps all of a call in memory
             nonlocal alarm
             if (left := until - loop_seconds(loop)) > 0:
-                alarm = loop.call_later(left, ring)
+                alarm = loop.call_later(left, again, again)
             else:
                 limit.reschedule(loop.time())
 
-        alarm = loop.call_later(seconds, ring)
+        alarm = loop.call_later(seconds, ring, ring)
         try:
             yield
         finally:

@@ -7,9 +7,10 @@ disk. It takes milliseconds, so it is done for what can't be had again for nothi
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import IO
 
 
@@ -21,6 +22,7 @@ class SyncedFile:
         self._written = self._synced = 0
         self._error: OSError | None = None
         self._one_at_a_time = Lock()
+        self._syncing = ThreadPoolExecutor(1, "sync")  # its thread starts with the first call
 
     def append(self, line: bytes) -> None:
         """Append a line and flush it.
@@ -51,13 +53,9 @@ class SyncedFile:
                 self._synced = written
 
     def sync_soon(self) -> None:
-        """Begin to sync in a thread, so that nobody waits; `sync` tells whether it worked."""
+        """Begin to sync in the thread of this file, so that nobody waits; `sync` tells whether it worked."""
         with suppress(RuntimeError):  # no more threads can be started, so that it is left to `sync`
-            Thread(target=self._quietly).start()
-
-    def _quietly(self) -> None:
-        with suppress(OSError, ValueError):  # ValueError: it has been closed meanwhile, and synced before that
-            self.sync()
+            self._syncing.submit(self.sync)
 
     def close(self) -> None:
         """Sync and close it.
@@ -68,8 +66,8 @@ class SyncedFile:
         try:
             self.sync()
         finally:
-            with self._one_at_a_time:  # a thread may sync it right now
-                self._file.close()
+            self._syncing.shutdown()  # its thread may sync right now
+            self._file.close()
 
 
 def sync_files(*paths: Path) -> None:

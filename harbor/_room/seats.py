@@ -138,12 +138,12 @@ class Seat(BaseChatAgent):
         """Pass the auctioneer's words to the agent and its answer back, or note the failure."""
         if (recorded := self._recorded()) is not None:
             return self._repeat(recorded)
-        heard, self._heard = copied([*messages, *self._heard]), []
+        heard, self._heard = [*messages, *self._heard], []
         await self._admit(cancellation_token)
         self._told = []
         try:
-            with timed():
-                return await self._turn(heard, cancellation_token)
+            with timed():  # a player of Harbor's changes nothing that it hears
+                return await self._turn(heard if self._own else copied(heard), cancellation_token)
         finally:
             self._pay()
 

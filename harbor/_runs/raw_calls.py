@@ -7,7 +7,7 @@ have been paid for. Lines of earlier versions have no digest.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from harbor._models.replies.replay import RawCall
 
 _DIGEST = b', "digest": "'
 _LENGTH = 16
+_FIELDS = tuple(field.name for field in fields(RawCall))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ class RawCalls:
 
 def line_of(call: RawCall) -> bytes:
     """Write a call as a line."""
-    told: dict[str, Any] = asdict(call)
+    told = {name: getattr(call, name) for name in _FIELDS}
     if call.message is None:
         del told["message"]
-    body = json.dumps(told).encode()[:-1]
+    body = json.dumps(told, default=asdict).encode()[:-1]
     return body + _DIGEST + _digest(body) + b'"}\n'
 
 

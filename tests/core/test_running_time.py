@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import sys
+import weakref
 from subprocess import Popen
 from textwrap import indent
 
 import pytest
 
+from harbor._core.running_time import running_timeout
 from support.processes import stopped_and_continued
 
 LIMIT, PAUSE = 0.6, 1.0
@@ -159,3 +163,20 @@ def test_a_process_that_is_stopped_loses_no_time(body, stops, pause):
     program = BEGINNING.replace("BODY", indent(body, " " * 8))
     with Popen([sys.executable, "-c", program]) as running:
         assert stopped_and_continued(running, pause) == (stops, 0)
+
+
+async def test_what_has_ended_in_time_is_freed_at_once():
+    async def timed():
+        async with running_timeout(60):
+            await asyncio.sleep(0)
+
+    gc.disable()
+    try:
+        task = asyncio.create_task(timed())
+        await task
+        ended = weakref.ref(task)
+        del task
+        await asyncio.sleep(0)  # the event loop lets go of it
+        assert ended() is None
+    finally:
+        gc.enable()

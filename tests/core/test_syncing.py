@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import suppress
 
 import pytest
@@ -32,6 +33,35 @@ def test_what_is_synced_soon_is_safe_when_the_file_is_closed(tmp_path):
             file.sync_soon()
         file.close()
     assert safe(tmp_path / "calls") == 100
+
+
+def test_one_thread_syncs_all_that_is_to_be_synced_soon_and_ends_with_the_file(tmp_path, monkeypatch):
+    before, sync, threads = set(threading.enumerate()), os.fsync, set()
+    monkeypatch.setattr(os, "fsync", lambda handle: threads.add(threading.current_thread()) or sync(handle))
+    file = SyncedFile((tmp_path / "calls").open("ab"))
+    for _ in range(20):
+        file.append(b"line\n")
+        file.sync_soon()
+        while file._synced < file._written:
+            pass
+    assert threads == set(threading.enumerate()) - before
+    assert len(threads) == 1
+    file.close()
+    assert set(threading.enumerate()) == before
+
+
+def test_where_no_thread_can_be_started_a_line_is_safe_when_it_has_to_be(tmp_path, monkeypatch):
+    def none_left(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", none_left)
+    with synced_sizes() as safe:
+        file = SyncedFile((tmp_path / "calls").open("ab"))
+        file.append(b"one\n")
+        file.sync_soon()
+        assert safe(tmp_path / "calls") == 0
+        file.close()
+    assert safe(tmp_path / "calls") == 4
 
 
 def test_an_error_of_the_disk_is_told_however_often_it_is_asked_for(tmp_path, monkeypatch):

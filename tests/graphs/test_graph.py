@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.graph.state import CompiledStateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
 from harbor._config.auction import MindSettings
@@ -255,6 +256,20 @@ def test_nobody_replans_who_can_pay_for_nothing_any_more(correct_beliefs):
 
 def test_a_pause_wants_no_answer():
     assert act(Desk().mind(), Pause("Ann"), opening()) is None
+
+
+async def test_a_node_that_is_alone_on_an_occasion_answers_what_its_graph_answers():
+    player = GraphBidder(Desk().mind(planning="none"))
+    alone = await player.act(ask(), opening())
+    assert alone == (await player.graph.ainvoke({"ask": ask(), "view": player._view}))["answer"]
+
+
+@pytest.mark.parametrize(("strategy", "runs"), [("off", 0), ("on", 1)])
+async def test_a_graph_is_run_where_several_nodes_follow_each_other(strategy, runs, monkeypatch):
+    entered, ainvoke = [], CompiledStateGraph.ainvoke
+    monkeypatch.setattr(CompiledStateGraph, "ainvoke", lambda *given: entered.append(given) or ainvoke(*given))
+    assert await GraphBidder(Desk().mind(strategy=strategy)).act(ask(), opening())
+    assert len(entered) == runs
 
 
 def test_without_a_plan_the_opening_pause_asks_nothing():

@@ -485,7 +485,7 @@ def test_a_model_is_not_told_that_want_of_money_is_giving_up():
     for folder in (ENGLISH, PROMPTS):
         assert "could not pay" not in (folder / "profile.md").read_text()
     told = " ".join((ENGLISH / "profile.md").read_text().split())
-    assert '"cannot afford": it had no money for the next bid. Its highest bid is only a lower bound.' in told
+    assert '("cannot afford"), it might have gone further: then its highest bid is only a lower bound.' in told
 
 
 class Broken(BaseChatAgent):

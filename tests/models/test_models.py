@@ -1,6 +1,7 @@
 """The doorway to models: every call is counted, every reply validated, every complaint sent back."""
 
 import asyncio
+import gc
 import itertools
 import json
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._core.redaction import redact
 from harbor._games.english.thoughts import PROMPTS
+from harbor._models.calls.call import Call
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.providers import settings_of
@@ -116,6 +118,16 @@ def test_a_good_reply_is_one_call():
             form="text",
         )
     ]
+
+
+def test_a_call_that_has_ended_is_freed_at_once():
+    gc.collect()
+    gc.disable()
+    try:
+        Desk(Scripted(replies=[GOOD]), use="mine").ask()
+        assert not [one for one in gc.get_objects() if isinstance(one, Call)]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("repairs", [0, 1, 3])

@@ -6,10 +6,17 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from langchain_core.messages import AIMessage
+from openai._utils import is_given
+from openai.resources.chat.completions import completions
 
+from harbor import ModelSettings
+from harbor._core.decisions import BidReply
 from harbor._core.errors import ModelError
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
+from harbor._models.connections import connected
+from harbor._models.providers import open_chat
 from support.formats import FORMATS, SEED, asked, auction, retries, spoken, told
 from support.leaping import LIMIT, run_leaping
 from support.providers import BROKEN, STUCK, TRANSIENT, Faults, provider
@@ -35,6 +42,40 @@ def test_a_run_over_the_wire_is_the_one_that_is_held_offline(form, offline):
         assert asked(run.log) == asked(offline.log)
         assert len(server.requests) == len(of_type(run.log, ModelCalled))
         assert server.is_left()
+
+
+SETTINGS = {
+    "plain": {},
+    "sampled": {"temperature": 0.5, "max_tokens": 300, "seed": 7},
+    "extra": {"extra": {"extra_body": {"top_k": 4, "n": 1}, "model_kwargs": {"user": "me", "extra_query": {"a": "b"}}}},
+    "streamed": {"extra": {"streaming": True}},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+async def test_a_request_over_connections_of_a_run_is_the_one_that_the_package_sends(settings, monkeypatch):
+    walked = []
+
+    async def walk(data, kind):
+        walked.append(data)
+        return await transform(data, kind)
+
+    transform = completions.async_maybe_transform
+    monkeypatch.setattr(completions, "async_maybe_transform", walk)
+    answer = AIMessage("", tool_calls=[{"name": "BidReply", "args": {"action": "withdraw"}, "id": "1"}])
+    with provider(answer=lambda _: answer) as server:
+        chat = open_chat("mine", ModelSettings(**spoken("openai chat", server) | SETTINGS[settings]), SEED)
+        server.streams = settings == "streamed"
+        asking = chat.bind_tools([BidReply], tool_choice="any")
+        said = [await asking.ainvoke("What do you bid?")]
+        async with connected([chat]):
+            said.append(await asking.ainvoke("What do you bid?"))
+        theirs, ours = server.requests
+    assert theirs.body == ours.body
+    assert theirs.path == ours.path
+    assert {**theirs.headers, "content-length": ""} == {**ours.headers, "content-length": ""}
+    assert said[0].tool_calls[0]["args"] == said[1].tool_calls[0]["args"]
+    assert [bool(data["messages"]) and is_given(data["tools"]) for data in walked] == [True, False]
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -126,9 +126,10 @@ def call(view: View, *, in_turns: bool = False) -> Row:
 
 def turns(view: View) -> list[Turn] | None:
     """Give the earlier calls on this item with what was answered; None for a bidder that is in no dialogue."""
-    mind, ask, now = view.mind, cast(Ask, view.now), bidding_on(view.part)
+    mind, ask = view.mind, cast(Ask, view.now)
     if mind.context == "fresh":
         return None
+    now = bidding_on(view.part)
     before, view = [_planned(view)] if view.plan else [], without_priorities(view)
     for bidding, strategy, decided, refused in now.spoken if now else ():
         known = _standing(view, bidding, bidding.minimum, view.budget) | in_words(ask, mind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from harbor._core.asks import Bid, Withdraw
 from harbor._core.events import BidderWithdrew, Event
 from harbor._core.thoughts import Decided, LimitSet, Strategized
 from harbor._games.english.events import ItemOpened, PriceLowered, RoundClosed
-from harbor._games.part import Part, changed
+from harbor._games.part import Part
 
 
 class Withdrawal(NamedTuple):
@@ -68,39 +68,40 @@ def bidding_on(part: Part | None) -> LotBidding | None:
 
 def bidding_of(events: Iterable[Event]) -> LotBidding | None:
     """Fold the events about one item."""
-    bidding: LotBidding | None = None
+    told: Fields = {}
     for event in events:
         if isinstance(event, ItemOpened | PriceLowered):
-            spoken = bidding.spoken if bidding else ()
-            bidding = LotBidding(event.start, event.increment, spoken=spoken)
-        elif bidding is not None and (change := CHANGES.get(type(event))):
-            bidding = changed(bidding, change(bidding, event))
-    return bidding
+            told = {"start": event.start, "increment": event.increment, "spoken": told.get("spoken", ())}
+        elif told and (change := CHANGES.get(type(event))):
+            told |= change(told, event)
+    return LotBidding(**told) if told else None
 
 
 Fields = dict[str, Any]
+"""Fields of a bidding, as far as they are told: making one at each event would cost more than all that is folded."""
 
 
-def _acted(bidding: LotBidding, event: Acted) -> Fields:
+def _acted(told: Fields, event: Acted) -> Fields:
     if isinstance(event.act, Withdraw):
-        return _out(bidding, event.bidder, event.act.reason)
+        return _out(told, event.bidder, event.act.reason)
     if not isinstance(event.act, Bid):
         return {}
-    return {"bids": (*bidding.bids, (event.round, event.bidder, event.act.amount))}
+    return {"bids": (*told.get("bids", ()), (event.round, event.bidder, event.act.amount))}
 
 
-def _out(bidding: LotBidding, bidder: str, reason: str) -> Fields:
-    return {"withdrawn": {**bidding.withdrawn, bidder: Withdrawal(bidding.minimum, reason)}}
+def _out(told: Fields, bidder: str, reason: str) -> Fields:
+    return {"withdrawn": {**told.get("withdrawn", {}), bidder: Withdrawal(LotBidding(**told).minimum, reason)}}
 
 
-def _decided(bidding: LotBidding, event: Decided) -> Fields:
-    spoken = Spoken(replace(bidding, spoken=()), bidding.strategy, event, bidding.refused)
-    return {"reasons": event.reasons, "spoken": (*bidding.spoken, spoken), "refused": ""}
+def _decided(told: Fields, event: Decided) -> Fields:
+    bidding = LotBidding(**told | {"spoken": ()})
+    spoken = Spoken(bidding, bidding.strategy, event, bidding.refused)
+    return {"reasons": event.reasons, "spoken": (*told["spoken"], spoken), "refused": ""}
 
 
-CHANGES: Mapping[type[Event], Callable[[LotBidding, Any], Fields]] = {
+CHANGES: Mapping[type[Event], Callable[[Fields, Any], Fields]] = {
     Acted: _acted,
-    BidderWithdrew: lambda bidding, event: _out(bidding, event.bidder, event.reason),
+    BidderWithdrew: lambda told, event: _out(told, event.bidder, event.reason),
     RoundClosed: lambda _, event: {"leader": event.leader, "price": event.price},
     Strategized: lambda _, event: {"strategy": event},
     Decided: _decided,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -58,7 +59,8 @@ class Call:
     way: Way = field(init=False)
 
     def __post_init__(self) -> None:
-        self.requests = Requests(self._messages, self.shape, self.model.reply)
+        messages = partial(_messages, self.prompt, self.repaired)  # no method of a call, which would hold itself
+        self.requests = Requests(messages, self.shape, self.model.reply)
         self._turn_to(self.model.ways)
 
     def _turn_to(self, pool: Pool) -> None:
@@ -74,7 +76,7 @@ class Call:
             if (cache := self._cache) is not None:
                 cache.count(self._recorded_request(self.recorded))
             return self._replayed(self.recorded)
-        words = texts(self._messages(self._first()))
+        words = texts(self.requests.messages(self._first()))
         question = question_of(self.model.bidder, self.prompt.name, self.attempt, words)
         self.probes_before, self.lost_before = self.model.replay.in_vain(question)
         said = await self._answered()
@@ -88,7 +90,8 @@ class Call:
             return None
         pools, wanted = self.model.ways.every(), self.model.reply
         asked = (asking for pool in pools for asking in pool.ways[0].forms.every(self.shape, wanted))
-        words = [texts(self._messages(asking)) for asking in {(one.told, one.named): one for one in asked}.values()]
+        ways = {(one.told, one.named): one for one in asked}.values()
+        words = [texts(self.requests.messages(asking)) for asking in ways]
         recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
         if recorded is not None and recorded.fallback:
             self._turn_to(self.model.ways.named(recorded.fallback))
@@ -137,7 +140,7 @@ class Call:
         return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
 
     def _request(self, asking: Asking, left_out: tuple[str, ...]) -> CallRequest:
-        words = [[message.type, str(message.content)] for message in self._messages(asking)]
+        words = [[message.type, str(message.content)] for message in self.requests.messages(asking)]
         settings = self.pool.ways[0].forms.sent_without(left_out)
         return CallRequest(settings, asking.form, self.shape.schema, words, self.attempt, left_out)
 
@@ -156,7 +159,7 @@ class Call:
     async def _paid(self) -> Said:
         """Make the call; one that fails is logged, in the form and the words that were tried first."""
         asking = self._first()
-        words = texts(self._messages(asking))
+        words = texts(self.requests.messages(asking))
         if self.model.budget is not None and not self.admitted:
             with _waiting(self.way.line):  # others' calls are not the bidder's own time
                 await self.model.budget.admit()
@@ -172,11 +175,6 @@ class Call:
             if self.model.play_on and unanswered and not isinstance(error.__cause__, Gone):
                 raise CallFailed(str(error)) from error
             raise
-
-    def _messages(self, asking: Asking) -> list[BaseMessage]:
-        earlier = [said for turn in self.prompt.earlier for said in (HumanMessage(turn[0]), AIMessage(turn[1]))]
-        first = SystemMessage(self.prompt.system + asking.told)
-        return [first, *earlier, HumanMessage(self.prompt.human + asking.named), *self.repaired]
 
     async def _sent(self, words: list[str]) -> Said:
         tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
@@ -254,6 +252,12 @@ class Call:
             lost=self.lost_before + self.requests.lost,
             answer_id=str(said.message.response_metadata.get("id", "")),
         )
+
+
+def _messages(prompt: Prompt, repaired: Sequence[BaseMessage], asking: Asking) -> list[BaseMessage]:
+    earlier = [said for turn in prompt.earlier for said in (HumanMessage(turn[0]), AIMessage(turn[1]))]
+    first, last = SystemMessage(prompt.system + asking.told), HumanMessage(prompt.human + asking.named)
+    return [first, *earlier, last, *repaired]
 
 
 def _waiting(line: Line | None) -> AbstractContextManager[None]:

@@ -10,13 +10,13 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableBinding
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
@@ -106,6 +106,8 @@ class Forms:
     @property
     def not_taken(self) -> tuple[str, ...]:
         """The settings that are given, and left out as the model does not take them."""
+        if not self.known.passport.not_taken:
+            return ()
         gone = set(self.known.passport.not_taken).difference(self.settings.must_take)
         return tuple(name for name in wished(self.settings) if name in gone)
 
@@ -199,7 +201,7 @@ class Forms:
         told, named = _in_words(shape)
         try:
             if form == "tool":
-                return Asking(form, self._with_tools(shape).ainvoke)
+                return Asking(form, _direct(self._with_tools(shape)))
             if form == "json":
                 shaped = self._chat.with_structured_output(
                     schema_of(shape.kind), method="json_schema", include_raw=True
@@ -223,6 +225,13 @@ def _in_words(shape: Shape) -> tuple[str, str]:
     if len(schemas) == 1:
         return _SHAPE + _ONE.format(schema=schemas[0]), ""
     return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _NAMED.format(name=shape.kind.__name__)
+
+
+def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
+    """Give a chat model with what is bound to it, which LangChain would put together anew at each call."""
+    if type(bound) is not RunnableBinding or bound.config or bound.config_factories:
+        return bound.ainvoke
+    return partial(bound.bound.ainvoke, **bound.kwargs)
 
 
 def _marked(invoke: Invoke) -> Invoke:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 
 from pydantic import BaseModel
+
+from harbor._core.prompts import TEXTS_KEPT
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Prompt:
     offered: tuple[type[BaseModel], ...] = ()
 
 
+@lru_cache(TEXTS_KEPT)
 def version_of(text: str) -> str:
     """Hash the unfilled text of a prompt to 12 hex digits."""
     return sha256(text.encode()).hexdigest()[:12]

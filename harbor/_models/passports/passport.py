@@ -57,23 +57,21 @@ class Passport:
         today = datetime.now(UTC).date().isoformat()
         snapshot = answer.snapshot[:LONGEST_NAME]
         named = self.snapshots if not snapshot or snapshot in self.snapshots else (*self.snapshots, snapshot)
-        shown = replace(
-            self,
-            thinks=tuple(sorted({*self.thinks, *answer.thinks})),
-            snapshots=named[-MOST_SNAPSHOTS:],
-            first=self.first or today,
-            last=today,
-        )
-        if answer.seconds is None:
-            return shown
-        return replace(
-            shown,
-            calls=self.calls + 1,
-            output_tokens=self.output_tokens + answer.output_tokens,
-            reasoning_tokens=self.reasoning_tokens + answer.reasoning_tokens,
-            seconds=round(self.seconds + answer.seconds, 3),
-            slowest=round(max(self.slowest, answer.seconds), 3),
-        )
+        shown: dict[str, Any] = {
+            "thinks": tuple(sorted({*self.thinks, *answer.thinks})),
+            "snapshots": named[-MOST_SNAPSHOTS:],
+            "first": self.first or today,
+            "last": today,
+        }
+        if answer.seconds is not None:
+            shown |= {
+                "calls": self.calls + 1,
+                "output_tokens": self.output_tokens + answer.output_tokens,
+                "reasoning_tokens": self.reasoning_tokens + answer.reasoning_tokens,
+                "seconds": round(self.seconds + answer.seconds, 3),
+                "slowest": round(max(self.slowest, answer.seconds), 3),
+            }
+        return replace(self, **shown)
 
 
 @dataclass(frozen=True, slots=True)
