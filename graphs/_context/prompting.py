@@ -74,10 +74,12 @@ def fill(
     if wording.one_beginning:
         asked, after_known = "", f"\n\n{(asked + after_known).strip()}"
         turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # what changes comes last
+    # Last stands the catalog, which some calls lack.
+    stays = {**who, **shared} if wording.one_beginning else {**shared, **who}
     *before, last = (block(turn, wording.form) for turn in news(turns))
     return Prompt(
         name=task,
-        system=f"{rules}{asked}{told}{block({**shared, **who}, wording.form)}{after_names}",
+        system=f"{rules}{asked}{told}{block(stays, wording.form)}{after_names}",
         human=f"{last}{after_known}",
         version=version_of(opening + told + wanted),
         earlier=tuple((asked, turn.answer) for asked, turn in zip(before, earlier or (), strict=True)),

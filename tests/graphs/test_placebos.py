@@ -45,7 +45,7 @@ ARMS: Mapping[str, Mapping[str, Any]] = {
 }
 CONCLUDED = {"forecasts", "strategy", "strategy_reasons"}
 """What theory of mind and the strategy that follows from it add to the prompt of a bid."""
-EXPLAINED = {"rivals", "shares_of_you", "forecasts", "expected_interest_of_yours", "strategy"}
+EXPLAINED = {"catalog", "rivals", "shares_of_you", "forecasts", "expected_interest_of_yours", "strategy"}
 """What its texts explain besides: all calls of a bidder begin alike, so this is what any of them may be told."""
 
 

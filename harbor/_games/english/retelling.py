@@ -15,6 +15,8 @@ from harbor.personas._catalog.traits import from_percent, in_percent
 
 Answer = Callable[[Facts, Simulated, Random], Values]
 Row = Mapping[str, Any]
+NOT_LISTED: Row = {"item": "", "start": 0, "estimate": 0}
+"""An item of a long sale that is over and listed no more: it tells nothing of who bid on it."""
 
 
 def retold(answer: Answer) -> Answer:
@@ -70,7 +72,9 @@ def _to_come(facts: Facts, rows: Mapping[str, Row], over: int) -> Values:
 def _account(facts: Facts, rows: Mapping[str, Row], over: Sequence[Row]) -> Values:
     """Tell the money left where it is not told, what was won by whom, and what is new to a belief."""
     known: Values = {}
-    if "budget" not in facts and "belief" not in facts:
+    if "belief" in facts and "over" not in facts:
+        known["budget"] = facts["belief"]["budget"]
+    elif "budget" not in facts and "over" not in facts:
         earlier = facts.get("earlier_results", {}).get("wins", ())
         paid = [float(row["paid"]) for row in earlier if row["bidder"] == facts["you"]]
         paid += [float(row["price"]) for row in over if row["winner"] == facts["you"]]
@@ -105,7 +109,7 @@ def _records(facts: Facts, rows: Mapping[str, Row], over: Sequence[Row], catalog
         return {
             "bidder": way["bidder"],
             **_true_per_estimate(facts.get("earlier_results"), rows, before),
-            "item": {"listing": "", **rows[way["item"]]},
+            "item": {"listing": "", **rows.get(way["item"], NOT_LISTED)},
             "bids": bids[way["item"]],
             "declined_at": way.get("declined_at"),
             "won": way["ended"] == "won",

@@ -35,10 +35,12 @@ def explains(view: View) -> Iterator[str]:
     mind = view.mind
     yield from ("results", "true_value") if view.values_revealed else ("results",)
     yield from ("leader",) if mind.bidding == "call" else ()
-    yield from ("budget", "minimum") if mind.bounds == "told" else ("starting_price",)
+    yield "minimum" if mind.bounds == "told" else "starting_price"
+    yield from ("in_words",) if mind.reply == "text" else ()
     if mind.planning != "none":
         yield "priorities"
     if mind.theory_of_mind != "none":
+        yield from ("catalog",) if mind.profiles or view.profiles else ()
         yield from ("rivals", "shares", *(("shares_of_you",) if mind.theory_of_mind == "second" else ()))
         if mind.predict:
             yield "forecasts"
@@ -115,8 +117,7 @@ def rivals(view: View) -> Row:
         row: Row = {"rival": rival, "spent": view.spent(rival), "shares": shares(view, profiles.get(rival, {}))}
         rows.append({**row, "shares_of_you": shares(view, mirrors[rival])} if rival in mirrors else row)
     known: Row = {"rivals": rows}
-    is_known = any(row["shares"] or row.get("shares_of_you") for row in rows)
-    return {**known, "catalog": view.catalog} if is_known else known
+    return {**known, "catalog": view.catalog} if profiles or mirrors else known
 
 
 def shares(view: View, profile: Any) -> dict[str, float]:
@@ -151,9 +152,10 @@ def plan(view: View) -> Row:
 
 def replan(view: View) -> Row:
     """Tell, besides, how much everyone has earned; or one's own account, where nobody corrects it."""
-    held = facts.belief(facts.current_belief(view), long_over(view))
-    own = {"belief": held} if view.mind.correct_beliefs != "house" else {"profits": held["profits"]}
-    return {**plan(view), **own}
+    held, known = facts.belief(facts.current_belief(view), long_over(view)), plan(view)
+    if view.mind.correct_beliefs == "house":
+        return {**known, "profits": held["profits"]}
+    return {**{name: fact for name, fact in known.items() if name != "budget"}, "belief": held}
 
 
 def _of_rivals(view: View) -> Row:
