@@ -60,7 +60,7 @@ def timeless(log):
 @pytest.mark.parametrize("latency", [0.0, 0.02])
 def test_a_failing_replan_leaves_the_belief_beside_it_alone(latency):
     log = held(latency=latency, fails=("replan",))
-    assert [believed.bidder for believed in of_type(log, Believed)] == ["Ann", "Ben"] * 3
+    assert [believed.bidder for believed in of_type(log, Believed)] == ["Ann", "Ben"] * 2
     assert {failed.purpose for failed in of_type(log, ThoughtFailed)} == {"replan"}
     assert not of_type(log, SeatFailed)
 
@@ -80,7 +80,7 @@ def test_a_belief_that_failed_is_caught_up_with_at_the_next_pause():
             return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
     beliefs = of_type(held(model=Forgetful()), Believed)
-    assert [believed.closed for believed in beliefs[::2]] == [("Item 1", "Item 2"), ("Item 3",)]
+    assert [believed.closed for believed in beliefs[::2]] == [("Item 1", "Item 2")]
     assert sum(believed.errors_self + believed.errors_others for believed in beliefs) == 0
 
 
@@ -137,7 +137,9 @@ class Distracted(SimulatedChat):
 
 def profiled_sale(latency=0.0):
     ann = Bidder("Ann", model="distracted", theory_of_mind="second")
-    auction = Auction(items=houses(3), bidders=[ann, Bidder("Ben"), Bidder("Cho")], failed_calls="play on")
+    auction = Auction(
+        items=houses(3), bidders=[ann, Bidder("Ben", persona="downsizing"), Bidder("Cho")], failed_calls="play on"
+    )
     return auction.run(models={"distracted": Distracted(settings=Simulated(latency_seconds=latency))}).log
 
 
@@ -158,8 +160,8 @@ def test_a_profile_that_failed_is_caught_up_with_at_the_next_pause():
 
 def test_pictures_that_failed_are_caught_up_with_at_the_next_pause(tmp_path):
     log = profiled_sale()
-    _, second, third = (sold.item for sold in of_type(log, ItemSold))
-    assert [mirrored.closed for mirrored in of_type(log, Mirrored)] == [second, second, third, third]
+    second = of_type(log, ItemSold)[1].item  # after the last item nobody asks for pictures
+    assert [mirrored.closed for mirrored in of_type(log, Mirrored)] == [second, second]
 
 
 @pytest.mark.slow

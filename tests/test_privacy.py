@@ -284,7 +284,7 @@ def test_no_true_value_is_in_a_prompt_before_the_hammer(telling_run):
             leaks += [item for item, value in hidden.items() if amount(value)[0] in prompt]
             told |= {item for item, value in TRUE_VALUES.items() if amount(value)[0] in prompt}
     assert leaks == []
-    assert told == set(TRUE_VALUES)
+    assert told == set(list(TRUE_VALUES)[:-1])  # after the last item nothing is asked
 
 
 def test_no_true_value_is_spoken_before_the_hammer(telling_run):

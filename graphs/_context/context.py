@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypedDict
@@ -16,10 +15,9 @@ from harbor._config.models import ModelSettings, ReplyForm
 from harbor._config.protocol import ProtocolSettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.decisions import without_reasons
-from harbor._core.errors import ConfigError, RunFolderError
+from harbor._core.errors import ConfigError
 from harbor._core.events import Event, EventSink
 from harbor._core.finding import find
-from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
 from harbor._games.bidder_view import View
 from harbor._games.game import Game, Thought
 from harbor._games.replies import Reply
@@ -37,21 +35,6 @@ from harbor.memory._bidder.bidder_memory import BidderMemory
 def form_of(protocol: ProtocolSettings) -> ReplyForm | None:
     """Give the one form that a bidder wants replies in; None: as the settings of its model say."""
     return None if protocol.reply == "model" else protocol.reply
-
-
-@contextmanager
-def enough_files(bidder: str) -> Iterator[None]:
-    """Break the run off where no more files can be opened: what a bidder would do without them is no play of its.
-
-    Raises:
-        RunFolderError: it says what to allow.
-    """
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in OUT_OF_HANDLES:
-            raise
-        raise RunFolderError(f"bidder {bidder!r} can't think: {ALLOW_MORE}, then resume the run") from error
 
 
 def folded(view: View | None, news: View | Iterable[Event]) -> View:

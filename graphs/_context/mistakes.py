@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from harbor._core.errors import CodeError, HarborError, placed
-from harbor._core.handles import OUT_OF_HANDLES
+from harbor._core.errors import CodeError, HarborError, RunFolderError, placed
+from harbor._core.handles import ALLOW_MORE, OUT_OF_HANDLES
 from harbor._games.bidder_view import Fold, Folds
 from harbor.graphs._context.node import ThoughtNode
 
@@ -30,6 +30,21 @@ def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
             raise CodeError(f"bidder {bidder!r}: {lacks(node, game, error)}") from error
         who = f"bidder {bidder!r}: the node {node.name!r}"
         raise CodeError(f"{who} has a mistake in its code ({placed(error)}); mend it") from error
+
+
+@contextmanager
+def enough_files(bidder: str) -> Iterator[None]:
+    """Break the run off where no more files can be opened: what a bidder would do without them is no play of its.
+
+    Raises:
+        RunFolderError: it says what to allow.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in OUT_OF_HANDLES:
+            raise
+        raise RunFolderError(f"bidder {bidder!r} can't think: {ALLOW_MORE}, then resume the run") from error
 
 
 def lacks(node: ThoughtNode, game: str, error: Exception) -> str:

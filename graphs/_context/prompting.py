@@ -63,9 +63,7 @@ def fill(
     if not wording.hints:
         turns = [_without(ADVICE, turn) for turn in turns]
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
-    earlier_known = [{name: fact for name, fact in turn.items() if name not in REFUSAL} for turn in turns[:-1]]
-    known = {**shared, **who, **answered, **dict.fromkeys(parts)}
-    everything = "".join(map(as_json, (known, *earlier_known, turns[-1])))
+    everything = _everything({**shared, **who, **answered, **dict.fromkeys(parts)}, turns)
     if earlier is not None:
         tells = (*tells, EXPLAINED[wording.form])
     told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""
@@ -84,6 +82,12 @@ def fill(
         version=version_of(opening + told + wanted),
         earlier=tuple((asked, turn.answer) for asked, turn in zip(before, earlier or (), strict=True)),
     )
+
+
+def _everything(known: Facts, turns: Sequence[Facts]) -> str:
+    """Write down all that is known at a call; why an earlier answer was refused is known no longer."""
+    before = [{name: fact for name, fact in turn.items() if name not in REFUSAL} for turn in turns[:-1]]
+    return "".join(map(as_json, (known, *before, turns[-1])))
 
 
 def _without(name: str, facts: Any) -> Any:

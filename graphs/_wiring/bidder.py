@@ -10,7 +10,8 @@ from langgraph.graph.state import CompiledStateGraph
 
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor.graphs._context.context import BidderContext, ThoughtState, enough_files
+from harbor.graphs._context.context import BidderContext, ThoughtState
+from harbor.graphs._context.mistakes import enough_files
 from harbor.graphs._context.node import OCCASIONS, Occasion
 from harbor.graphs._context.steps import running
 from harbor.graphs._wiring.built_in import NODES

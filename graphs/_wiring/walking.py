@@ -13,7 +13,8 @@ from typing import Any
 from harbor._config.auction import MemorySettings
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
-from harbor.graphs._context.context import BidderContext, enough_files, folded
+from harbor.graphs._context.context import BidderContext, folded
+from harbor.graphs._context.mistakes import enough_files
 from harbor.graphs._context.node import OCCASIONS
 from harbor.graphs._context.steps import running
 from harbor.graphs._wiring.mind import first_view, levels, nodes_of, occasion_of

@@ -29,7 +29,7 @@ from harbor._core.log import Log, of_type
 from harbor._core.log_lines import event_json, event_of
 from harbor._core.players import SeatReply
 from harbor._core.thoughts import Decided, Planned
-from harbor._games.english.events import ItemSold, ItemUnsold, PriceLowered, SaleOpened, ValueRevealed
+from harbor._games.english.events import ItemSold, ItemUnsold, PriceLowered, SaleOpened, ValueRevealed, rules_in_words
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
 from harbor._games.mechanism import fold
@@ -391,7 +391,7 @@ def test_nothing_private_is_said_aloud(event):
 def test_what_happens_in_public_is_said_aloud():
     assert (
         announce(SaleOpened(("Ann",), (Lot("Vase", Decimal(1250)),), "price"))
-        == "Welcome, Ann; for sale, in this order: Vase from $1,250."
+        == f"Welcome, Ann; for sale, in this order: Vase from $1,250. {rules_in_words(False)}"
     )
     assert (
         announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1)))

@@ -11,7 +11,7 @@ from harbor._config.auction import Simulated
 from harbor._core.dialogue import Turn
 from harbor._games.answering import Row, chosen, profiles, recalled, weights_over
 from harbor._games.bidder_view import View
-from harbor._games.english import facts, policy, standing
+from harbor._games.english import facts, policy, standing, thought_facts
 from harbor._games.english.retelling import retold
 from harbor._games.game import Facts, Thought, Values
 from harbor._games.replies import BeliefReply, FusedReply, LimitReply, Plan, covers
@@ -112,7 +112,7 @@ def _thought(
     when: Callable[[View], bool] | None = None,
     **more: Any,
 ) -> Thought:
-    of_own = getattr(standing, name)
+    of_own = getattr(thought_facts, name)
 
     def told(view: View, *about: Any, **known: Any) -> Facts:
         return of_own(view, *about, **known) if own(view) else of_paper(view, *about, **known)  # type: ignore[no-any-return]
@@ -126,7 +126,7 @@ def _covers(reply: Plan, view: View) -> str:
 
 
 def _turns(view: View) -> Sequence[Turn] | None:
-    return standing.turns(view) if own(view) else facts.turns(view)
+    return thought_facts.turns(view) if own(view) else facts.turns(view)
 
 
 THOUGHTS: Mapping[str, Thought] = {
