@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from importlib.resources.abc import Traversable
 from string import Template
@@ -34,7 +34,7 @@ def fill(
     wording: Wording = USUAL,
     earlier: Sequence[Turn] | None = None,
     noted: Facts = NOTHING_MORE,
-    explained: Collection[str] = (),
+    explained: Iterable[str] = (),
     parts: Sequence[str] = (),
 ) -> Prompt:
     """Fill a prompt: all that its files say before their facts, then who asks, then the facts of this call.

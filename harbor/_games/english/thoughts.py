@@ -115,7 +115,7 @@ def _thought(
     of_own = getattr(thought_facts, name)
 
     def told(view: View, *about: Any, **known: Any) -> Facts:
-        return of_own(view, *about, **known) if own(view) else of_paper(view, *about, **known)  # type: ignore[no-any-return]
+        return of_own(view, *about, **known) if own(view) else of_paper(view, *about, **known)
 
     return Thought(prompt=PROMPTS / f"{name}.md", facts=told, answer=retold(answer), when=when, **more)
 
