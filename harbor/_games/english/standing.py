@@ -177,6 +177,21 @@ def mirror(view: View, items: Sequence[str]) -> Row:
     return {**told, "catalog": view.catalog, "your_bidding": ways, "shares_of_you": of_you}
 
 
+def all_rivals(view: View, items: Sequence[str], asked: Sequence[str], *, mirrors: bool, forecasts: bool) -> Row:
+    """Tell how all bid on the items that are over, what is known of the rivals, and what is for sale next."""
+    rows = [{name: fact for name, fact in row.items() if name != "shares_of_you"} for row in rivals(view)["rivals"]]
+    if mirrors:
+        rows = [{**row, "shares_of_you": shares(view, view.mirrors.get(row["rival"], {}))} for row in rows]
+    bidders = [*asked, view.name] if mirrors else asked
+    known: Row = {
+        **_bidding_on(view, items),
+        "catalog": view.catalog,
+        "how_far": [_way_of(view, item, bidder) for item in items for bidder in bidders],
+        "rivals": [row for row in rows if row["rival"] in asked],
+    }
+    return {**known, **({"next_item": view.coming[0].name, **_money(view)} if forecasts else {})}
+
+
 def _so_far(view: View, rival: str) -> dict[str, float]:
     return shares(view, view.profiles.get(rival, {}))
 
