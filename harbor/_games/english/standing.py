@@ -124,13 +124,13 @@ def shares(view: View, profile: Any) -> dict[str, float]:
 
 def now(view: View) -> Row:
     """Tell what is on sale or comes next, the money left, and the plan."""
-    known: Row = {"item": view.coming[0].name if view.coming else "", **_money(view)}
+    known: Row = {"item": view.coming[0].name if view.coming else "", **money(view)}
     if view.plan:
         known |= {"plan": view.plan, "priorities": _priorities(view)}
     return known
 
 
-def _money(view: View) -> Row:
+def money(view: View) -> Row:
     """Tell the money left; where bounds are untold, the results tell what it can be worked out from."""
     return {"budget": view.budget} if view.mind.bounds == "told" else {}
 
@@ -160,49 +160,34 @@ def _of_rivals(view: View) -> Row:
 
 def predict(view: View) -> Row:
     """Tell what is for sale next, and what is known of the rivals."""
-    return {**standing(view), **rivals(view), "item": view.coming[0].name if view.coming else "", **_money(view)}
+    return {**standing(view), **rivals(view), "item": view.coming[0].name if view.coming else "", **money(view)}
 
 
 def profile(view: View, rival: str, item: str) -> Row:
     """Tell how a rival bid on an item that is over, and its profile so far."""
-    told = _bidding_on(view, [item])
-    return {**told, "catalog": view.catalog, **_way_of(view, item, rival), "shares": _so_far(view, rival)}
+    told = with_bidding(view, [item])
+    return {**told, "catalog": view.catalog, **way_of(view, item, rival), "shares": _so_far(view, rival)}
 
 
 def mirror(view: View, items: Sequence[str]) -> Row:
     """Tell how oneself bid on the items that are over, and how rivals probably profiled one so far."""
-    told = _bidding_on(view, items)
+    told = with_bidding(view, items)
     of_you = [{"rival": rival, "shares": shares(view, view.mirrors.get(rival, {}))} for rival in view.rivals]
-    ways = [_way_of(view, item, view.name) for item in items]
+    ways = [way_of(view, item, view.name) for item in items]
     return {**told, "catalog": view.catalog, "your_bidding": ways, "shares_of_you": of_you}
-
-
-def all_rivals(view: View, items: Sequence[str], asked: Sequence[str], *, mirrors: bool, forecasts: bool) -> Row:
-    """Tell how all bid on the items that are over, what is known of the rivals, and what is for sale next."""
-    rows = [{name: fact for name, fact in row.items() if name != "shares_of_you"} for row in rivals(view)["rivals"]]
-    if mirrors:
-        rows = [{**row, "shares_of_you": shares(view, view.mirrors.get(row["rival"], {}))} for row in rows]
-    bidders = [*asked, view.name] if mirrors else asked
-    known: Row = {
-        **_bidding_on(view, items),
-        "catalog": view.catalog,
-        "how_far": [_way_of(view, item, bidder) for item in items for bidder in bidders],
-        "rivals": [row for row in rows if row["rival"] in asked],
-    }
-    return {**known, **({"next_item": view.coming[0].name, **_money(view)} if forecasts else {})}
 
 
 def _so_far(view: View, rival: str) -> dict[str, float]:
     return shares(view, view.profiles.get(rival, {}))
 
 
-def _bidding_on(view: View, items: Sequence[str]) -> Row:
+def with_bidding(view: View, items: Sequence[str]) -> Row:
     """Tell all bids on items that are over."""
     bids = [{"item": item, "bids": bid_rows(bidding_on(view.result(item)))} for item in items]
     return {**standing(view), "bidding": bids}
 
 
-def _way_of(view: View, item: str, bidder: str) -> Row:
+def way_of(view: View, item: str, bidder: str) -> Row:
     """Tell how far a bidder went for an item, and why it went no further."""
     result = view.result(item)
     bidding = bidding_on(result)

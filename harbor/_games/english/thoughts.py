@@ -134,7 +134,7 @@ THOUGHTS: Mapping[str, Thought] = {
     "replan": _thought("replan", replan, policy.plan, reply=Plan, check=_covers, when=facts.any_affordable),
     "profile": _thought("profile", profile, policy.profile),
     "mirror": _thought("mirror", mirror, policy.mirror),
-    "rivals": Thought(prompt=PROMPTS / "rivals.md", facts=standing.all_rivals, answer=at_once.rivals),
+    "rivals": Thought(prompt=PROMPTS / "rivals.md", facts=at_once.told, answer=at_once.rivals),
     "predict": _thought("predict", predict, policy.predict, when=facts.worth_predicting),
     "strategize": _thought("strategize", strategize, policy.strategize),
     "bid": _thought("bid", bid, policy.bid, turns=_turns),
