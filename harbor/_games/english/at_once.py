@@ -7,12 +7,12 @@ from random import Random
 from typing import Any
 
 from harbor._config.auction import Simulated
+from harbor._games.all_rivals import as_told, at_once
 from harbor._games.answering import Row
 from harbor._games.bidder_view import View
 from harbor._games.english import policy, standing
 from harbor._games.english.retelling import retold
 from harbor._games.game import Facts, Values
-from harbor._games.types_of_play import as_told, at_once
 
 NEWS = ("rivals", "how_far", "next_item", "budget")
 """The facts that the prompts of the thoughts apart have under other names, or lack."""
