@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harbor import Auction, Bidder, Result, SimulatedChat, houses, resume
+from harbor import Auction, Bidder, Result, SimulatedChat, bidder_graph, houses, resume, use
 from harbor._audit.auditing import audited
 from harbor._config.auction import AuctionConfig, check
 from harbor._core.errors import ConfigError
@@ -24,6 +24,8 @@ from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog.traits import in_percent
+from support.folders import ROOT
+from support.plugins import forgetting_modules, remembering
 
 RESIDENTS = {name: {"need": 9, "salary": 100} for name in ("Ann", "Ben", "Cho")}
 GAMES: dict[str, dict[str, Any]] = {
@@ -123,6 +125,29 @@ def test_the_graph_has_one_node_for_rivals_that_can_be_reached_and_left():
     graph = GraphBidder(mind).graph.get_graph()
     assert set(graph.nodes) & {*ABOUT_RIVALS} == {"profile", "predict"}
     assert {edge.target for edge in graph.edges if edge.source == "profile"} == {"replan"}
+
+
+def test_the_graph_for_apps_has_the_same_nodes():
+    graph = bidder_graph(Bidder("Ann", rivals="together", **SECOND), values={"Lot A": 2_000})
+    assert set(graph.nodes) & {*ABOUT_RIVALS} == {"profile", "predict"}
+
+
+@pytest.mark.parametrize(
+    ("place", "game", "settings"),
+    [
+        ("plugin", "clock_auction.game:DUTCH", {"items": houses(2, 1)}),
+        ("bundles", "bundle_auction.game:BUNDLES", {"rules": {"items": ["north", "east"]}}),
+    ],
+)
+def test_all_rivals_are_judged_at_once_in_games_of_strangers(place, game, settings, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "examples" / place)
+    with forgetting_modules(), remembering(monkeypatch):
+        use(game)
+        rules = {**settings.get("rules", {}), "game": game}
+        bidders = [Bidder("Ann", rivals="together", **SECOND), Bidder("Ben"), Bidder("Cho")]
+        log = Auction(bidders=bidders, **{**settings, "rules": rules}).run().log
+    assert calls_about_rivals(log)["rivals"] == len({one.closed for one in of_type(log, Profiled)}) > 0
+    assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
 
 
 # ---------------------------------------------------------------- replies that are wrong
