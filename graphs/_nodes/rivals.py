@@ -17,7 +17,7 @@ from harbor._games.answering import Row
 from harbor._games.bidder_view import View
 from harbor._games.part import Part
 from harbor._games.replies import OF_FORECASTS, OF_MIRRORS, RivalsReply, names_each, rivals_reply
-from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._context.node import PROMPTS, Facts, ThoughtNode
 from harbor.graphs._context.words import worth_a_call
 from harbor.graphs._nodes.predict import next_item
 from harbor.graphs._nodes.profile import MOST_RECORDS, PROFILE, scaled
@@ -116,7 +116,7 @@ def record(view: View, part: Part) -> Row:
     return {**known, **_compared(common)}
 
 
-def _compared(yardstick: Row) -> Row:
+def _compared(yardstick: Facts) -> Row:
     return {"compared_with": yardstick} if yardstick else {}
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args, get_origin
 
-from pydantic import ValidationError
-
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.errors import ConfigError
 from harbor._core.finding import everything, find
@@ -91,7 +89,7 @@ def _minds(node: ThoughtNode) -> Iterator[dict[str, Any]]:
     used = [name for name in node.uses if name in MindSettings.model_fields]
     for values in product(*(_values(name) for name in used)):
         mind = dict(zip(used, values, strict=True))
-        with suppress(ValidationError):  # some values contradict others
+        with suppress(ConfigError):  # some values contradict others
             MindSettings(**mind)
             yield mind
 
