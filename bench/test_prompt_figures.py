@@ -55,6 +55,7 @@ SALES: dict[str, Any] = {
     "standard, 6 bidders": lambda: seated(6),
     "demo": lambda: load("demo"),
     "demo, inferred, strategy": lambda: minded(theory_of_mind="inferred", strategy="on"),
+    "demo, second, together": lambda: minded(theory_of_mind="second", rivals="together"),
     "10 items": lambda: sale_of(10),
     "160 items": lambda: sale_of(160),
 }

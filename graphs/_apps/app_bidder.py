@@ -32,7 +32,7 @@ from harbor.graphs._context.node import Occasion, ThoughtNode
 from harbor.graphs._context.steps import running
 from harbor.graphs._context.wording import prompts_of
 from harbor.graphs._wiring.bidder import ways
-from harbor.graphs._wiring.mind import Nodes, first_view, nodes_of, occasion_of
+from harbor.graphs._wiring.mind import Nodes, first_view, nodes_of, occasion_of, thinking
 from harbor.memory._bidder.bidder_memory import BidderMemory, label
 
 Step = Callable[[Any], Coroutine[Any, Any, Json]]
@@ -116,7 +116,7 @@ class AppBidder:
 
     def add_thoughts(self, graph: Any, begin: str, end: str) -> None:
         """Add its thoughts to a graph, after the node `begin` and before the node `end`."""
-        for place, node in self.nodes.items():
+        for place, node in thinking(self.nodes).items():
             graph.add_node(place, both_ways(self._step(node), place))
         answering = next(place for place, node in self.nodes.items() if node.answers)
         onward = ways(self.nodes)

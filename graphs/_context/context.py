@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypedDict
@@ -103,12 +103,13 @@ class NodeContext:
         """What its prompts and calls are named."""
         return task_of(self.node, self.bidder.table)
 
-    def prompt(self, view: View, *about: Any, **more: Any) -> Prompt:
+    def prompt(self, view: View, *about: Any, parts: Sequence[str] = (), **more: Any) -> Prompt:
         """Fill the prompt of the node with who this bidder is, how the game stands, and the facts of the thought.
 
         Args:
             view: what the bidder has observed.
             about: what the thought is about, where that is less than all that is for sale.
+            parts: names of parts of the text that no fact brings.
             more: facts that the node works out itself.
         """
         play, words, wording = self.bidder.table.played, self.words, self.bidder.wording
@@ -120,7 +121,6 @@ class NodeContext:
         who = self.identity(view)
         if "answer_keys" in facts and not who["give_reasons"]:
             del who["give_reasons"]  # the protocol's own form says whether a reason is asked for
-        parts = self._parts(view, facts)
         filled = fill(
             words.prompt,
             who,
@@ -133,7 +133,7 @@ class NodeContext:
             words.turns(view),
             noted={name: find("node", name).shows(view.notes[name], view) for name in tells},
             explained=play.explains(view) if wording.one_beginning else (),
-            parts=parts,
+            parts=(*parts, *self._parts(view, facts)),
         )
         return replace(filled, offered=self.bidder.offered)
 
@@ -232,14 +232,14 @@ class BidderContext:
         if not self.wording.one_beginning:
             return {}
         told = (node for node in self.nodes.values() if node.fold and node.tells)
-        return {node.name: node.tells or "" for node in told if node.name not in self.table.played.tells}
+        return {node.note: node.tells or "" for node in told if node.note not in self.table.played.tells}
 
     @cached_property
     def offered(self) -> tuple[type[BaseModel], ...]:
         """The shapes of all replies that it may be asked for, where all its calls begin alike."""
         if not self.wording.one_beginning:
             return ()
-        kinds = [self._kind(node) for node in self.nodes.values() if node.asks]
+        kinds = [self._kind(node) for node in self.nodes.values() if node.asks and node.occasions]
         return tuple(dict.fromkeys(self.shape(kind) for kind in kinds if kind is not None))
 
     def _kind(self, node: ThoughtNode) -> type[BaseModel] | None:

@@ -53,9 +53,10 @@ class ThoughtNode:
     name in the graph, if it is not `name`: of two nodes of one step a bidder has one. The node that `answers` a call
     comes last.
 
-    A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; `uses` names the settings of
-    the bidder that these two or the node itself read. `when` says whether the thought is worth a call now. A node that
-    asks a model and has no prompt of its own is had in the games that have a thought of its name in their play.
+    A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; without an occasion in that
+    form it only keeps its note, of what another node concludes. `uses` names the settings of the bidder that these two
+    or the node itself read. `when` says whether the thought is worth a call now. A node that asks a model and has no
+    prompt of its own is had in the games that have a thought of its name in their play.
 
     A node is declared, or has a `run` of its own. A declared one asks its `prompt`, whose one blank is ${facts}, for
     the `reply`; what it concludes is its private `event`, or several. `check` says what is wrong with a reply; then it
@@ -158,6 +159,6 @@ class ThoughtNode:
         return "" if self.prompt is None else unfillable(self.prompt)
 
     def _of_note(self) -> str:
-        if self.fold is not None and self.tells is not None and f"`{self.name}`" not in self.tells:
-            return f"has tells {self.tells!r}, which does not say what `{self.name}` is; name it so, in backticks"
+        if self.fold is not None and self.tells is not None and f"`{self.note}`" not in self.tells:
+            return f"has tells {self.tells!r}, which does not say what `{self.note}` is; name it so, in backticks"
         return ""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from harbor._core.asks import Ask, Pause
+from harbor._core.asks import Ask
 from harbor._core.errors import ConfigError, HarborError, MemoryStoreError, NoReply
 from harbor._core.events import ThoughtFailed
-from harbor._games.bidder_view import View
 from harbor.graphs._context.context import BidderContext, NodeContext, Update
 from harbor.graphs._context.mistakes import mistakes_told
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.placebos import told
+from harbor.graphs._context.words import worth_a_call
 
 
 class Step(Protocol):
@@ -36,7 +36,7 @@ async def _run(node: ThoughtNode, bidder: BidderContext, state: Any) -> Update:
     view = replace(state["view"], now=state["ask"], mind=bidder.switches, judged=bidder.judged)
     state = {**state, "view": told(view, node, bidder.switches.placebo, bidder.seed)}
     with mistakes_told(bidder.model.bidder, node, bidder.game):
-        if not _worth_a_call(node, bidder, state["view"]):
+        if not worth_a_call(node, bidder.table, state["view"]):
             return {}
     context = bidder.context(node)
     if (past := bidder.model.replay.memory(bidder.model.bidder, node.task)) is not None:
@@ -50,12 +50,6 @@ async def _run(node: ThoughtNode, bidder: BidderContext, state: Any) -> Update:
         # Nodes run side by side at a pause: one that fails must not stop the others.
         context.emit(ThoughtFailed(state["view"].name, context.task, str(error)))
         return {}
-
-
-def _worth_a_call(node: ThoughtNode, bidder: BidderContext, view: View) -> bool:
-    """Say whether a thought is worth a call now: the game says so, where it has words of its own for it."""
-    own = bidder.table.played.thoughts.get(node.name)
-    return own.when(view) if own and own.when else node.when(view, cast("Ask | Pause", view.now))
 
 
 async def declared(state: Any, context: NodeContext) -> Update:

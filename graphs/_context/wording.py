@@ -102,6 +102,6 @@ def prompts_of(game: Game, nodes: Iterable[ThoughtNode]) -> Mapping[str, Travers
     """Give the usual files of the prompts that a bidder needs, by name."""
     usual = {OPENING: game.played.system}
     for node in nodes:
-        if words := words_of(node, game):
+        if node.occasions and (words := words_of(node, game)):
             usual[task_of(node, game)] = words.prompt
     return usual

@@ -10,7 +10,7 @@ from harbor._config.own_replies import OwnReply
 from harbor._config.protocol import BUNDLES
 from harbor._config.thinking import MindSettings
 from harbor._core.acts import Tried
-from harbor._core.asks import Ask
+from harbor._core.asks import Ask, Pause
 from harbor._core.dialogue import Turn
 from harbor._core.events import Event
 from harbor._core.telling import as_json
@@ -48,6 +48,12 @@ def task_of(node: ThoughtNode, game: Game) -> str:
         usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
     return node.prompt.name.removesuffix(".md") if node.has_harbors_prompt else node.task
+
+
+def worth_a_call(node: ThoughtNode, game: Game, view: View) -> bool:
+    """Say whether a thought is worth a call now: the game says so, where it has words of its own for it."""
+    own = game.played.thoughts.get(node.name)
+    return own.when(view) if own and own.when else node.when(view, cast("Ask | Pause", view.now))
 
 
 def standing(game: Game, view: View) -> Row:

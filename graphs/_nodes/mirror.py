@@ -6,8 +6,10 @@ Source: Harbor sec. 4.5 and App. F.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harbor._config.thinking import MindSettings
 from harbor._core.thoughts import Mirrored
 from harbor._games.answering import Row
 from harbor._games.bidder_view import View
@@ -47,6 +49,11 @@ def facts(view: View, items: Sequence[str]) -> Row:
     }
 
 
+def _apart(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
+    """Leave all but the note to the node that asks about all rivals at once."""
+    return replace(node, occasions=()) if mind.judges_at_once else in_shares(node, mind)
+
+
 MIRROR = ThoughtNode(
     name="mirror",
     description="after an item, predict how each rival profiles oneself",
@@ -54,12 +61,12 @@ MIRROR = ThoughtNode(
     event=Mirrored,
     needs=("recall",),
     on=lambda mind, _: mind.theory_of_mind == "second",
-    uses=("theory_of_mind",),
+    uses=("theory_of_mind", "rivals"),
     when=lambda view, _: bool(view.rivals) and (view.goes_on or not view.mind.asks_shares),
     prompt=PROMPTS / "mirror.md",
     facts=facts,
     reply=MirrorReply,
-    adapt=in_shares,
+    adapt=_apart,
     check=lambda reply, view: names_each((profile.rival for profile in reply.profiles), view.rivals),
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
     shows=told_in_percent,

@@ -5,8 +5,10 @@ Source: Harbor sec. 4.5.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from harbor._config.thinking import MindSettings
 from harbor._core.thoughts import Predicted, Prediction
 from harbor._games.answering import Row
 from harbor._games.bidder_view import View
@@ -52,6 +54,11 @@ def note(_: Any, event: Predicted) -> Row:
     return {"item": event.item, "rivals": rows}
 
 
+def _at_the_opening(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
+    """Leave later forecasts to the node that asks about all rivals at once."""
+    return replace(node, occasions=("opening",)) if mind.judges_at_once else node
+
+
 PREDICT = ThoughtNode(
     name="predict",
     description="forecast how much each rival wants the coming item, and up to what price",
@@ -59,11 +66,12 @@ PREDICT = ThoughtNode(
     event=Predicted,
     needs=("recall", "profile", "mirror"),
     on=lambda mind, _: mind.theory_of_mind != "none" and mind.predict,
-    uses=("theory_of_mind", "predict"),
+    uses=("theory_of_mind", "predict", "rivals"),
     when=lambda view, _: bool(view.in_play and view.ahead.goes_on and next_item(view)),
     prompt=PROMPTS / "predict.md",
     facts=facts,
     reply=PredictReply,
+    adapt=_at_the_opening,
     check=lambda reply, view: names_each((forecast.rival for forecast in reply.forecasts), view.in_play),
     conclude=conclude,
     fold=note,

@@ -15,7 +15,7 @@ from harbor.graphs._context.mistakes import enough_files
 from harbor.graphs._context.node import OCCASIONS, Occasion
 from harbor.graphs._context.steps import running
 from harbor.graphs._wiring.built_in import NODES
-from harbor.graphs._wiring.mind import Nodes, first_view, levels, occasion_of, waits
+from harbor.graphs._wiring.mind import Nodes, first_view, levels, occasion_of, thinking, waits
 from harbor.graphs._wiring.walking import with_nodes
 
 Graph = CompiledStateGraph[ThoughtState, None, ThoughtState, ThoughtState]
@@ -29,12 +29,12 @@ def ways(nodes: Nodes) -> dict[str, Onward]:
 
     A node that needs the conclusion of another runs in the step after it; all others run side by side.
     """
-    return {START: _first(nodes), **{place: _after(place, nodes) for place in nodes}}
+    return {START: _first(nodes), **{place: _after(place, nodes) for place in thinking(nodes)}}
 
 
 def _compiled(bidder: BidderContext, nodes: Nodes) -> Graph:
     graph: Any = StateGraph(ThoughtState)
-    for place, node in nodes.items():
+    for place, node in thinking(nodes).items():
         graph.add_node(place, running(node, bidder))
     for place, onward in ways(nodes).items():
         ahead = list(onward.values())

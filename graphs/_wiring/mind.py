@@ -114,6 +114,11 @@ def occasion_of(ask: Ask | Pause) -> Occasion:
     return "closed" if ask.closed else "opening"
 
 
+def thinking(nodes: Nodes) -> Nodes:
+    """Leave out the nodes without an occasion, which only keep notes of what others conclude."""
+    return {place: node for place, node in nodes.items() if node.occasions}
+
+
 def waits(nodes: Nodes, occasion: Occasion) -> dict[str, set[str]]:
     """Give for each node of an occasion those that it waits for; the node that answers waits for all others."""
     present = {place: node for place, node in nodes.items() if occasion in node.occasions}

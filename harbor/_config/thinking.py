@@ -27,6 +27,8 @@ class MindSettings(ProtocolSettings):
             what is wrong and asked again, or nobody ("none").
         theory_of_mind: "none", "true" (it is told its rivals' personas), "inferred" (it profiles them from how they
             bid), "second" (and how they profile it).
+        rivals: How a bidder that profiles its rivals is asked about them after an item: "apart" (a call for the profile
+            of each rival, one for how they profile it, one for the forecasts), "together" (one call for all of these).
         predict: Whether a bidder with a theory of mind predicts rivals' limits, in one more call per item.
         placebo: What other thoughts are told in place of the profiles, with the same calls: "uniform" (equal
             weights), "shuffled" (the weights, dealt to the personas by lot), "another" (of each rival the profile
@@ -46,6 +48,7 @@ class MindSettings(ProtocolSettings):
     believe: bool = True
     correct_beliefs: Annotated[Literal["house", "model", "none"], BeforeValidator(_who_corrects)] = "house"
     theory_of_mind: Literal["none", "true", "inferred", "second"] = "none"
+    rivals: Literal["apart", "together"] = "apart"
     predict: bool = True
     placebo: Placebo = "none"
     strategy: Literal["off", "on", "fused"] = "off"
@@ -70,6 +73,11 @@ class MindSettings(ProtocolSettings):
         """Whether the bidder profiles its rivals."""
         return self.theory_of_mind in ("inferred", "second")
 
+    @property
+    def judges_at_once(self) -> bool:
+        """Whether one call per item asks for all that the bidder thinks of its rivals."""
+        return self.profiles and self.rivals == "together"
+
     @model_validator(mode="after")
     def _without_contradictions(self) -> Self:
         if self.bidding == "limit" and self.strategy != "off":
@@ -87,6 +95,26 @@ class MindSettings(ProtocolSettings):
             raise ValueError(f"reply 'text'{self.set_by('reply')} is a bid in words, and {other}; change one")
         if self.correct_beliefs != "house" and not self.believe:
             raise ValueError(f"correct_beliefs {self.correct_beliefs!r} is of beliefs, and believe is false; drop one")
+        return self
+
+    @model_validator(mode="after")
+    def _together_where_profiled(self) -> Self:
+        if self.rivals == "apart":
+            return self
+        if not self.profiles:
+            raise ValueError(
+                f"rivals 'together' asks for all profiles in one call, and theory_of_mind {self.theory_of_mind!r} asks"
+                " for none; set it to 'inferred' or 'second', or drop rivals"
+            )
+        if not self.asks_shares:
+            raise ValueError(
+                f"rivals 'together' asks for shares, and protocol {self.protocol!r} for weights one by one; drop one"
+            )
+        if self.placebo != "none" and self.predict:
+            raise ValueError(
+                f"rivals 'together' predicts in the call that profiles, before placebo {self.placebo!r} can take the"
+                " place of the profiles; drop one, or set predict to false"
+            )
         return self
 
     @model_validator(mode="after")

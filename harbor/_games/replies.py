@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model
 
 from harbor._core.decisions import MOST_DOLLARS, Amount, BidReply, Claimed, Name, Text, bounded
 from harbor._core.parsing import scrub
@@ -135,6 +136,41 @@ class PredictReply(BaseModel):
 
     reasons: Text
     forecasts: list[RivalForecast]
+
+
+class JudgedRival(BaseModel):
+    """What you make of one rival: how likely each persona is, in percent, and what it will do next.
+
+    The shares of it, and those that it gives you, add up to 100 each; a persona that is left out has none.
+    """
+
+    rival: Name
+    shares: list[Share]
+    shares_of_you: list[Share] | None = None
+    interest: float | None = Field(None, ge=0, le=1)
+    limit: Annotated[Amount, Field(ge=0)] | None = None
+    expected_interest_of_yours: float | None = Field(None, ge=0, le=1)
+
+
+class RivalsReply(BaseModel):
+    """What you make of each rival."""
+
+    reasons: Text
+    rivals: list[JudgedRival]
+
+
+OF_MIRRORS = ("shares_of_you",)
+OF_FORECASTS = ("interest", "limit")
+
+
+@cache
+def rivals_reply(*, second: bool, predicts: bool) -> type[BaseModel]:
+    """Return the shape of a reply about all rivals, with the fields alone that a bidder has a use for."""
+    unused = {*(() if second else OF_MIRRORS), *(() if predicts else OF_FORECASTS)}
+    unused |= set() if second and predicts else {"expected_interest_of_yours"}
+    fields: Any = {name: (one.annotation, one) for name, one in JudgedRival.model_fields.items() if name not in unused}
+    judged: Any = create_model("JudgedRival", __doc__=JudgedRival.__doc__, **fields)
+    return create_model("RivalsReply", __base__=RivalsReply, __doc__=RivalsReply.__doc__, rivals=(list[judged], ...))
 
 
 class StrategyReply(BaseModel):

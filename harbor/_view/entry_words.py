@@ -47,6 +47,7 @@ TASKS = {
     "predict": "for a forecast of the rivals",
     "profile": "for a profile of a rival",
     "replan": "for a new plan",
+    "rivals": "for profiles and forecasts of the rivals",
     "strategize": "for a strategy",
 }
 """What a model is asked for, by the thought that asks; any other thought is called by its name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -87,7 +88,10 @@ def _minds(node: ThoughtNode) -> Iterator[dict[str, Any]]:
     yield {}
     used = [name for name in node.uses if name in MindSettings.model_fields]
     for values in product(*(_values(name) for name in used)):
-        yield dict(zip(used, values, strict=True))
+        mind = dict(zip(used, values, strict=True))
+        with suppress(ConfigError):  # some values contradict others
+            MindSettings(**mind)
+            yield mind
 
 
 def _values(setting: str) -> tuple[Any, ...]:

@@ -96,6 +96,7 @@ def test_every_setting_of_a_bidder_is_tried():
         "protocol",
         "prompts",
         "placebo",
+        "rivals",
     }
     assert set(Bidder.model_fields) - everyone == set(OTHER)
 

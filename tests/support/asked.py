@@ -19,6 +19,7 @@ from harbor._models.calls.prompt import Prompt
 from harbor.graphs._context.context import NodeContext
 
 EVERYTHING: Mapping[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
+TOGETHER: Mapping[str, Any] = {"theory_of_mind": "second", "rivals": "together", "strategy": "on"}
 IN_WORDS: Mapping[str, Any] = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
 ERRS = {"unreadable_rate": 0.2, "low_bid_rate": 0.2, "over_budget_rate": 0.2, "wrong_sum_rate": 0.5}
 """Some answers fail and some beliefs are wrong, so that every seat is told so."""
@@ -126,12 +127,25 @@ def tables() -> dict[str, AuctionConfig]:
     return {
         "english": sale(minds),
         "long english": sale(poor, items=lots),
+        "english, together": sale(at_once()),
         "aucarena": sale([mind_of("aucarena")]),
         "harbor": sale([mind_of("harbor", persona="downsizing")]),
         "uniform": session("first-price", distribution={"kind": "uniform", "low": 0, "high": 90}),
         **{game: session(game) for game in SESSIONS},
+        **{f"{game}, together": session(game, minds=at_once(*named(game))) for game in SESSIONS},
         **{f"{game} of a paper": of_a_paper(game) for game in SESSIONS},
     }
+
+
+def at_once(first: str = "Ann", second: str = "Ben") -> Sequence[Bidder]:
+    """Seat two minds that are asked about all rivals at once: for all there is, and for profiles alone."""
+    profiles = {**TOGETHER, "theory_of_mind": "inferred", "predict": False, "facts": "prose"}
+    return [Bidder(first, **TOGETHER, memory="list", learning=True), Bidder(second, **profiles)]
+
+
+def named(game: str) -> tuple[str, str]:
+    """Name the first two players of a game."""
+    return ("Alex", "Bob") if game == "water" else ("Ann", "Ben")
 
 
 def mind_of(protocol: str, **more: Any) -> Bidder:
@@ -145,20 +159,21 @@ def sale(minds: Sequence[Bidder], **more: Any) -> AuctionConfig:
     return Auction(bidders=bidders, rules={"increment_share": 0.3}, **{"items": houses(2, 1), **more})
 
 
-def session(game: str, **rules: Any) -> AuctionConfig:
-    """Play days or runs between a mind with all thoughts, one that is asked in words, and a script."""
-    first, second, third = ("Alex", "Bob", "Cindy") if game == "water" else ("Ann", "Ben", "Cho")
-    bidders = [
+def session(game: str, minds: Sequence[Bidder] = (), **rules: Any) -> AuctionConfig:
+    """Play days or runs between these minds, or one with all thoughts and one that is asked in words, and a script."""
+    first, second = named(game)
+    minds = minds or [
         Bidder(first, **EVERYTHING, persona=["downsizing", "urban-dwellers"]),
         Bidder(second, **IN_WORDS, relative_objective=True),
-        Bidder(third, rule="rational"),
     ]
+    bidders = [*minds, Bidder("Cindy" if game == "water" else "Cho", rule="rational")]
     return Auction(bidders=bidders, rules={"game": game, **SESSIONS[game], **rules})
 
 
 def of_a_paper(game: str) -> AuctionConfig:
     """Play days or runs in the protocol of the paper that they come from."""
-    first, second, protocol = ("Alex", "Bob", "alympics") if game == "water" else ("Ann", "Ben", "econarena")
+    first, second = named(game)
+    protocol = "alympics" if game == "water" else "econarena"
     bidders = [Bidder(first, protocol=protocol), Bidder(second, rule="rational")]
     return Auction(bidders=bidders, rules={"game": game, **SESSIONS[game]})
 

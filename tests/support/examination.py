@@ -67,6 +67,7 @@ BUDGETS: Mapping[str, int] = {
     "predict": 4_200,
     "profile": 4_200,
     "replan": 4_300,
+    "rivals": 3_800,
     "strategize": 4_400,
 }
 """The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""

@@ -41,15 +41,15 @@ def predict(view: View) -> Row:
 
 def profile(view: View, rival: str, item: str) -> Row:
     """Tell how a rival bid on an item that is over, and its profile so far."""
-    told = _bidding_on(view, [item])
-    return {**told, "catalog": view.catalog, **_way_of(view, item, rival), "shares": _so_far(view, rival)}
+    told = with_bidding(view, [item])
+    return {**told, "catalog": view.catalog, **way_of(view, item, rival), "shares": _so_far(view, rival)}
 
 
 def mirror(view: View, items: Sequence[str]) -> Row:
     """Tell how oneself bid on the items that are over, and how rivals probably profiled one so far."""
-    told = _bidding_on(view, items)
+    told = with_bidding(view, items)
     of_you = [{"rival": rival, "shares": shares(view, view.mirrors.get(rival, {}))} for rival in view.rivals]
-    ways = [_way_of(view, item, view.name) for item in items]
+    ways = [way_of(view, item, view.name) for item in items]
     return {**told, "catalog": view.catalog, "your_bidding": ways, "shares_of_you": of_you}
 
 
@@ -57,13 +57,13 @@ def _so_far(view: View, rival: str) -> dict[str, float]:
     return shares(view, view.profiles.get(rival, {}))
 
 
-def _bidding_on(view: View, items: Sequence[str]) -> Row:
+def with_bidding(view: View, items: Sequence[str]) -> Row:
     """Tell all bids on items that are over."""
     bids = [{"item": item, "bids": bid_rows(bidding_on(view.result(item)))} for item in items]
     return {**standing(view), "bidding": bids}
 
 
-def _way_of(view: View, item: str, bidder: str) -> Row:
+def way_of(view: View, item: str, bidder: str) -> Row:
     """Tell how far a bidder went for an item, and why it went no further."""
     result = view.result(item)
     bidding = bidding_on(result)

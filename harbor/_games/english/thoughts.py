@@ -11,7 +11,7 @@ from harbor._config.auction import Simulated
 from harbor._core.dialogue import Turn
 from harbor._games.answering import Row, chosen, profiles, recalled, weights_over
 from harbor._games.bidder_view import View
-from harbor._games.english import facts, policy, standing, thought_facts
+from harbor._games.english import at_once, facts, policy, standing, thought_facts
 from harbor._games.english.retelling import retold
 from harbor._games.game import Facts, Thought, Values
 from harbor._games.replies import BeliefReply, FusedReply, LimitReply, Plan, covers
@@ -134,6 +134,7 @@ THOUGHTS: Mapping[str, Thought] = {
     "replan": _thought("replan", replan, policy.plan, reply=Plan, check=_covers, when=facts.any_affordable),
     "profile": _thought("profile", profile, policy.profile),
     "mirror": _thought("mirror", mirror, policy.mirror),
+    "rivals": Thought(prompt=PROMPTS / "rivals.md", facts=at_once.told, answer=at_once.rivals),
     "predict": _thought("predict", predict, policy.predict, when=facts.worth_predicting),
     "strategize": _thought("strategize", strategize, policy.strategize),
     "bid": _thought("bid", bid, policy.bid, turns=_turns),
