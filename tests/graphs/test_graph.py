@@ -336,7 +336,7 @@ def test_a_priority_that_is_not_one_to_three_is_sent_back(priority):
 
 
 def test_a_bidder_that_cannot_plan_still_bids():
-    chatter = ModelSettings(repairs=1, simulated=Simulated(unreadable_rate=0.9))
+    chatter = ModelSettings(repairs=0, simulated=Simulated(unreadable_rate=0.7))
     log = sale_of_two(chatter)
     assert "plan" in {call.purpose for call in of_type(log, ModelCalled)}
     assert "plan" in {failure.purpose for failure in of_type(log, ThoughtFailed)}
