@@ -121,4 +121,5 @@ def _answered_in_form(concluded: Sequence[Event]) -> str:
 
 
 def _told(game: Game, node: ThoughtNode, view: View, *about: Any, **more: Any) -> Facts:
-    return {**standing(game, view), **(node.facts(view, *about, **more) if node.facts else more)}
+    own = game.played.standing(view) if view.mind.protocol == "native" else {}
+    return {**own, **standing(game, view), **(node.facts(view, *about, **more) if node.facts else more)}

@@ -71,7 +71,8 @@ class Play:
     default one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and
     `tells` names what these tell: notes, by node, and settings of a bidder, such as the objective. `reply` is the shape
     of an answer, where all calls ask for the same. `stays` names the facts that stay the same, so that they come before
-    those of a call, and `explains` those that `system` explains in all calls of a bidder though only some tell them. A
+    those of a call, and `explains` those that `system` explains in all calls of a bidder though only some tell them.
+    `standing` is what Harbor's own prompts tell besides, in thoughts that the game has no words of its own for. A
     policy that reads no personas but the types of the game has `heeds_personas` false, so that whoever gives it others
     is told.
     """
@@ -89,6 +90,7 @@ class Play:
     reply: type[BaseModel] | None = None
     stays: tuple[str, ...] = ()
     explains: Callable[[View], Iterable[str]] = lambda _: ()
+    standing: Callable[[View], Facts] = lambda _: {}
     heeds_personas: bool = True
 
     def complaint(self) -> str:

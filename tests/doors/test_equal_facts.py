@@ -73,5 +73,5 @@ def test_an_agent_is_told_every_fact_of_the_first_call_of_a_mind(game, monkeypat
 
 
 def test_an_agent_hears_the_rules_of_the_ascending_auction_in_the_words_that_a_mind_reads():
-    assert rules_in_words(True) in first_turn("english")["words"]
-    assert "never announced" in rules_in_words(False)
+    assert rules_in_words("true value") in first_turn("english")["words"]
+    assert "never announced" in rules_in_words("price")

@@ -391,7 +391,7 @@ def test_nothing_private_is_said_aloud(event):
 def test_what_happens_in_public_is_said_aloud():
     assert (
         announce(SaleOpened(("Ann",), (Lot("Vase", Decimal(1250)),), "price"))
-        == f"Welcome, Ann; for sale, in this order: Vase from $1,250. {rules_in_words(False)}"
+        == f"Welcome, Ann; for sale, in this order: Vase from $1,250. {rules_in_words('price')}"
     )
     assert (
         announce(PriceLowered("Vase", Decimal("12.5"), Decimal(1)))

@@ -8,13 +8,14 @@ from typing import Literal
 from harbor._core.events import Listed, LotClosed, LotOpened, PublicEvent, WorthTold
 from harbor._core.money import Money, dollars
 
+TOLD = {"true value": "It is announced after its sale. ", "price": "It is never announced. ", "untold": ""}
 
-def rules_in_words(reveals: bool) -> str:
+
+def rules_in_words(reveal: str) -> str:
     """Say how items are sold and what a profit is, to agents and to Harbor's own bidders in the same words."""
-    told = "It is announced after its sale" if reveals else "It is never announced"
     return (
         "Items are sold one at a time. What an item is really worth, its true value, is the same for every bidder, and"
-        f" nobody knows it beforehand. {told}. Each bidder has its own estimate, which may be too high or too low."
+        f" nobody knows it beforehand. {TOLD[reveal]}Each bidder has an estimate, which may be too high or too low."
         " Bidding goes in rounds: everybody who is still in and does not lead is asked at the same moment to bid or to"
         " withdraw. A bid must be at least the minimum that is called, and at most the money that the bidder has left."
         " A bid that breaks this rule fails, and the bidder is asked again; after too many of them it is out of the"
@@ -30,7 +31,7 @@ def rules_in_words(reveals: bool) -> str:
 class SaleOpened(Listed):
     """The auction begins: who bids on which lots, in which order, and what is announced after each sale."""
 
-    reveal: Literal["price", "true value"]
+    reveal: Literal["price", "true value", "untold"]
 
     @property
     def reveals(self) -> bool:
@@ -42,7 +43,7 @@ class SaleOpened(Listed):
         """Who bids, what is for sale from which price, and by which rules."""
         offers = "; ".join(f"{lot.name} from {dollars(lot.start)}" for lot in self.lots)
         welcome = f"Welcome, {', '.join(self.bidders)}; for sale, in this order: {offers}."
-        return f"{welcome} {rules_in_words(self.reveals)}"
+        return f"{welcome} {rules_in_words(self.reveal)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from harbor._games.english.events import (
 from harbor._games.english.from_public import from_public
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.english.settings import EnglishRules
-from harbor._games.english.standing import STAYS, explains
+from harbor._games.english.standing import STAYS, explains, standing
 from harbor._games.english.thoughts import PROMPTS, THOUGHTS
 from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.revealed import estimates_of, truth_per_estimate, values_of
@@ -69,6 +69,7 @@ ENGLISH = Game(
         reply=BidReply,
         stays=STAYS,
         explains=explains,
+        standing=standing,
     ),
     rational=rational,
     measures=Measures("items", measures.standings, measures.items, public=True),

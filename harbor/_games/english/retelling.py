@@ -47,7 +47,7 @@ def _listed(weights: Sequence[Row], catalog: Iterable[str]) -> list[Values]:
 
 def _retold(facts: Facts) -> Facts:
     """Tell the items to come, what was won of those that are over, how far off estimates were, and weights."""
-    rows, over = {row["item"]: row for row in facts["all_items"]}, list(facts.get("results", ()))
+    rows, over = {row["item"]: {"start": 0, **row} for row in facts["all_items"]}, list(facts.get("results", ()))
     catalog = facts.get("catalog", {})
     known = {"catalog": {}, **facts} | _to_come(facts, rows, len(over)) | _account(facts, rows, over)
     if "bidding" in facts:

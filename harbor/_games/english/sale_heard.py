@@ -146,7 +146,7 @@ class SaleHeard:
             return f"As far as I heard, the bidding on {item} is over."
         coming = self.view.coming
         if not coming or coming[0].name != item:
-            self._keep(SaleOpened(self._people, self._lots_from(item), "price"))  # nobody said so, so no name is known
+            self._keep(SaleOpened(self._people, self._lots_from(item), "untold"))  # nobody said so, so no name is known
         if self._bidding is None or self.now != item:
             self.add(ItemOpened(item, least, DOLLAR))
         return ""

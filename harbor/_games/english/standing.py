@@ -13,7 +13,7 @@ from harbor._core.events import Lot
 from harbor._games.answering import Row, recalled
 from harbor._games.bidder_view import View
 from harbor._games.english import facts
-from harbor._games.english.events import rules_in_words
+from harbor._games.english.events import SaleOpened, rules_in_words
 from harbor._games.part import Part
 from harbor.personas._catalog.traits import in_percent
 
@@ -67,8 +67,11 @@ def long_over(view: View) -> set[str]:
 
 def standing(view: View) -> Row:
     """Tell the rules, the items and what came of those that are over."""
-    rules = rules_in_words(view.values_revealed)
-    known: Row = {"rules": rules, "bidders": list(view.bidders), "initial_budget": view.initial_budget}
+    opened = view.last(SaleOpened)
+    known: Row = {"rules": rules_in_words(opened.reveal if opened else "untold")}
+    if opened and opened.reveal != "untold":  # of a sale that was heard in part nobody knows all bidders
+        known["bidders"] = list(view.bidders)
+    known["initial_budget"] = view.initial_budget
     over, first = view.results, first_listed(view)
     if first:
         known["earlier_results"] = _summed(view, over[:first])
@@ -81,7 +84,8 @@ def standing(view: View) -> Row:
 
 
 def _item(view: View, lot: Lot) -> Row:
-    row: Row = {"item": lot.name, "start": lot.start, "estimate": view.estimates[lot.name]}
+    start: Row = {"start": lot.start} if lot.start else {}  # of a sale that was heard in part it may be untold
+    row: Row = {"item": lot.name, **start, "estimate": view.estimates[lot.name]}
     return {**row, "listing": lot.listing} if lot.listing else row
 
 

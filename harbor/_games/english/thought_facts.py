@@ -26,7 +26,7 @@ def replan(view: View) -> Row:
     """Tell, besides, how much everyone has earned; or one's own account, where nobody corrects it."""
     held, known = facts.belief(facts.current_belief(view), long_over(view)), plan(view)
     if view.mind.correct_beliefs == "house":
-        return {**known, "profits": held["profits"]}
+        return {**known, "earned": held["profits"]}
     return {**{name: fact for name, fact in known.items() if name != "budget"}, "belief": held}
 
 

@@ -34,7 +34,8 @@ ON_REQUEST = ("langchain_anthropic",)
 _SHAPE = "\nReply with one JSON object of "
 _ONE = "this JSON schema, and nothing else: {schema}\n"
 _ONE_OF = "the JSON schema that is named at the end, and nothing else. These are the schemas: {schemas}\n"
-_NAMED = "\n\nReply with one JSON object of the JSON schema {name}."
+_NAMED = "\n\nAnswer with one JSON object of the JSON schema {name}."
+_CALLED = "\n\nCall the tool {name}."
 FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", "harbor")
 """The packages whose models can be made to call one tool of several by its name; others are offered that one alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
@@ -201,7 +202,8 @@ class Forms:
         told, named = _in_words(shape)
         try:
             if form == "tool":
-                return Asking(form, _direct(self._with_tools(shape)))
+                several = self._is_one_of_several(shape)
+                return Asking(form, _direct(self._with_tools(shape)), named=_named(_CALLED, shape) if several else "")
             if form == "json":
                 shaped = self._chat.with_structured_output(
                     schema_of(shape.kind), method="json_schema", include_raw=True
@@ -213,10 +215,17 @@ class Forms:
             told = named = ""
         return Asking("text", self._chat.ainvoke, told, named)
 
+    def _is_one_of_several(self, shape: Shape) -> bool:
+        return len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED)
+
     def _with_tools(self, shape: Shape) -> Runnable[Any, AIMessage]:
-        if len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED):
+        if self._is_one_of_several(shape):
             return self._chat.bind_tools(shape.offered, tool_choice=shape.kind.__name__)
         return self._chat.bind_tools([shape.kind], tool_choice="any")
+
+
+def _named(sentence: str, shape: Shape) -> str:
+    return sentence.format(name=shape.kind.__name__)
 
 
 def _in_words(shape: Shape) -> tuple[str, str]:
@@ -224,7 +233,7 @@ def _in_words(shape: Shape) -> tuple[str, str]:
     schemas = [json.dumps(schema_of(kind), separators=(",", ":")) for kind in shape.offered or (shape.kind,)]
     if len(schemas) == 1:
         return _SHAPE + _ONE.format(schema=schemas[0]), ""
-    return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _NAMED.format(name=shape.kind.__name__)
+    return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _named(_NAMED, shape)
 
 
 def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
@@ -256,7 +265,10 @@ def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
 
 def without_shape(words: Sequence[str]) -> list[str]:
     """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
-    return [text.partition(_SHAPE)[0].partition(_NAMED.partition("{")[0])[0] for text in words]
+    endings = (_CALLED, _NAMED, _SHAPE)
+    for ending in (one.partition("{")[0] for one in endings):
+        words = [text.partition(ending)[0] for text in words]
+    return list(words)
 
 
 def _raw(shaped: Any) -> Invoke:

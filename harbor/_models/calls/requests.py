@@ -134,7 +134,8 @@ def texts(messages: Sequence[BaseMessage]) -> list[str]:
 
 def _took_form(message: AIMessage, reply_type: type[BaseModel]) -> bool:
     """Say whether a server has heard of the form: one that has not answers in prose, to nothing that it was told."""
-    return bool(message.tool_calls or message.invalid_tool_calls) or read(message, reply_type).reply is not None
+    called = {call["name"] for call in (*message.tool_calls, *message.invalid_tool_calls)}
+    return reply_type.__name__ in called or read(message, reply_type).reply is not None
 
 
 def _spent(message: AIMessage, settings: ModelSettings) -> Spent:
