@@ -20,7 +20,8 @@ from harbor._house.auctioneer import AuctionLoop
 from harbor._house.hearing import FATAL, failed, in_words
 from harbor._house.sale import Sale
 from harbor._models.calls.client import ModelClient
-from harbor._models.calls.forms import Forms, without_shape
+from harbor._models.calls.forms import Forms
+from harbor._models.calls.reply_shapes import without_shape
 from harbor._models.calls.ways import Pool, Way
 from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._runs.resolve import ResolvedAuction, ResolvedBidder

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from harbor import Auction, Bidder, Item, houses, run_series
 from harbor._config.auction import AuctionConfig
 from harbor._core.telling import facts_in
-from harbor._models.calls.forms import schema_of
 from harbor._models.calls.prompt import Prompt
+from harbor._models.calls.reply_shapes import schema_of
 from harbor.graphs._context.context import NodeContext
 
 EVERYTHING: Mapping[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}

@@ -13,9 +13,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.redaction import redact
-from harbor._models.calls.forms import Asking, Shape
+from harbor._models.calls.forms import Asking
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
+from harbor._models.calls.reply_shapes import Shape
 from harbor._models.calls.requests import Requests, Said, texts
 from harbor._models.calls.spoken import as_message, as_reply, beyond, message_of, reasoning_of, written
 from harbor._models.calls.usage import usage_of

@@ -20,11 +20,12 @@ from harbor._core.decisions import InWords
 from harbor._core.errors import UnreadableReply
 from harbor._core.events import EventSink
 from harbor._models.calls.call import Call
-from harbor._models.calls.forms import Forms, Shape
+from harbor._models.calls.forms import Forms
 from harbor._models.calls.identity import identity_of
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reading import Words, read, usable
+from harbor._models.calls.reply_shapes import Shape
 from harbor._models.calls.spoken import in_words
 from harbor._models.calls.ways import Pool, Way
 from harbor._models.replies.cache import GameCache

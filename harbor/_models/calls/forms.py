@@ -6,22 +6,21 @@ ones know it by the passport of the model.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableBinding
-from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._config.own_replies import OwnReply
-from harbor._core.decisions import SHAPES_KEPT, InWords
+from harbor._core.decisions import InWords
+from harbor._models.calls.reply_shapes import Shape, in_words, schema_of
 from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
 from harbor._models.passports.passport import Known, unknown
 
@@ -31,37 +30,9 @@ ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|f
 """What a server speaks of that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
 """The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
-_SHAPE = "\nReply with one JSON object of "
-_ONE = "this JSON schema, and nothing else: {schema}\n"
-_ONE_OF = "the JSON schema that is named at the end, and nothing else. These are the schemas: {schemas}\n"
-_NAMED = "\n\nAnswer with one JSON object of the JSON schema {name}."
-_CALLED = "\n\nCall the tool {name}."
 FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", "harbor")
 """The packages whose models can be made to call one tool of several by its name; others are offered that one alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
-
-
-class Shape(NamedTuple):
-    """The shape that a reply is to have.
-
-    `offered` are all that the bidder is ever asked for, this one among them; they are sent together, so that its calls
-    begin alike and providers find that beginning in their caches. Empty: this one is sent alone.
-    """
-
-    kind: type[BaseModel]
-    offered: tuple[type[BaseModel], ...] = ()
-
-    @classmethod
-    def of(cls, kind: type[BaseModel], offered: tuple[type[BaseModel], ...]) -> Shape:
-        """Return a shape among those that are offered; one that is not among them comes last."""
-        return cls(kind, offered if kind in offered or not offered else (*offered, kind))
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """All that is sent of shapes, as JSON."""
-        if not self.offered:
-            return schema_of(self.kind)
-        return {"title": self.kind.__name__, "offered": [schema_of(kind) for kind in self.offered]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +170,10 @@ class Forms:
         return replace(asking, invoke=_marked(asking.invoke)) if marks else asking
 
     def _unmarked(self, shape: Shape, form: ReplyForm) -> Asking:
-        told, named = _in_words(shape)
+        told, named = in_words(shape)
         try:
             if form == "tool":
-                several = self._is_one_of_several(shape)
-                return Asking(form, _direct(self._with_tools(shape)), named=_named(_CALLED, shape) if several else "")
+                return Asking(form, _direct(self._with_tools(shape)))
             if form == "json":
                 shaped = self._chat.with_structured_output(
                     schema_of(shape.kind), method="json_schema", include_raw=True
@@ -215,25 +185,10 @@ class Forms:
             told = named = ""
         return Asking("text", self._chat.ainvoke, told, named)
 
-    def _is_one_of_several(self, shape: Shape) -> bool:
-        return len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED)
-
     def _with_tools(self, shape: Shape) -> Runnable[Any, AIMessage]:
-        if self._is_one_of_several(shape):
+        if len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED):
             return self._chat.bind_tools(shape.offered, tool_choice=shape.kind.__name__)
         return self._chat.bind_tools([shape.kind], tool_choice="any")
-
-
-def _named(sentence: str, shape: Shape) -> str:
-    return sentence.format(name=shape.kind.__name__)
-
-
-def _in_words(shape: Shape) -> tuple[str, str]:
-    """Tell the shapes of replies in a text, and which of several is wanted."""
-    schemas = [json.dumps(schema_of(kind), separators=(",", ":")) for kind in shape.offered or (shape.kind,)]
-    if len(schemas) == 1:
-        return _SHAPE + _ONE.format(schema=schemas[0]), ""
-    return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _named(_NAMED, shape)
 
 
 def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
@@ -255,20 +210,6 @@ def _marked(invoke: Invoke) -> Invoke:
         return await invoke([SystemMessage([block]), *rest])
 
     return marked
-
-
-@lru_cache(SHAPES_KEPT)
-def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
-    """Give the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
-    return {"title": reply_type.__name__, **reply_type.model_json_schema()}
-
-
-def without_shape(words: Sequence[str]) -> list[str]:
-    """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
-    endings = (_CALLED, _NAMED, _SHAPE)
-    for ending in (one.partition("{")[0] for one in endings):
-        words = [text.partition(ending)[0] for text in words]
-    return list(words)
 
 
 def _raw(shaped: Any) -> Invoke:

@@ -18,10 +18,11 @@ from harbor._core.errors import TooSlow
 from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.running_time import loop_seconds
 from harbor._models.calls.faults import fault_of
-from harbor._models.calls.forms import ABOUT_FORM, Asking, Shape
+from harbor._models.calls.forms import ABOUT_FORM, Asking
 from harbor._models.calls.lost import most_spent
 from harbor._models.calls.patience import Late
 from harbor._models.calls.reading import read
+from harbor._models.calls.reply_shapes import Shape
 from harbor._models.calls.spoken import as_kept, malformed
 from harbor._models.calls.usage import answer_of, usage_of
 from harbor._models.calls.ways import Way

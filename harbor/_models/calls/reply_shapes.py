@@ -1,0 +1,62 @@
+"""The shapes of replies, as JSON schemas: one, or all that a bidder may be asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from harbor._core.decisions import SHAPES_KEPT
+
+_SHAPE = "\nReply with one JSON object of "
+_ONE = "this JSON schema, and nothing else: {schema}\n"
+_ONE_OF = "the JSON schema that is named at the end, and nothing else. These are the schemas: {schemas}\n"
+_NAMED = "\n\nAnswer with one JSON object of the JSON schema {name}."
+
+
+class Shape(NamedTuple):
+    """The shape that a reply is to have.
+
+    `offered` are all that the bidder is ever asked for, this one among them; they are sent together, so that its calls
+    begin alike and providers find that beginning in their caches. Empty: this one is sent alone.
+    """
+
+    kind: type[BaseModel]
+    offered: tuple[type[BaseModel], ...] = ()
+
+    @classmethod
+    def of(cls, kind: type[BaseModel], offered: tuple[type[BaseModel], ...]) -> Shape:
+        """Return a shape among those that are offered; one that is not among them comes last."""
+        return cls(kind, offered if kind in offered or not offered else (*offered, kind))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """All that is sent of shapes, as JSON."""
+        if not self.offered:
+            return schema_of(self.kind)
+        return {"title": self.kind.__name__, "offered": [schema_of(kind) for kind in self.offered]}
+
+
+def in_words(shape: Shape) -> tuple[str, str]:
+    """Tell the shapes of replies in a text, and which of several is wanted."""
+    schemas = [json.dumps(schema_of(kind), separators=(",", ":")) for kind in shape.offered or (shape.kind,)]
+    if len(schemas) == 1:
+        return _SHAPE + _ONE.format(schema=schemas[0]), ""
+    return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _NAMED.format(name=shape.kind.__name__)
+
+
+@lru_cache(SHAPES_KEPT)
+def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
+    """Give the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
+    return {"title": reply_type.__name__, **reply_type.model_json_schema()}
+
+
+def without_shape(words: Sequence[str]) -> list[str]:
+    """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
+    endings = (_NAMED, _SHAPE)
+    for ending in (one.partition("{")[0] for one in endings):
+        words = [text.partition(ending)[0] for text in words]
+    return list(words)
