@@ -64,7 +64,7 @@ BUDGETS: Mapping[str, int] = {
     "limit": 2_100,
     "mirror": 4_000,
     "plan": 2_000,
-    "predict": 4_200,
+    "predict": 4_300,
     "profile": 4_200,
     "replan": 4_300,
     "rivals": 3_800,
