@@ -72,8 +72,9 @@ def fill(
     if wording.one_beginning:
         asked, after_known = "", f"\n\n{(asked + after_known).strip()}"
         turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # what changes comes last
-    # Last stands the catalog, which some calls lack.
-    stays = {**who, **shared} if wording.one_beginning else {**shared, **who}
+    stays = {**shared, **who}
+    if wording.one_beginning and "catalog" in stays:
+        stays["catalog"] = stays.pop("catalog")  # last, as some calls lack it
     *before, last = (block(turn, wording.form) for turn in news(turns))
     return Prompt(
         name=task,

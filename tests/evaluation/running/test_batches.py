@@ -35,7 +35,7 @@ SESSION = {"rules": {"game": "second-price", "runs": 2}}
 def host(monkeypatch, tmp_path):
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
     with provider(seed=5, key=KEY) as server:
-        server.mind._cached = lambda _: (0, 0)  # what a provider keeps of prompts hangs on the order of calls
+        server.mind.keeps_prompts = False  # what is read again costs less, and that hangs on the order of calls
         for name, url in (("OPENAI", server.openai_url), ("ANTHROPIC", server.anthropic_url)):
             monkeypatch.setenv(f"{name}_BASE_URL", url)
             monkeypatch.setenv(f"{name}_API_KEY", KEY)

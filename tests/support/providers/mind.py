@@ -28,6 +28,7 @@ class Mind:
         answer: Answer | None,
         thought: int,
     ) -> None:
+        self.keeps_prompts = True
         self.default, self.minds, self.settings, self.thought = default, minds, settings, thought
         self._own_answer = answer
         self._chats: dict[tuple[int, str], SimulatedChat] = {}
@@ -65,7 +66,7 @@ class Mind:
 
     def _cached(self, asked: Asked) -> tuple[int, int]:
         """Count the tokens of the prefix that is read from the provider's cache, and of that which is stored there."""
-        match asked.caches:
+        match asked.caches if self.keeps_prompts else "nothing":
             case "every prefix":
                 return self._seen(asked), 0
             case "marked":
