@@ -1,8 +1,8 @@
 """What prompts cost: calls, tokens, and how much of each prompt a provider's prefix cache could find again.
 
-A provider's cache sees the shape of the reply first, then the system prompt, then the rest; so a call of another
-purpose has no prefix in common. Tokens are four characters, as the built-in model counts them. Prices are in tokens
-that are not cached, if every prefix that an earlier call had is found again.
+A provider's cache sees the shapes of replies first, which are the same in all calls of these bidders, then the system
+prompt, then the rest. Tokens are four characters, as the built-in model counts them. Prices are in tokens that
+are not cached, if every prefix that an earlier call had is found again.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ NAMES = ("Ann", "Ben", "Cho")
 Call = dict[str, Any]
 
 
-def seated(bidders: int) -> AuctionConfig:
+def seated(bidders: int, **mind: Any) -> AuctionConfig:
     """The standard sale with another number of bidders."""
     standard = load("standard")
-    seats = [standard.bidders[0].model_copy(update={"name": f"Bidder {n}"}) for n in range(1, bidders + 1)]
+    seats = [standard.bidders[0].model_copy(update={"name": f"Bidder {n}", **mind}) for n in range(1, bidders + 1)]
     return standard.model_copy(update={"bidders": seats})
 
 
@@ -52,6 +52,7 @@ def minded(**mind: Any) -> AuctionConfig:
 SALES: dict[str, Any] = {
     "standard, 2 bidders": lambda: seated(2),
     "standard, 3 bidders": lambda: seated(3),
+    "standard, 3 bidders, limits": lambda: seated(3, bidding="limit"),
     "standard, 6 bidders": lambda: seated(6),
     "demo": lambda: load("demo"),
     "demo, inferred, strategy": lambda: minded(theory_of_mind="inferred", strategy="on"),
@@ -59,7 +60,10 @@ SALES: dict[str, Any] = {
     "10 items": lambda: sale_of(10),
     "160 items": lambda: sale_of(160),
 }
-AIMS = {"standard, 3 bidders": {"calls": "230", "input tokens": "200,000"}}
+AIMS = {
+    "standard, 3 bidders": {"calls": "230", "price in tokens, OpenAI, gpt-5": "80,000"},
+    "standard, 3 bidders, limits": {"calls": "100", "price in tokens, OpenAI, gpt-5": "35,000"},
+}
 
 
 def shape(call: Call) -> int:
@@ -87,21 +91,21 @@ def common(one: str, other: str) -> int:
 
 def openai(calls: list[Call], price: float) -> float:
     """Price calls at OpenAI, which caches by itself."""
-    prefixes = shared(calls, ("purpose",))
+    prefixes = shared(calls, ())
     cached = sum(prefix // STEP * STEP for prefix in prefixes if prefix >= CACHED_FROM)
     return sum(call["input_tokens"] for call in calls) - (1 - price) * cached
 
 
 def anthropic(calls: list[Call], own: bool) -> float:
     """Price calls at Anthropic, with the mark behind what is stable for all seats, or for the `own` seat."""
-    written: set[tuple[str, str]] = set()
+    written: set[str] = set()
     total = 0.0
     for call in calls:
         system = call["prompt"][0]
-        prefix = system if own else system.partition('"give_reasons"')[0]
+        prefix = system if own else system.partition("<facts>")[0]
         size = len(prefix) // CHARACTERS_PER_TOKEN + shape(call)
-        charged = READ if (call["purpose"], prefix) in written else WRITE
-        written.add((call["purpose"], prefix))
+        charged = READ if prefix in written else WRITE
+        written.add(prefix)
         total += call["input_tokens"] + (size * (charged - 1) if size >= CACHED_FROM else 0)
     return total
 
@@ -117,7 +121,7 @@ def test_what_prompts_cost(benchmark, figure, sale, tmp_path):
         figure(f"{sale}: {name}", AIMS.get(sale, {}).get(name, ""), f"{value:,.0f}")
     if len(calls) > 1000:
         return  # to compare so many prompts takes minutes
-    for who, alike in {"same bidder": ("bidder", "purpose"), "any bidder": ("purpose",)}.items():
+    for who, alike in {"same bidder": ("bidder",), "any bidder": ()}.items():
         prefixes = shared(calls, alike)
         share = sum(prefixes) / made.input_tokens
         long = sum(tokens >= CACHED_FROM for tokens in prefixes) / len(prefixes)
@@ -125,4 +129,5 @@ def test_what_prompts_cost(benchmark, figure, sale, tmp_path):
     prices = {f"OpenAI, {kind}": openai(calls, price) for kind, price in OPENAI.items()}
     prices |= {"Anthropic, all seats": anthropic(calls, own=False), "Anthropic, own seat": anthropic(calls, own=True)}
     for name, price in prices.items():
-        figure(f"{sale}: price in tokens, {name}", "", f"{price:,.0f} ({price / made.input_tokens:.2f}x)")
+        aim = AIMS.get(sale, {}).get(f"price in tokens, {name}", "")
+        figure(f"{sale}: price in tokens, {name}", aim, f"{price:,.0f} ({price / made.input_tokens:.2f}x)")

@@ -61,7 +61,7 @@ async def by_langchain(url: str, bodies: list[Body]) -> None:
     async with DefaultAsyncHttpxClient() as http:
         chat, bound = ChatOpenAI(model="model", base_url=url, api_key=KEY, max_retries=0, http_async_client=http), {}
         for body in bodies:
-            name = body["tools"][0]["function"]["name"]
+            name = body["tool_choice"]["function"]["name"]
             bound[name] = bound.get(name) or chat.bind_tools(body["tools"], tool_choice=body["tool_choice"])
             await bound[name].ainvoke(body["messages"])
 
