@@ -84,7 +84,7 @@ def _account(facts: Facts, rows: Mapping[str, Row], over: Sequence[Row]) -> Valu
         wins = [
             {"bidder": row["winner"], "item": row["item"], "price": row["price"]} for row in before if row["winner"]
         ]
-        known |= {"belief": {**facts["belief"], "wins": wins}}
+        known |= {"belief": {"wins": wins, **facts["belief"]}}
         known |= {"results": [{"true_value": None, **row} for row in over if row["item"] in facts["over"]]}
     if "learnings" in facts:
         known["results"] = [{"true_value": None, **rows[row["item"]], **row} for row in over]

@@ -78,8 +78,8 @@ def standing(view: View) -> Row:
     known["all_items"] = [_item(view, lot) for lot in listed(view)]
     if later := view.lots[first + LISTED :]:
         known["later_items"] = facts.summary(view, later)
-    if over[first:]:
-        known["results"] = [_outcome(view, result) for result in over[first:]]
+    if over[first:] and view.mind.correct_beliefs == "house":  # else a bidder goes by its own account
+        known["results"] = outcomes(view, over[first:])
     return {**recalled(view), **known}
 
 
@@ -89,9 +89,10 @@ def _item(view: View, lot: Lot) -> Row:
     return {**row, "listing": lot.listing} if lot.listing else row
 
 
-def _outcome(view: View, result: Part) -> Row:
-    row = facts.outcome(result)
-    return row if view.values_revealed else {name: value for name, value in row.items() if name != "true_value"}
+def outcomes(view: View, over: Sequence[Part]) -> list[Row]:
+    """Tell what came of items, with their true values if these are revealed."""
+    told = ("item", "winner", "price", *(("true_value",) if view.values_revealed else ()))
+    return [{name: row[name] for name in told} for row in map(facts.outcome, over)]
 
 
 def _summed(view: View, over: Sequence[Part]) -> Row:
@@ -133,8 +134,11 @@ def now(view: View) -> Row:
 
 
 def money(view: View) -> Row:
-    """Tell the money left; where bounds are untold, the results tell what it can be worked out from."""
-    return {"budget": view.budget} if view.mind.bounds == "told" else {}
+    """Tell the money left; where bounds are untold, what it can be worked out from: results, or one's own wins."""
+    if view.mind.bounds == "told":
+        return {"budget": view.budget}
+    wins = [{"item": win.item, "price": win.price} for win in view.wins(view.name)]
+    return {} if view.mind.correct_beliefs == "house" else {"your_wins": wins}
 
 
 def _priorities(view: View) -> dict[str, int]:

@@ -14,7 +14,17 @@ from harbor._games.answering import Row, answered, chosen, forecasts, in_words, 
 from harbor._games.bidder_view import View
 from harbor._games.english import facts
 from harbor._games.english.lot_bidding import LotBidding, bidding_on
-from harbor._games.english.standing import STAYS, first_listed, long_over, money, now, rivals, shares, standing
+from harbor._games.english.standing import (
+    STAYS,
+    first_listed,
+    long_over,
+    money,
+    now,
+    outcomes,
+    rivals,
+    shares,
+    standing,
+)
 
 
 def plan(view: View) -> Row:
@@ -102,18 +112,27 @@ def limit(view: View) -> Row:
 
 
 def believe(view: View, **known: Any) -> Row:
-    """Tell what was believed before, and which items are over since."""
-    over = [row["item"] for row in known.pop("results")]
-    before = known.pop("belief")
+    """Tell what was believed before, and which items are over since; an account of one's own with its wins."""
+    over, before = [row["item"] for row in known.pop("results")], known.pop("belief")
     known.pop("history")
-    return {**standing(view), "belief": {name: before[name] for name in ("budget", "profits")}, "over": over, **known}
+    told = standing(view)
+    if "results" in told:
+        return {**told, "belief": {name: before[name] for name in ("budget", "profits")}, "over": over, **known}
+    news = [result for result in view.results if result.item in over]
+    return {**told, "results": outcomes(view, news), "belief": before, "over": over, **known}
 
 
 def learn(view: View, learnings: Sequence[str]) -> Row:
     """Tell how the sale went, and what was learned before."""
     own = {result.item: result.highest_bid(view.name) for result in view.results[first_listed(view) :]}
-    profits = facts.belief(view.truth())["profits"]
-    return {**standing(view), "your_highest_bids": own, "profits": profits, "learnings": learnings}
+    profits, over = facts.belief(view.truth())["profits"], view.results[first_listed(view) :]
+    return {
+        **standing(view),
+        "results": outcomes(view, over),
+        "your_highest_bids": own,
+        "profits": profits,
+        "learnings": learnings,
+    }
 
 
 # ---------------------------------------------------------------- a call, and those before it
