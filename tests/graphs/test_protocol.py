@@ -259,13 +259,11 @@ def test_hints_are_sentences_that_can_be_left_out(tmp_path):
     assert not [line for line in lost if "`" in line]
 
 
-def test_that_a_matched_item_earns_no_more_is_a_hint(tmp_path):
-    told = {}
+def test_that_a_matched_item_earns_no_more_is_a_rule_and_no_hint(tmp_path):
     for hints in (True, False):
         Auction(items=LOTS, bidders=[Bidder("Alex", persona="downsizing", hints=hints)]).run(out=tmp_path / str(hints))
         calls = map(json.loads, (tmp_path / str(hints) / "calls.jsonl").read_text().splitlines())
-        told[hints] = {"such an item brings no extra profit" in texts(call) for call in calls}
-    assert told == {True: {True}, False: {False}}
+        assert all("such an item brings no extra profit" in texts(call) for call in calls)
 
 
 @pytest.mark.parametrize("protocol", ["native", "aucarena", "harbor"])
