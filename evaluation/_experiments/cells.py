@@ -21,8 +21,9 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
     So a mistake costs one line that names the arm and the condition, and no model calls.
 
     Raises:
-        ConfigError: the rules refuse the settings of a cell, two arms or conditions are equal, or a comparison or a
-            published number names a bidder that does not bid there.
+        ConfigError: the rules refuse the settings of a cell, two arms or conditions are equal, two arms differ in the
+            way of bidding though neither names it, or a comparison or a published number names a bidder that does not
+            bid there.
     """
     for (arm, condition), config in cells.items():
         try:
@@ -33,6 +34,7 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
                 f"experiment {experiment.name!r}, arm {arm!r}, condition {condition!r}: {error}"
             ) from error
     _refuse_equals(experiment, cells)
+    _refuse_two_causes(cells)
     _refuse_strangers(experiment, cells)
 
 
@@ -55,6 +57,25 @@ def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
         for one, other in combinations(settings, 2):
             if settings[one] == settings[other]:
                 raise ConfigError(f"{kind} {one!r} and {other!r} are equal; change one of them, or leave one out")
+
+
+def _refuse_two_causes(cells: Cells) -> None:
+    """Refuse arms of which one is by limit and one by call only because that is usual with their other settings.
+
+    A setting that is compared, such as a strategy, would bring a second cause with it.
+    """
+    usual: dict[tuple[str, str], tuple[str, str]] = {}
+    for (arm, condition), config in cells.items():
+        for bidder in config.bidders:
+            if not bidder.uses_model or "bidding" in bidder.model_fields_set:
+                continue
+            other, way = usual.setdefault((condition, bidder.name), (arm, bidder.bidding))
+            if way != bidder.bidding:
+                raise ConfigError(
+                    f"arms {other!r} and {arm!r} differ in bidding, too: without it bidder {bidder.name!r} goes by"
+                    f" {way} in the first and by {bidder.bidding} in the second; name it for all arms, such as bidding ="
+                    " 'call'"
+                )
 
 
 def _refuse_strangers(experiment: Experiment, cells: Cells) -> None:

@@ -35,7 +35,7 @@ BID = ThoughtNode(
     event=Decided,
     needs=("strategize",),
     on=lambda mind, _: mind.bidding == "call" and mind.strategy != "fused",
-    uses=("context", "bounds"),
+    uses=("bidding", "context", "bounds"),
     answers=True,
     run=bid,
 )

@@ -20,7 +20,7 @@ from harbor._config.for_sale import OwnItems as OwnItems
 from harbor._config.models import Models
 from harbor._config.models import ModelSettings as ModelSettings
 from harbor._config.models import Simulated as Simulated
-from harbor._config.rules import AnyRules, rules_of
+from harbor._config.rules import AnyRules, has_words_for, rules_of
 from harbor._config.thinking import MindSettings as MindSettings
 from harbor._core.look_alikes import look_of
 from harbor._core.settings import Dollars, Name, Number, Settings, check_distinct
@@ -126,10 +126,12 @@ class Bidder(MindSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _patience(cls, values: Any) -> Any:
-        if isinstance(values, dict) and values.get("person") is True:
-            return {"timeout_seconds": PATIENCE_SECONDS, **values}
-        return values
+    def _as_its_player_has_it(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        usual: dict[str, Any] = {"timeout_seconds": PATIENCE_SECONDS} if values.get("person") is True else {}
+        usual |= {"bidding": "call"} if any(map(values.get, ("rule", "agent", "person"))) else {}
+        return {**usual, **values}
 
     @model_validator(mode="after")
     def _one_player(self) -> Bidder:
@@ -254,6 +256,15 @@ class AuctionConfig(Settings):
                 f"{len(self.bidders):,} bidders of {items:,} items have {estimates:,} estimates, and at most"
                 f" {MOST_ESTIMATES:,} are drawn; take fewer bidders or items"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _by_call_where_the_game_has_no_words_for_limits(self) -> AuctionConfig:
+        unsaid = [bidder.bidding == "limit" and "bidding" not in bidder.model_fields_set for bidder in self.bidders]
+        if any(unsaid) and not has_words_for("limit", self.rules):
+            bidders = zip(self.bidders, unsaid, strict=True)
+            by_call = tuple(one.model_copy(update={"bidding": "call"}) if usual else one for one, usual in bidders)
+            object.__setattr__(self, "bidders", by_call)  # what is frozen for others is not ready yet
         return self
 
     @model_validator(mode="after")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from harbor._config.protocol import BUNDLES, ProtocolSettings
 
@@ -15,6 +16,13 @@ Placebo = Literal["none", "uniform", "shuffled", "another", "blank"]
 def _who_corrects(given: Any) -> Any:
     """Take true for the house, and false for nobody."""
     return {True: "house", False: "none"}[given] if isinstance(given, bool) else given
+
+
+def usual_bidding(told: Mapping[str, Any]) -> str:
+    """Choose the cheaper way, by limit, where no other setting asks for a call for each bid."""
+    needs_calls = (told.get("reply"), told.get("context"), told.get("strategy"))
+    by_limit = told.get("protocol") == "native" and not {"text", "dialogue", "on", "fused"} & {*needs_calls}
+    return "limit" if by_limit else "call"
 
 
 class MindSettings(ProtocolSettings):
@@ -34,8 +42,9 @@ class MindSettings(ProtocolSettings):
             weights), "shuffled" (the weights, dealt to the personas by lot), "another" (of each rival the profile
             of the next), "blank" (empty ones), "none" (the profiles). The log keeps the profiles.
         strategy: "off", "on" (an action is chosen before each bid), "fused" (action and bid in one call).
-        bidding: "call" (the model is asked at each call), "limit" (it says once per item how far it goes, and the
-            house raises for it up to there; without a strategy).
+        bidding: "limit" (the model says once per item how far it goes, and the house raises for it up to there), "call"
+            (it is asked at each call). Without it: by limit in the protocol "native", unless the game has no words for
+            that, or a strategy, a dialogue or a reply in words needs a call for each bid; else by call.
         chain_of_thought: Whether the model is asked to think step by step before it answers.
         memory: What is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the learnings
             nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within
@@ -52,7 +61,7 @@ class MindSettings(ProtocolSettings):
     predict: bool = True
     placebo: Placebo = "none"
     strategy: Literal["off", "on", "fused"] = "off"
-    bidding: Literal["call", "limit"] = "call"
+    bidding: Literal["call", "limit"] = Field(default_factory=usual_bidding)
     chain_of_thought: bool = True
     memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
     learning: bool = False

@@ -66,4 +66,5 @@ def _idle(settings: Settings, used: Collection[str]) -> str:
 
 @cache
 def _defaults(kind: type[Settings]) -> dict[str, Any]:
-    return {name: field.get_default(call_default_factory=True) for name, field in kind.model_fields.items()}
+    fields = kind.model_fields.items()  # a default that hangs on other settings is that of nothing given
+    return {name: field.get_default(call_default_factory=True, validated_data={}) for name, field in fields}

@@ -208,12 +208,12 @@ def of_settings() -> Iterator[Held]:
 
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
 MINDS: Mapping[str, Mapping[str, Any]] = {
-    "plain": {},
+    "plain": {"bidding": "call"},
     "second": {"theory_of_mind": "second", "strategy": "on"},
     "words": {"theory_of_mind": "inferred", "strategy": "on", "reply": "text"},
     "dialogue": {"theory_of_mind": "second", "strategy": "fused", "context": "dialogue"},
-    "placebo": {"theory_of_mind": "inferred", "placebo": "shuffled", "correct_beliefs": "model"},
-    "limit": {"memory": "full", "learning": True, "bidding": "limit"},
+    "placebo": {"theory_of_mind": "inferred", "placebo": "shuffled", "correct_beliefs": "model", "bidding": "call"},
+    "limit": {"memory": "full", "learning": True},
 }
 
 
