@@ -20,8 +20,9 @@ from harbor._config.for_sale import OwnItems as OwnItems
 from harbor._config.models import Models
 from harbor._config.models import ModelSettings as ModelSettings
 from harbor._config.models import Simulated as Simulated
-from harbor._config.rules import AnyRules, has_words_for, rules_of
+from harbor._config.rules import AnyRules, rules_of
 from harbor._config.thinking import MindSettings as MindSettings
+from harbor._config.thinking import as_usual_in
 from harbor._core.look_alikes import look_of
 from harbor._core.settings import Dollars, Name, Number, Settings, check_distinct
 from harbor._core.settings import check as check
@@ -259,12 +260,9 @@ class AuctionConfig(Settings):
         return self
 
     @model_validator(mode="after")
-    def _by_call_where_the_game_has_no_words_for_limits(self) -> AuctionConfig:
-        unsaid = [bidder.bidding == "limit" and "bidding" not in bidder.model_fields_set for bidder in self.bidders]
-        if any(unsaid) and not has_words_for("limit", self.rules):
-            bidders = zip(self.bidders, unsaid, strict=True)
-            by_call = tuple(one.model_copy(update={"bidding": "call"}) if usual else one for one, usual in bidders)
-            object.__setattr__(self, "bidders", by_call)  # what is frozen for others is not ready yet
+    def _bidders_are_as_usual_in_the_game(self) -> AuctionConfig:
+        bidders = tuple(as_usual_in(self.rules.game, bidder) for bidder in self.bidders)
+        object.__setattr__(self, "bidders", bidders)  # what is frozen for others is not ready yet
         return self
 
     @model_validator(mode="after")

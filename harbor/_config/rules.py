@@ -45,12 +45,6 @@ def rules_of(given: Any) -> Any:
     return given
 
 
-def has_words_for(thought: str, rules: RuleSettings) -> bool:
-    """Say whether the game of these rules puts a thought in words of its own."""
-    play = asked("game", rules.game).play
-    return play is not None and thought in play.thoughts
-
-
 def _class_of(game: object) -> type[RuleSettings]:
     if not isinstance(game, str):
         raise ValueError(f"game {game!r} is no name; write a text in quotes")

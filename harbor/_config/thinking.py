@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from harbor._config.protocol import BUNDLES, ProtocolSettings
+from harbor._core.finding import asked
 
 Placebo = Literal["none", "uniform", "shuffled", "another", "blank"]
 """What a bidder is told of its rivals in place of what its theory of mind found out."""
@@ -133,3 +134,18 @@ class MindSettings(ProtocolSettings):
                 f"placebo {self.placebo!r} replaces what a theory of mind finds out; set theory_of_mind, or drop it"
             )
         return self
+
+
+M = TypeVar("M", bound=MindSettings)
+
+
+def as_usual_in(game: str, mind: M) -> M:
+    """Return the mind by call if it names no way of bidding, and the game has no words for limits.
+
+    Raises:
+        ConfigError: there is no such game.
+    """
+    if mind.bidding == "call" or "bidding" in mind.model_fields_set:
+        return mind
+    play = asked("game", game).play
+    return mind if play and "limit" in play.thoughts else mind.model_copy(update={"bidding": "call"})
