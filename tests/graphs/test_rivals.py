@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ from harbor._core.log import difference, of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled
 from harbor._models.simulated.chat_model import read_facts
+from harbor._runs.resolve import resolve
 from harbor.graphs._context.context import BidderContext
+from harbor.graphs._nodes.profile import PROFILE
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog.traits import in_percent
 from support.folders import ROOT
@@ -238,6 +241,19 @@ def test_rivals_together_is_refused_where_nobody_reads_it(mind, said):
     with pytest.raises(ConfigError) as refused:
         check(AuctionConfig, {"bidders": [{"name": "Ann", "rivals": "together", **mind}]}, "a file")
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("step", ["profile", "mirror", "predict"])
+def test_a_thought_of_ones_own_at_a_step_of_the_one_call_is_refused(step, monkeypatch):
+    with remembering(monkeypatch):
+        use(replace(PROFILE, name="guess", step=step, keeps="profile", adapt=lambda node, _: node))
+        resolve(auction("second-price", nodes=("guess",)))
+        with pytest.raises(ConfigError) as refused:
+            resolve(auction("second-price", nodes=("guess",), rivals="together"))
+    assert str(refused.value) == (
+        f"bidder 'Ann': node 'guess' takes the step {step!r}, which rivals 'together' has in its one call; set rivals"
+        " to 'apart'"
+    )
 
 
 def test_a_placebo_takes_the_place_of_profiles_that_nothing_is_predicted_by(tmp_path):
