@@ -9,8 +9,12 @@ from importlib.resources.abc import Traversable
 import pytest
 
 from harbor._config.protocol import BUNDLES
+from harbor._core.finding import find
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
+from harbor._games.game import Game
 from harbor.graphs._context.node import PROMPTS
+from harbor.graphs._context.wording import OPENING, told_with
+from harbor.graphs._wiring.mind import usual_nodes
 from support import examination
 from support.asked import SESSIONS, Asked, everything_asked
 from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
@@ -47,6 +51,14 @@ def test_every_protocol_is_examined_with_every_game_that_it_knows(calls):
     games = {"english", *SESSIONS}
     wanted = {(game, name) for name, bundle in BUNDLES.items() for game in bundle.games or games}
     assert {(call.game, call.protocol) for call in calls} == wanted
+
+
+def test_a_prompt_of_ones_own_may_name_every_fact_that_is_told(calls):
+    for call in calls:
+        if call.protocol == "native":
+            game: Game = find("game", call.game)
+            kind = game.name.replace("-", "_") if call.kind == "bid" and call.game != "english" else call.kind
+            assert call.told <= told_with(game, usual_nodes(game), (kind, OPENING)), call.name
 
 
 def test_every_thought_is_examined(calls):

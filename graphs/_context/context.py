@@ -28,7 +28,7 @@ from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.wording import Wording
-from harbor.graphs._context.words import stays, task_of, words_of
+from harbor.graphs._context.words import reply_of, stays, task_of, words_of
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
@@ -239,12 +239,8 @@ class BidderContext:
         """The shapes of all replies that it may be asked for, where all its calls begin alike."""
         if not self.wording.one_beginning:
             return ()
-        kinds = [self._kind(node) for node in self.nodes.values() if node.asks and node.occasions]
+        kinds = [reply_of(node, self.table) for node in self.nodes.values() if node.asks and node.occasions]
         return tuple(dict.fromkeys(self.shape(kind) for kind in kinds if kind is not None))
-
-    def _kind(self, node: ThoughtNode) -> type[BaseModel] | None:
-        words = words_of(node, self.table)
-        return (words and words.reply) or node.reply or (self.table.played.reply if node.answers else None)
 
     def shape(self, kind: type[Reply]) -> type[Reply]:
         """Return the shape of a reply; without a chain of thought its reasons may be left out."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
+from pydantic import BaseModel
+
 from harbor._config.own_replies import OwnReply
 from harbor._config.protocol import BUNDLES
 from harbor._config.thinking import MindSettings
@@ -48,6 +50,12 @@ def task_of(node: ThoughtNode, game: Game) -> str:
         usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
     return node.prompt.name.removesuffix(".md") if node.has_harbors_prompt else node.task
+
+
+def reply_of(node: ThoughtNode, game: Game) -> type[BaseModel] | None:
+    """Give the shape of its replies in a game; None: what is asked for decides."""
+    words = words_of(node, game)
+    return (words and words.reply) or node.reply or (game.played.reply if node.answers else None)
 
 
 def worth_a_call(node: ThoughtNode, game: Game, view: View) -> bool:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import harbor
 from harbor._core.finding import names
+from harbor._core.prompts import PLAIN
 from harbor._core.prose import in_prose
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 from harbor.graphs._context.prompting import ADVICE
@@ -23,10 +24,6 @@ from support.asked import Asked, everything_asked, names_in
 
 ROOT = Path(harbor.__file__).resolve().parents[1]
 FOLDER = Path("build/prompts")
-PLAIN = frozenset(
-    "amount bid bidder day game item listing name profit rival round start supply task text".split()  # noqa: SIM905
-)
-"""Names of facts that are plain English words for what they are."""
 WEIGHT = r"-1 \(certainly not\)", r"0 \(unknown\)", r"1 \(certainly\)"
 PERCENT = r"\b0 \(certainly not\)", r"\b100 \(certainly\)"
 EITHER = [f"{weight}|{percent}" for weight, percent in zip(WEIGHT[::2], PERCENT, strict=True)]
