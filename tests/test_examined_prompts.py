@@ -74,6 +74,13 @@ def test_a_bidder_is_told_that_its_answer_was_refused_somewhere_in_every_game(ca
     assert {call.game for call in calls if "refused" in call.told} == {"english", *SESSIONS}
 
 
+def test_sales_are_long_enough_that_items_are_summed_up_and_dear_enough_that_some_are_offered_again(calls):
+    told = {name for call in calls if call.protocol == "native" and call.game == "english" for name in call.told}
+    assert {"earlier_results", "later_items", "earlier_wins", "refused"} <= told
+    limits = [call.facts for call in calls if call.seat == "english, offered again/Ann" and call.kind == "limit"]
+    assert len({facts["minimum"] for facts in limits if facts["item"] == "Lot A"}) > 1
+
+
 def test_a_prompt_without_fault_has_no_finding():
     assert examine([FINE]) == []
 

@@ -51,16 +51,16 @@ ADVISING = re.compile(
 )
 """Words of the sentences that stand in hints."""
 BUDGETS: Mapping[str, int] = {
-    "believe": 2_000,
+    "believe": 2_900,
     "bid": 2_200,
     "contest_believe": 1_900,
     "contest_plan": 1_400,
     "contest_replan": 1_800,
     "fused": 4_600,
     "learn": 2_300,
-    "limit": 2_100,
+    "limit": 2_900,
     "mirror": 4_000,
-    "plan": 2_000,
+    "plan": 2_900,
     "predict": 4_300,
     "profile": 4_200,
     "replan": 4_300,
