@@ -132,9 +132,7 @@ def tables() -> dict[str, AuctionConfig]:
         "english": sale(minds),
         "english in prose": sale([Bidder("Ann", **EVERYTHING, facts="prose")]),
         "english, values secret": sale([Bidder("Ann", **EVERYTHING)], rules={**LARGE_STEPS, "reveal": "price"}),
-        "english, offered again": sale(
-            [Bidder("Ann", **limit, overestimate=-0.2)], items=dear, rules={**LARGE_STEPS, "lowerings": 2}
-        ),
+        "english, offered again": sale([low], items=dear, rules={**LARGE_STEPS, "lowerings": 2}),
         "long english": sale([Bidder("Ann", budget=60_000, **own_account)], items=lots),
         "english, together": sale(at_once()),
         "aucarena": sale([mind_of("aucarena")]),
