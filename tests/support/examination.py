@@ -51,16 +51,16 @@ ADVISING = re.compile(
 )
 """Words of the sentences that stand in hints."""
 BUDGETS: Mapping[str, int] = {
-    "believe": 2_900,
+    "believe": 2_000,
     "bid": 2_200,
     "contest_believe": 1_900,
     "contest_plan": 1_400,
     "contest_replan": 1_800,
     "fused": 4_600,
     "learn": 2_300,
-    "limit": 2_900,
+    "limit": 2_100,
     "mirror": 4_000,
-    "plan": 2_900,
+    "plan": 2_000,
     "predict": 4_300,
     "profile": 4_200,
     "replan": 4_300,
@@ -68,6 +68,8 @@ BUDGETS: Mapping[str, int] = {
     "strategize": 4_400,
 }
 """The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""
+FULL_PAGE = 900
+"""The tokens by which a prompt of a sale of more than thirty items may be longer, as it lists a page of them."""
 HARDEST_TEXT, HARDEST_PARAGRAPH = 30.0, 50.0
 """The highest LIX. Below 30 is the prose of children's books, above 50 that of officials (Björnsson 1968)."""
 _BLOCK = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
@@ -160,8 +162,13 @@ def advising(call: Asked) -> Iterator[str]:
 
 def too_long(call: Asked) -> Iterator[str]:
     """Say so if a prompt has more tokens than its kind may have."""
-    if tokens(call) > BUDGETS[call.kind]:
-        yield f"above {BUDGETS[call.kind]:,} tokens"
+    if tokens(call) > budget(call):
+        yield f"above {budget(call):,} tokens"
+
+
+def budget(call: Asked) -> int:
+    """Give the most tokens that a prompt may have."""
+    return BUDGETS[call.kind] + FULL_PAGE * bool({"earlier_results", "later_items"} & call.facts.keys())
 
 
 def hard(call: Asked) -> Iterator[str]:
@@ -239,7 +246,7 @@ def _index(shown: Mapping[str, Asked], findings: Sequence[Finding]) -> str:
     for name, call in sorted(shown.items()):
         found = "; ".join(f"{one.check}: {one.what}" for one in findings if one.prompt == name)
         ease = lix(_BLOCK.sub("", "\n\n".join(call.messages)))
-        rows.append(f"| [{name}]({name}.md) | {tokens(call):,} | {BUDGETS[call.kind]:,} | {ease:.0f} | {found} |")
+        rows.append(f"| [{name}]({name}.md) | {tokens(call):,} | {budget(call):,} | {ease:.0f} | {found} |")
     return "\n".join(rows) + "\n"
 
 
