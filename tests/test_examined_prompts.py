@@ -130,6 +130,16 @@ BROKEN = {
     "a word of code": (with_text("Bid on", "Bid by lot_number on"), "code name", "lot_number"),
     "the name of a class": (with_text("Bid on", "Give a BidReply on"), "code name", "BidReply"),
     "the name of a node": (with_text("Bid on", "After contest-believe, bid on"), "code name", "contest-believe"),
+    "a fact with the name of a node": (
+        with_text('"budget"', '"predict"'),
+        "code name",
+        "`predict`",
+    ),
+    "the weighing of facts in no hint": (
+        with_text("Bid on", "What came later counts more. Bid on"),
+        "advice outside hints",
+        "What came later counts more.",
+    ),
     "advice that is in no hint": (
         with_text("Bid on", "You should keep money. Bid on"),
         "advice outside hints",

@@ -73,8 +73,9 @@ def standing(game: Game, view: View) -> Row:
     known: Row = {"rules": rules, "game": game.name, **told}
     if view.plan:
         known["plan"] = view.plan
-    if expected := view.notes.get("contest-believe"):
-        known["forecasts"] = expected
+    expected = view.notes.get("contest-believe")
+    if expected and view.place(expected.closed) == len(view.results):  # else what was expected is over
+        known["forecasts"] = [{"rival": rival, "bid": bid} for rival, bid in expected.bids.items()]
     return known
 
 

@@ -261,7 +261,7 @@ def test_a_placebo_takes_the_place_of_profiles_that_nothing_is_predicted_by(tmp_
     log = auction("second-price", **mind).run(out=tmp_path / "run").log
     calls = [json.loads(line) for line in (tmp_path / "run/calls.jsonl").read_text().splitlines()]
     told = {call["purpose"]: read_facts("\n".join(call["prompt"])) for call in calls if call["bidder"] == "Ann"}
-    assert told["strategize"]["profile"] == {"Ben": {}, "Cho": {}}
+    assert told["strategize"]["profiles"] == {"Ben": {}, "Cho": {}}
     assert all(row["shares"] for row in told["rivals"]["rivals"])
     assert of_type(log, Profiled)
 

@@ -24,6 +24,8 @@ from support.asked import Asked, everything_asked, names_in
 
 ROOT = Path(harbor.__file__).resolve().parents[1]
 FOLDER = Path("build/prompts")
+NOUNS = frozenset({"bid", "limit", "plan", "profile", "rivals"})
+"""Names of nodes that are plain English words for a fact, too."""
 WEIGHT = r"-1 \(certainly not\)", r"0 \(unknown\)", r"1 \(certainly\)"
 PERCENT = r"\b0 \(certainly not\)", r"\b100 \(certainly\)"
 EITHER = [f"{weight}|{percent}" for weight, percent in zip(WEIGHT[::2], PERCENT, strict=True)]
@@ -31,6 +33,8 @@ INTEREST = r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"
 SCALES: Mapping[str, Sequence[str]] = {
     "profile": EITHER,
     "profile_of_you": WEIGHT,
+    "profiles": EITHER,
+    "profiles_of_you": EITHER,
     "weights": WEIGHT,
     "shares": PERCENT,
     "shares_of_you": PERCENT,
@@ -46,7 +50,8 @@ SCALES: Mapping[str, Sequence[str]] = {
 }
 """What a prompt must say that tells one of these or asks for it: both ends of the scale, and which end is which."""
 ADVISING = re.compile(
-    r"\b(should|consider|usually|commonly|weigh what|keep (money|the rest)|compare how|raise the weights)\b",
+    r"\b(should|consider|usually|commonly|weigh what|keep (money|the rest)|compare how|raise the weights"
+    r"|counts more)\b",
     re.IGNORECASE,
 )
 """Words of the sentences that stand in hints."""
@@ -144,9 +149,11 @@ def one_sided(call: Asked) -> Iterator[str]:
 
 
 def code_names(call: Asked) -> Iterator[str]:
-    """Give the names of nodes and classes, and other words that no English text has."""
+    """Give the names of nodes and classes, and other words that no English text has; facts that have names of nodes."""
     yield from _CODE.findall(_NAMED.sub("", said(*call.messages)))
     yield from (name for name in names("node") if "-" in name and name in "\n".join(call.messages))
+    nodes = {name.replace("-", "_") for name in names("node")} - NOUNS
+    yield from (f"`{name}`" for name in nodes & call.told)
 
 
 def advising(call: Asked) -> Iterator[str]:
