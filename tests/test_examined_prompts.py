@@ -9,8 +9,12 @@ from importlib.resources.abc import Traversable
 import pytest
 
 from harbor._config.protocol import BUNDLES
+from harbor._core.finding import find
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
+from harbor._games.game import Game
 from harbor.graphs._context.node import PROMPTS
+from harbor.graphs._context.wording import OPENING, told_with
+from harbor.graphs._wiring.mind import usual_nodes
 from support import examination
 from support.asked import SESSIONS, Asked, everything_asked
 from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
@@ -49,6 +53,14 @@ def test_every_protocol_is_examined_with_every_game_that_it_knows(calls):
     assert {(call.game, call.protocol) for call in calls} == wanted
 
 
+def test_a_prompt_of_ones_own_may_name_every_fact_that_is_told(calls):
+    for call in calls:
+        if call.protocol == "native":
+            game: Game = find("game", call.game)
+            kind = game.name.replace("-", "_") if call.kind == "bid" and call.game != "english" else call.kind
+            assert call.told <= told_with(game, usual_nodes(game), (kind, OPENING)), call.name
+
+
 def test_every_thought_is_examined(calls):
     assert {call.kind for call in calls} == set(BUDGETS)
     assert {*stems(PROMPTS), *stems(ENGLISH)} - NOT_ASKED <= set(BUDGETS)
@@ -60,6 +72,13 @@ def stems(folder: Traversable) -> set[str]:
 
 def test_a_bidder_is_told_that_its_answer_was_refused_somewhere_in_every_game(calls):
     assert {call.game for call in calls if "refused" in call.told} == {"english", *SESSIONS}
+
+
+def test_sales_are_long_enough_that_items_are_summed_up_and_dear_enough_that_some_are_offered_again(calls):
+    told = {name for call in calls if call.protocol == "native" and call.game == "english" for name in call.told}
+    assert {"earlier_results", "later_items", "earlier_wins", "refused"} <= told
+    limits = [call.facts for call in calls if call.seat == "english, offered again/Ann" and call.kind == "limit"]
+    assert len({facts["minimum"] for facts in limits if facts["item"] == "Lot A"}) > 1
 
 
 def test_a_prompt_without_fault_has_no_finding():
@@ -111,6 +130,16 @@ BROKEN = {
     "a word of code": (with_text("Bid on", "Bid by lot_number on"), "code name", "lot_number"),
     "the name of a class": (with_text("Bid on", "Give a BidReply on"), "code name", "BidReply"),
     "the name of a node": (with_text("Bid on", "After contest-believe, bid on"), "code name", "contest-believe"),
+    "a fact with the name of a node": (
+        with_text('"budget"', '"predict"'),
+        "code name",
+        "`predict`",
+    ),
+    "the weighing of facts in no hint": (
+        with_text("Bid on", "What came later counts more. Bid on"),
+        "advice outside hints",
+        "What came later counts more.",
+    ),
     "advice that is in no hint": (
         with_text("Bid on", "You should keep money. Bid on"),
         "advice outside hints",

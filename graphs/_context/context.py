@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypedDict
@@ -28,7 +28,7 @@ from harbor._models.simulated.model import use_of
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._context.wording import Wording
-from harbor.graphs._context.words import stays, task_of, words_of
+from harbor.graphs._context.words import reply_of, stays, task_of, words_of
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
@@ -114,9 +114,9 @@ class NodeContext:
         """
         play, words, wording = self.bidder.table.played, self.words, self.bidder.wording
         facts = dict(words.facts(view, *about, **more))
-        tells = {name: self._tells(name, view) for name in view.notes if name not in play.tells}
-        tells = {name: sentence for name, sentence in tells.items() if sentence}
-        if any("`catalog`" in sentence for sentence in tells.values()):
+        notes = {node.told_as: (node, shown) for node, shown in self._notes(view) if node.told_as not in facts}
+        tells = [node.tells or "" for node, _ in notes.values()]
+        if any("`catalog`" in sentence for sentence in tells):
             facts["catalog"] = view.catalog
         who = self.identity(view)
         if "answer_keys" in facts and not who["give_reasons"]:
@@ -127,11 +127,11 @@ class NodeContext:
             facts,
             play.system,
             self.task,
-            list((self.bidder.explanations or tells).values()),
+            list(self.bidder.explanations.values()) or tells,
             {name: facts.pop(name) for name in stays(self.bidder.table, self.switches) if name in facts},
             wording,
             words.turns(view),
-            noted={name: find("node", name).shows(view.notes[name], view) for name in tells},
+            noted={name: shown for name, (_, shown) in notes.items()},
             explained=play.explains(view) if wording.one_beginning else (),
             parts=(*parts, *self._parts(view, facts)),
         )
@@ -142,11 +142,15 @@ class NodeContext:
         style = ("persona_style",) if view.personas and self.switches.persona_value == "style" else ()
         return (*style, *(key.replace(" ", "_") for key in facts.get("answer_keys", ())))
 
-    def _tells(self, name: str, view: View) -> str:
-        """Give what explains a note; nothing if it is not told now: what is thought at calls alone is told there."""
-        node: ThoughtNode = find("node", name)
-        elsewhere = node.occasions == ("call",) and (not isinstance(view.now, Ask) or node.name == self.node.name)
-        return "" if elsewhere or view.notes[name] is None else node.tells or ""
+    def _notes(self, view: View) -> Iterator[tuple[ThoughtNode, Any]]:
+        """Give the notes that are told now, as their nodes show them: what is thought at calls alone is told there."""
+        for name, note in view.notes.items():
+            if name in self.bidder.table.played.tells or note is None:
+                continue
+            node: ThoughtNode = find("node", name)
+            elsewhere = node.occasions == ("call",) and (not isinstance(view.now, Ask) or node.name == self.node.name)
+            if node.tells and not elsewhere and (shown := node.shows(note, view)) is not None:
+                yield node, shown
 
     def identity(self, view: View) -> dict[str, Any]:
         """Give the facts that stay the same in every game: who this is, and how it answers."""
@@ -239,12 +243,8 @@ class BidderContext:
         """The shapes of all replies that it may be asked for, where all its calls begin alike."""
         if not self.wording.one_beginning:
             return ()
-        kinds = [self._kind(node) for node in self.nodes.values() if node.asks and node.occasions]
+        kinds = [reply_of(node, self.table) for node in self.nodes.values() if node.asks and node.occasions]
         return tuple(dict.fromkeys(self.shape(kind) for kind in kinds if kind is not None))
-
-    def _kind(self, node: ThoughtNode) -> type[BaseModel] | None:
-        words = words_of(node, self.table)
-        return (words and words.reply) or node.reply or (self.table.played.reply if node.answers else None)
 
     def shape(self, kind: type[Reply]) -> type[Reply]:
         """Return the shape of a reply; without a chain of thought its reasons may be left out."""

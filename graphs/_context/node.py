@@ -61,9 +61,9 @@ class ThoughtNode:
     A node is declared, or has a `run` of its own. A declared one asks its `prompt`, whose one blank is ${facts}, for
     the `reply`; what it concludes is its private `event`, or several. `check` says what is wrong with a reply; then it
     is asked for again. `answer` is how the built-in model replies, from the facts of the prompt alone. `fold` makes a
-    note of the note so far (None at first) and the event. Later prompts are told the note under the name of the node,
-    as `tells` explains (None: only facts speak of it) and as `shows` writes it, from the view. Nodes with the
-    same `keeps` keep one note.
+    note of the note so far (None at first) and the event. Later prompts are told the note as the `fact` of this name
+    (by default that of the node), as `tells` explains (None: only facts speak of it) and as `shows` writes it, from the
+    view (None: it is not told now). Nodes with the same `keeps` keep one note.
     """
 
     name: str = part("its name, in lower case")
@@ -87,6 +87,7 @@ class ThoughtNode:
     tells: str | None = ""
     shows: Callable[[Any, Any], Any] = lambda note, _: note
     keeps: str = ""
+    fact: str = ""
     run: Callable[[Any, NodeContext], Awaitable[Update]] | None = None
     api: int = API
 
@@ -119,6 +120,11 @@ class ThoughtNode:
     def note(self) -> str:
         """The name of what it notes."""
         return self.keeps or self.name
+
+    @property
+    def told_as(self) -> str:
+        """The name of the fact that tells its note."""
+        return self.fact or self.note
 
     @property
     def events(self) -> tuple[type[PrivateEvent], ...]:
@@ -159,6 +165,6 @@ class ThoughtNode:
         return "" if self.prompt is None else unfillable(self.prompt)
 
     def _of_note(self) -> str:
-        if self.fold is not None and self.tells is not None and f"`{self.note}`" not in self.tells:
-            return f"has tells {self.tells!r}, which does not say what `{self.note}` is; name it so, in backticks"
+        if self.fold is not None and self.tells is not None and f"`{self.told_as}`" not in self.tells:
+            return f"has tells {self.tells!r}, which does not say what `{self.told_as}` is; name it so, in backticks"
         return ""

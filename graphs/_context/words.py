@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
+from pydantic import BaseModel
+
 from harbor._config.own_replies import OwnReply
 from harbor._config.protocol import BUNDLES
 from harbor._config.thinking import MindSettings
@@ -50,6 +52,12 @@ def task_of(node: ThoughtNode, game: Game) -> str:
     return node.prompt.name.removesuffix(".md") if node.has_harbors_prompt else node.task
 
 
+def reply_of(node: ThoughtNode, game: Game) -> type[BaseModel] | None:
+    """Give the shape of its replies in a game; None: what is asked for decides."""
+    words = words_of(node, game)
+    return (words and words.reply) or node.reply or (game.played.reply if node.answers else None)
+
+
 def worth_a_call(node: ThoughtNode, game: Game, view: View) -> bool:
     """Say whether a thought is worth a call now: the game says so, where it has words of its own for it."""
     own = game.played.thoughts.get(node.name)
@@ -65,8 +73,9 @@ def standing(game: Game, view: View) -> Row:
     known: Row = {"rules": rules, "game": game.name, **told}
     if view.plan:
         known["plan"] = view.plan
-    if expected := view.notes.get("contest-believe"):
-        known["forecasts"] = expected
+    expected = view.notes.get("contest-believe")
+    if expected and view.place(expected.closed) == len(view.results):  # else what was expected is over
+        known["forecasts"] = [{"rival": rival, "bid": bid} for rival, bid in expected.bids.items()]
     return known
 
 

@@ -44,7 +44,7 @@ EXPECT = ThoughtNode(
     reply=ForecastReply,
     check=lambda reply, view: names_each((one.rival for one in reply.forecasts), view.ahead.rivals),
     conclude=conclude,
-    fold=lambda _, event: [{"rival": rival, "bid": bid} for rival, bid in event.bids.items()],
+    fold=lambda _, event: event,
     tells=None,
     answer=answer,
 )

@@ -70,7 +70,9 @@ MIRROR = ThoughtNode(
     check=lambda reply, view: names_each((profile.rival for profile in reply.profiles), view.rivals),
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
     shows=told_in_percent,
-    tells="`mirror` is how each rival probably profiles you: how likely each type of `catalog` is, in percent.",
+    fact="profiles_of_you",
+    tells="`profiles_of_you` is how each rival probably profiles you: how likely each type of `catalog` is, in "
+    "percent, from 0 (certainly not) to 100 (certainly).",
     answer=answer,
     run=mirror,
 )

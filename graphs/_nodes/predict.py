@@ -75,7 +75,9 @@ PREDICT = ThoughtNode(
     check=lambda reply, view: names_each((forecast.rival for forecast in reply.forecasts), view.in_play),
     conclude=conclude,
     fold=note,
-    tells="`predict` is what you forecast for `item` of each of `rivals`: its `interest`, from 0 (not at all) to 1 "
+    shows=lambda note, view: None if view.place(note["item"]) else note,
+    fact="interests",
+    tells="`interests` is what you forecast for `item` of each of `rivals`: its `interest`, from 0 (not at all) to 1 "
     "(very much), its `limit`, the highest that it will bid or pick, and in `expected_interest_of_yours`, if it is "
     "there, how much it expects you to want to win, from 0 (not at all) to 1 (very much).",
     answer=answer,

@@ -141,7 +141,8 @@ PROFILE = ThoughtNode(
     adapt=in_shares,
     fold=lambda before, event: {**(before or {}), event.rival: event.weights},
     shows=told_in_percent,
-    tells="`profile` is your profile of each rival: how likely each type of `catalog` is, in percent, from 0 "
+    fact="profiles",
+    tells="`profiles` are yours of each rival: how likely each type of `catalog` is, in percent, from 0 "
     "(certainly not) to 100 (certainly), together 100. A type that is left out has a share of 0.",
     answer=answer,
     run=profile,

@@ -79,6 +79,7 @@ RECALL = ThoughtNode(
     uses=("memory",),
     when=lambda view, _: bool(view.coming if view.lots else view.ahead.goes_on),
     fold=lambda _, event: [memory.text for memory in event.memories] or None,
-    tells="`recall` lists what you noted after earlier games; it may be out of date.",
+    fact="memories",
+    tells="`memories` lists what you noted after earlier games; it may be out of date.",
     run=recall,
 )

@@ -142,6 +142,7 @@ RIVALS = ThoughtNode(
     keeps="profile",
     fold=PROFILE.fold,
     shows=PROFILE.shows,
+    fact=PROFILE.fact,
     tells=PROFILE.tells,
     answer=answer,
     run=rivals,

@@ -40,7 +40,8 @@ STRATEGIZE = ThoughtNode(
     reply=StrategyReply,
     conclude=conclude,
     fold=lambda _, event: strategy_note(event),
-    tells="`strategize`, where it is told, is the strategic `action` that you have just chosen, and your `reasons`. "
+    fact="strategy",
+    tells="`strategy`, where it is told, is the strategic `action` that you have just chosen, and your `reasons`. "
     "Follow it: after A, B and C compete hard, after D, E and F hold back.",
     answer=answer,
 )

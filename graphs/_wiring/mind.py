@@ -40,7 +40,7 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
     play, usual = table.played, usual_nodes(table)
     own = [asked("node", name) for name in mind.nodes]
     for node in own:
-        if wrong := _misfit(node, table, usual) or ("" if _on(node, mind, memory) else OFF):
+        if wrong := _misfit(node, table, usual, mind) or ("" if _on(node, mind, memory) else OFF):
             raise ConfigError(f"node {node.name!r} {wrong}")
         _check_needs(node, [*usual, *own])
     ordered = sorted(usual, key=lambda node: node.name in play.thoughts)
@@ -75,6 +75,8 @@ def _adapted(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
     return adapted
 
 
+JUDGING = ("profile", "mirror", "predict")
+"""The steps that one call about all rivals takes the place of."""
 OFF = "is off with the settings of this bidder; drop it, or change them"
 
 
@@ -85,10 +87,12 @@ def first_view(bidder: str, game: str, nodes: Nodes, mind: MindSettings) -> View
     return View(mind=mind, folds=folds, outlook=played.played.outlook, yardstick=played.played.yardstick)
 
 
-def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode]) -> str:
+def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode], mind: MindSettings) -> str:
     """Say why a node of a bidder's own has no place in a game; empty if it has."""
     if node in usual:
         return f"is a node of the game {game.name!r} already; drop it"
+    if mind.judges_at_once and node.place in JUDGING:
+        return f"takes the step {node.place!r}, which rivals 'together' has in its one call; set rivals to 'apart'"
     words = (words_of(one, game) for one in usual)
     texts = [game.played.system, *(one.prompt for one in words if one)]
     if any(f"`{node.name}`" in text.read_text(encoding="utf-8") for text in texts):

@@ -16,8 +16,6 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from harbor._core import prose
-
 BLANK = "<facts>\n${facts}\n</facts>"
 """Where a prompt takes its facts; the built-in model reads them there."""
 _NAME = "[a-z][a-z0-9_]*"
@@ -30,6 +28,10 @@ TEXTS_KEPT = 256
 """More than the prompts of all nodes and games together: each is cut once."""
 SHORTEST = 4
 """Letters of the shortest word that says by itself which fact is meant."""
+PLAIN = frozenset(
+    "amount bid bidder day game item listing name profit rival round start supply task text".split()  # noqa: SIM905
+)
+"""Names of facts that are plain English words for what they are, so that no text has to explain them."""
 
 
 def sent(text: str, facts: str, hints: bool = True) -> str:
@@ -56,10 +58,11 @@ def chosen(text: str) -> tuple[str, ...] | None:
     return tuple(found[1].split(", ")) if found else None
 
 
-def unheard_of(text: str, usual: str) -> str:
-    """Name the first fact that a text chooses though there is none: neither a sentence nor the usual text knows it."""
-    known = {*prose.told(), *(chosen(usual) or ()), *_NAMED.findall(usual)}
-    return next((name for name in chosen(text) or () if name not in known), "")
+def spoken_of(text: str) -> Iterator[str]:
+    """Name the facts that a text speaks of: those that it chooses, has parts for, or names in backticks."""
+    yield from chosen(text) or ()
+    yield from (part.fact for part in _parts(text) if part.fact)
+    yield from _NAMED.findall(text)
 
 
 def unfillable(prompt: Traversable) -> str:

@@ -13,7 +13,7 @@ from harbor.personas._catalog import traits
 
 def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Say what each rival is like, what it may think of oneself, and what it will bid, as `profile` and so on do."""
-    told = {name: fact for name, fact in facts.items() if name not in ("profile", "mirror", "rivals")}
+    told = {name: fact for name, fact in facts.items() if name not in ("profiles", "profiles_of_you", "rivals")}
 
     def shares(row: Facts) -> list[Values]:
         known = {**told, "bidder": row["rival"], "shares_so_far": row["shares"]}
@@ -27,8 +27,8 @@ def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
         return list(types_of_play.mirror(known, settings, chance)["profiles"])
 
     def forecasts(rows: Sequence[Facts]) -> list[Values]:
-        found = {"profile": {row["rival"]: row["shares"] for row in rows}}
-        found |= {"mirror": {row["rival"]: row["shares_of_you"] for row in rows if "shares_of_you" in row}}
+        found = {"profiles": {row["rival"]: row["shares"] for row in rows}}
+        found |= {"profiles_of_you": {row["rival"]: row["shares_of_you"] for row in rows if "shares_of_you" in row}}
         asked = [{**row, "bid_before": _bid_before(facts["records"], row["rival"])} for row in rows]
         return list(types_of_play.predict({**told, **found, "rivals": asked}, settings, chance)["forecasts"])
 

@@ -182,12 +182,12 @@ def predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 def _forecast(facts: Facts, rival: Facts) -> Values:
     catalog = facts.get("catalog", {})
-    weights = traits.from_percent(facts.get("profile", {}).get(rival["rival"], {}), catalog)
+    weights = traits.from_percent(facts.get("profiles", {}).get(rival["rival"], {}), catalog)
     before = [float(row["amount"]) for row in rival["bid_before"]]
     times = {one: multiple(text, facts) for one, text in catalog.items()}
     known = {one: value for one, value in times.items() if value is not None}
     guesses = [(fmean(before), len(before))] if before else []
-    guesses += [told for text in facts.get("recall") or () if (told := habit(text, facts["game"], rival["rival"]))]
+    guesses += [told for text in facts.get("memories") or () if (told := habit(text, facts["game"], rival["rival"]))]
     if "compared_with" in rival:
         shares = traits.shares(weights, known)
         typical = sum(shares[one] * value for one, value in known.items()) if known else 1.0
@@ -195,7 +195,7 @@ def _forecast(facts: Facts, rival: Facts) -> Values:
     total = sum(count for _, count in guesses)
     limit = sum(amount * count for amount, count in guesses) / total if total else 0.0
     forecast = {"rival": rival["rival"], "interest": 0.5, "limit": round(max(0.0, limit), 2)}
-    mine = facts.get("mirror", {}).get(rival["rival"])
+    mine = facts.get("profiles_of_you", {}).get(rival["rival"])
     if mine is not None and known:
         shares = traits.shares(traits.from_percent(mine, known), known)
         forecast["expected_interest_of_yours"] = round(min(1.0, sum(shares[one] * known[one] for one in known) / 2), 2)
@@ -210,7 +210,7 @@ def habit(text: str, game: str, rival: str) -> tuple[float, int] | None:
 
 def expected_bids(facts: Facts) -> dict[str, float]:
     """Return what each rival is expected to bid: as predicted by a theory of mind, or as forecast without one."""
-    if predicted := facts.get("predict"):
+    if predicted := facts.get("interests"):
         return {row["rival"]: float(row["limit"]) for row in predicted["rivals"]}
     return {row["rival"]: float(row["bid"]) for row in facts.get("forecasts", ())}
 

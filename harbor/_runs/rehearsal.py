@@ -23,8 +23,11 @@ from harbor._runs.resolve import ResolvedAuction
 
 MOST_TURNS = 20
 """How many turns of a stranger's game are tried before it is first run."""
-RESERVED = ("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt")
-"""Facts that prompts of every game have; those of a game need other names."""
+RESERVED = (
+    *("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt"),
+    *("memories", "profiles", "profiles_of_you", "interests", "strategy"),
+)
+"""Facts that prompts of every game have, with those that thoughts note; those of a game need other names."""
 WAYS = 5
 """In how many ways players act by chance, to see whether anything that is public hangs on what they do."""
 IDLE_PROFILES = "shows nothing of what they do with these settings"

@@ -16,6 +16,7 @@ from harbor._config.protocol import BUNDLES
 from harbor._core.errors import ConfigError
 from harbor._core.prompts import BLANK, chosen, unfillable
 from harbor._core.telling import facts_in
+from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor.graphs._context.node import PROMPTS
 
 PAPERS = sorted(set(BUNDLES) - {"native"})
@@ -60,6 +61,32 @@ TOLD: dict[str, dict[str, list[list[str]]]] = {
     },
 }
 """By bundle and prompt: what is told of who asks, and then in each turn, up to the first call of its kind."""
+
+
+STAYING = ["rules", "bidders", "initial_budget", "all_items", "give_reasons", "you", "personas", "objective"]
+DESCRIBED = [*STAYING, "catalog"]
+NOW = ["item", "budget"]
+GOING_BY = [*NOW, "plan", "priorities"]
+CALLED = [*GOING_BY, "forecasts", "increment", "bids", "leader", "withdrawn", "minimum"]
+NATIVE: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "plan": (STAYING, [], NOW),
+    "predict": (DESCRIBED, ["results"], ["rivals", *NOW]),
+    "strategize": (DESCRIBED, ["results"], ["rivals", *CALLED]),
+    "bid": (STAYING, ["results"], [*CALLED, "strategy", "strategy_reasons"]),
+    "fused": (DESCRIBED, ["results"], ["rivals", *CALLED]),
+    "limit": (STAYING, ["results"], [*GOING_BY, "forecasts", "increment", "minimum"]),
+    "believe": (STAYING, ["results"], ["belief", "over"]),
+    "profile": (
+        DESCRIBED,
+        ["results", "bidding"],
+        ["bidder", "item", "went_up_to", "ended", "declined_at", "shares"],
+    ),
+    "mirror": (DESCRIBED, ["results", "bidding"], ["your_bidding", "shares_of_you"]),
+    "rivals": (DESCRIBED, ["results", "bidding"], ["how_far", "rivals", "next_item", "budget"]),
+    "replan": (DESCRIBED, ["results"], ["rivals", *GOING_BY, "earned"]),
+    "learn": (STAYING, ["results"], ["your_highest_bids", "profits", "learnings"]),
+}
+"""By prompt of Harbor's own: the facts that stay the same, those that are added to, and those that change."""
 
 
 def auctions(bundle: str) -> Iterator[Auction]:
@@ -145,6 +172,47 @@ def test_a_later_call_on_an_item_goes_on_from_what_was_answered_before(made):
         assert news.startswith("<facts>\n")
         assert "The highest bid is 1000 dollars." in news
         assert "Watch" not in news
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory) -> dict[str, list[str]]:
+    """Give of each prompt of Harbor's own in the ascending auction the one that tells most."""
+    ways: dict[str, dict[str, Any]] = {
+        "on": {"strategy": "on"},
+        "fused": {"strategy": "fused"},
+        "limit": {"bidding": "limit"},
+        "together": {"rivals": "together"},
+    }
+    found: dict[str, list[str]] = {}
+    for name, way in ways.items():
+        folder = tmp_path_factory.mktemp("native") / name
+        mind = {"theory_of_mind": "second", "persona": "downsizing", "learning": True, **way}
+        Auction(items=ITEMS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")]).run(out=folder)
+        for call in map(json.loads, (folder / "calls.jsonl").read_text().splitlines()):
+            prompt, purpose = call["prompt"], call["purpose"]
+            if purpose not in found or len(told_in(prompt)) > len(told_in(found[purpose])):
+                found[purpose] = prompt
+    return found
+
+
+def told_in(prompt: list[str]) -> list[str]:
+    return [name for said in prompt for name in facts_in(said)]
+
+
+@pytest.mark.parametrize("kind", NATIVE)
+def test_harbors_own_prompt_tells_first_what_stays_then_what_is_added_to_then_what_changes(native, kind):
+    stays, added, changes = NATIVE[kind]
+    system, asked = native[kind]
+    assert (list(facts_in(system)), list(facts_in(asked))) == (stays, [*added, *changes, "task"])
+
+
+def test_harbors_own_prompts_end_with_what_is_asked(native):
+    assert native.keys() == NATIVE.keys()
+    for kind, (system, asked) in native.items():
+        text = (ENGLISH / f"{kind}.md").read_text().partition("</facts>")[2].split()
+        assert system.endswith("</facts>\n")
+        assert asked.startswith("<facts>")
+        assert asked.partition("</facts>")[2].split()[:9] == text[:9]
 
 
 TEXTS = sorted((paper, file.name) for paper in PAPERS for file in (PROMPTS / paper).iterdir())

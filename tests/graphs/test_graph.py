@@ -95,7 +95,7 @@ class Desk:
         )
 
     def mind(self, **switches: Any) -> BidderContext:
-        return BidderContext(self.model, MindSettings(**switches), lambda: self.notes.append)
+        return BidderContext(self.model, MindSettings(bidding="call", **switches), lambda: self.notes.append)
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [note for note in self.notes if isinstance(note, kind)]
@@ -396,7 +396,7 @@ def test_a_first_ask_speaks_of_no_refusal():
 def test_a_refused_bid_comes_back_in_the_prompt_of_a_real_sale(tmp_path):
     items = [Item(name="Lot A", start=1_000, true_value=2_000)]
     low = ModelSettings(simulated=Simulated(low_bid_rate=1))
-    Auction(items=items, bidders=[Bidder("Ann")], models={"simulated": low}).run(out=tmp_path / "run")
+    Auction(items=items, bidders=[Bidder("Ann", bidding="call")], models={"simulated": low}).run(out=tmp_path / "run")
     calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
     bids = [read_facts("\n".join(call["prompt"])) for call in calls if call["purpose"] == "bid"]
     assert [facts.get("refused") for facts in bids] == [None, *["$900 is below the least bid of $1,000"] * 3]

@@ -6,6 +6,7 @@ import json
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,29 +14,37 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item, Result
+from harbor._config.auction import Simulated
+from harbor._config.models import ModelSettings
 from harbor._core.events import LotClosed
 from harbor._core.log import of_type
 from harbor._core.thoughts import Believed
 from harbor._games.english.events import ItemSold
 from harbor._games.english.facts import SHOWN
+from harbor._games.english.retelling import retold
 from harbor._games.english.standing import LISTED, PAGE
 from harbor._models.simulated.chat_model import read_facts
 
 NAMES = ("Ann", "Ben", "Cho")
+USUAL = Simulated()
 PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json", "correct_beliefs": "house"}
 """The prompts of a paper, which list items in another way."""
 
 
 @cache
-def held(items: int, **mind: Any) -> tuple[Result, tuple[dict[str, Any], ...]]:
+def held(
+    items: int, reveal: str = "true value", simulated: Simulated = USUAL, **mind: Any
+) -> tuple[Result, tuple[dict[str, Any], ...]]:
     """Hold a sale to bidders with money for a part of it; give it and its calls."""
     lots = [
-        Item(name=f"Lot {n}", start=1_000 + 500 * (n % 5), true_value=2_000 + 1_000 * (n % 5))
+        Item(name=f"Lot {n}", start=1_000 + 500 * (n % 7 % 5), true_value=2_000 + 1_000 * (n % 7 % 5))
         for n in range(1, items + 1)
     ]
     bidders = [Bidder(name, budget=700 * items, **mind) for name in NAMES]
     with TemporaryDirectory() as folder:
-        result = Auction(seed=3, items=lots, bidders=bidders).run(out=Path(folder, "run"))
+        models = {"simulated": ModelSettings(use="simulated", simulated=simulated)}
+        auction = Auction(seed=3, items=lots, bidders=bidders, models=models, rules={"reveal": reveal})
+        result = auction.run(out=Path(folder, "run"))
         lines = Path(folder, "run", "calls.jsonl").read_text().splitlines()
     return result, tuple(json.loads(line) for line in lines)
 
@@ -84,6 +93,30 @@ def test_what_is_listed_and_what_is_summed_up_make_all_the_items():
         seen.add((facts["you"], number, earlier["estimates"] + estimates + later["estimate_total"]))
     assert {number for _, number, _ in seen} == {45}
     assert len(seen) == len(NAMES)
+
+
+@pytest.mark.parametrize("reveal", ["true value", "price"])
+def test_the_built_in_model_works_out_the_mean_estimate_of_all_items_from_every_page(reveal):
+    facts = [one for one in told(45, reveal=reveal) if one["task"] in ("plan", "replan", "bid")]
+    for you in NAMES:
+        worked_out = retold(lambda known, *_: dict(known))
+        means = {worked_out(one, Simulated(), Random(0))["mean_estimate"] for one in facts if one["you"] == you}
+        assert len(means) == 1
+
+
+def test_who_is_not_corrected_is_told_of_earlier_items_and_of_rivals_money_by_its_own_account_alone():
+    wrong = Simulated(wrong_sum_rate=1.0)
+    asked = told(25 + PAGE, correct_beliefs="none", theory_of_mind="inferred", simulated=wrong)
+    earlier = [facts["earlier_results"] for facts in asked if "earlier_results" in facts]
+    assert {*map(frozenset, earlier)} == {frozenset({"number", "estimates"})}
+    replans = [facts for facts in asked if facts["task"] == "replan" and "rivals" in facts and "belief" in facts]
+    assert replans
+    for facts in replans:
+        belief = facts["belief"]
+        for rival in facts["rivals"]:
+            wins = sum(win["price"] for win in belief["wins"] if win["bidder"] == rival["rival"])
+            before = sum(row["paid"] for row in belief.get("earlier_wins", ()) if row["bidder"] == rival["rival"])
+            assert rival["spent"] == pytest.approx(wins + before)
 
 
 def test_what_a_paper_lists_and_what_it_sums_up_make_all_the_items_to_come():

@@ -170,9 +170,19 @@ def test_a_thought_that_is_left_out_is_not_had_and_the_others_are(name, left_out
 @pytest.mark.parametrize("name", GAMES)
 def test_what_was_found_out_of_rivals_is_told_to_later_thoughts(name, tmp_path):
     game(name, **WHOLE).run(out=tmp_path / "run")
-    later = [facts for _, facts in prompts(tmp_path / "run") if facts.get("profile") or facts.get("rivals")]
+    later = [facts for _, facts in prompts(tmp_path / "run") if facts.get("profiles") or facts.get("rivals")]
     assert later
     assert any("truthful" in json.dumps(facts) or "catalog" in facts for facts in later)
+
+
+@pytest.mark.parametrize(("name", "moment"), [("second-price", "run"), ("beauty", "run"), ("water", "today")])
+def test_forecasts_are_told_of_what_is_coming_alone_and_after_the_last_run_no_next_one(name, moment, tmp_path):
+    game(name, **WHOLE).run(out=tmp_path / "run")
+    asked = [(task, facts) for task, facts in prompts(tmp_path / "run") if facts["you"] == "Ann"]
+    assert any("interests" in facts for _, facts in asked)
+    assert all(facts["interests"]["item"] == facts[moment] for _, facts in asked if "interests" in facts)
+    assert not [task for task, facts in asked if task in ("contest_believe", "learn") and "forecasts" in facts]
+    assert [moment in facts for task, facts in asked if task == "learn"] == [False]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -181,8 +191,8 @@ def test_nobody_else_is_told_what_a_mind_found_out(name, tmp_path):
     calls = [json.loads(line) for line in (tmp_path / "run/calls.jsonl").read_text().splitlines()]
     others = "".join("".join(call["prompt"]) for call in calls if call["bidder"] != "Ann")
     assert others
-    notes, facts = {"profile", "mirror", "predict", "recall"}, {"catalog", "shares", "shares_of_you", "forecasts"}
-    assert not [fact for fact in notes | facts if f'"{fact}":' in others]
+    notes, facts = {"profiles", "profiles_of_you", "interests", "memories"}, {"catalog", "shares", "shares_of_you"}
+    assert not [fact for fact in notes | facts | {"forecasts"} if f'"{fact}":' in others]
 
 
 @pytest.mark.slow
@@ -222,7 +232,7 @@ def test_a_placebo_takes_the_place_of_profiles_and_the_calls_stay(name, placebo,
 
 def profiles_told(folder: Path) -> list[dict[str, dict[str, float]]]:
     """The profiles that the prompts of predict tell."""
-    return [facts["profile"] for task, facts in prompts(folder) if task == "predict" and "profile" in facts]
+    return [facts["profiles"] for task, facts in prompts(folder) if task == "predict" and "profiles" in facts]
 
 
 def expected(placebo: str, told: dict[str, Any], kept: dict[str, dict[str, float]]) -> dict[str, Any]:
@@ -278,7 +288,7 @@ def test_true_types_are_told_where_a_bidder_is_to_know_them(tmp_path):
     bidders = [auction.bidders[0].model_copy(update={"theory_of_mind": "true"}), *auction.bidders[1:]]
     log = auction.model_copy(update={"bidders": tuple(bidders)}).run(out=tmp_path / "run").log
     assert not of_type(log, Profiled)
-    told = next(facts["profile"] for task, facts in prompts(tmp_path / "run") if task == "predict")
+    told = next(facts["profiles"] for task, facts in prompts(tmp_path / "run") if task == "predict")
     assert {name: foremost(weights) for name, weights in told.items()} == TYPES
 
 

@@ -390,7 +390,10 @@ def test_a_prompt_that_is_not_needed_may_be_missing(tmp_path):
         ("No blank.", "must have '<facts>"),
         ("<facts>\n${facts}\n</facts>\n${budget}", "no other blank"),
         ("[if plan]\nNothing of it.\n\n<facts>\n${facts}\n</facts>", "before no text about `plan`"),
-        ("[facts leadr, bids]\n<facts>\n${facts}\n</facts>\n", "tells 'leadr', no known fact"),
+        ("[facts leadr, bids]\n<facts>\n${facts}\n</facts>\n", "speaks of `leadr`, and this prompt tells no such fact"),
+        ("<facts>\n${facts}\n</facts>\n`history` has all bids.", "speaks of `history`"),  # told by papers alone
+        ("<facts>\n${facts}\n</facts>\n`earned` is what counts.", "speaks of `earned`"),  # told by replan alone
+        ("<facts>\n${facts}\n</facts>\n[if items_finished]\nSome finished.\n", "speaks of `items_finished`"),
         ("[hint plan]\n\n<facts>\n${facts}\n</facts>\n", "unknown mark '[hint plan]'"),
     ],
 )
@@ -400,6 +403,34 @@ def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, tmp_
     said = refused(prompts=str(folder))
     assert "bid.md" in said
     assert why in said
+
+
+def test_a_fact_that_is_not_told_is_refused_with_what_to_do(tmp_path):
+    folder = own_prompts(tmp_path)
+    text = (folder / "replan.md").read_text()
+    (folder / "replan.md").write_text(f"{text}\nNobody knows the `lowest_winning_bid`.\n", encoding="utf-8")
+    assert refused(prompts=str(folder)) == (
+        "bidder 'Ann': its folder of prompts has 'replan.md', which speaks of `lowest_winning_bid`, and this prompt"
+        " tells no such fact; see the texts that 'harbor new prompts FOLDER --game english' writes, or write a word"
+        " that is no fact without backticks"
+    )
+    (folder / "replan.md").write_text(f"{text}\nNobody knows the lowest_winning_bid.\n", encoding="utf-8")
+    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", prompts=str(folder))]))
+
+
+def test_a_prompt_of_ones_own_may_name_facts_of_the_rules_and_keys_of_its_answer(tmp_path):
+    folder = own_prompts(tmp_path)
+    text = "<facts>\n${facts}\n</facts>\n`action` and `amount` are your answer, `estimate` and `leader` facts.\n"
+    (folder / "bid.md").write_text(text, encoding="utf-8")
+    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", prompts=str(folder))]))
+
+
+def test_a_prompt_for_a_paper_may_name_facts_that_only_papers_tell(tmp_path):
+    folder = own_prompts(tmp_path)
+    text = "<facts>\n${facts}\n</facts>\n`history` has all bids on the `items`.\n"
+    (folder / "believe.md").write_text(text, encoding="utf-8")
+    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", protocol="aucarena", prompts=str(folder))]))
+    assert "speaks of `history`" in refused(prompts=str(folder))
 
 
 def test_a_folder_that_is_not_there_is_refused():

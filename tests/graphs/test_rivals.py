@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ from harbor._core.log import difference, of_type
 from harbor._core.log_lines import Entry
 from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled
 from harbor._models.simulated.chat_model import read_facts
+from harbor._runs.resolve import resolve
 from harbor.graphs._context.context import BidderContext
+from harbor.graphs._nodes.profile import PROFILE
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog.traits import in_percent
 from support.folders import ROOT
@@ -240,12 +243,25 @@ def test_rivals_together_is_refused_where_nobody_reads_it(mind, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("step", ["profile", "mirror", "predict"])
+def test_a_thought_of_ones_own_at_a_step_of_the_one_call_is_refused(step, monkeypatch):
+    with remembering(monkeypatch):
+        use(replace(PROFILE, name="guess", step=step, keeps="profile", adapt=lambda node, _: node))
+        resolve(auction("second-price", nodes=("guess",)))
+        with pytest.raises(ConfigError) as refused:
+            resolve(auction("second-price", nodes=("guess",), rivals="together"))
+    assert str(refused.value) == (
+        f"bidder 'Ann': node 'guess' takes the step {step!r}, which rivals 'together' has in its one call; set rivals"
+        " to 'apart'"
+    )
+
+
 def test_a_placebo_takes_the_place_of_profiles_that_nothing_is_predicted_by(tmp_path):
     mind = {"rivals": "together", "predict": False, "placebo": "blank"}
     log = auction("second-price", **mind).run(out=tmp_path / "run").log
     calls = [json.loads(line) for line in (tmp_path / "run/calls.jsonl").read_text().splitlines()]
     told = {call["purpose"]: read_facts("\n".join(call["prompt"])) for call in calls if call["bidder"] == "Ann"}
-    assert told["strategize"]["profile"] == {"Ben": {}, "Cho": {}}
+    assert told["strategize"]["profiles"] == {"Ben": {}, "Cho": {}}
     assert all(row["shares"] for row in told["rivals"]["rivals"])
     assert of_type(log, Profiled)
 

@@ -11,11 +11,13 @@ from harbor import Auction, Bidder, Item, ModelSettings, houses
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._models.calls.usage import Usage
+from support.formats import spoken
 from support.providers import openai_chat, provider
 from support.providers.speech import CHARACTERS_PER_TOKEN
 
 SEED = 3
 ITEMS = houses(2, seed=SEED)
+LOTS = [Item(name=f"Lot {one}", start=1_000 * one, true_value=2_000 * one) for one in range(1, 6)]
 
 
 def played(**settings):
@@ -85,12 +87,30 @@ def begun_alike(bodies):
 
 @pytest.mark.parametrize("mind", [{}, {"bidding": "limit"}, {"theory_of_mind": "second", "strategy": "on"}], ids=str)
 def test_calls_of_a_bidder_begin_as_earlier_ones_did(mind):
-    items = [Item(name=f"Lot {one}", start=1_000 * one, true_value=2_000 * one) for one in range(1, 6)]
     with provider(seed=SEED) as server:
         bidders = [Bidder(name, model="mine", budget=20_000, **mind) for name in ("Ann", "Ben", "Cho")]
         models = {"mine": ModelSettings(use="openai:gpt-5", base_url=server.openai_url)}
-        Auction(items=items, bidders=bidders, models=models, seed=SEED).run()
+        Auction(items=LOTS, bidders=bidders, models=models, seed=SEED).run()
         assert begun_alike([heard.body for heard in server.requests]) >= ALIKE
+
+
+KEPT = {
+    "openai chat": {"tool": (0.87, 0.8), "json": (0.86, 0.76), "text": (0.86, 0.76)},
+    "anthropic": {"tool": (0.82, 0.77), "json": (0.82, 0.78), "text": (0.82, 0.78)},
+}
+"""The least share of tokens from a cache, of bidding by call and by limit; providers count in steps or up to a mark."""
+
+
+@pytest.mark.parametrize("form", KEPT)
+@pytest.mark.parametrize("reply", ["tool", "json", "text"])
+@pytest.mark.parametrize("bidding", ["call", "limit"])
+def test_providers_keep_most_of_what_a_bidder_sends(form, reply, bidding):
+    with provider(seed=SEED) as server:
+        bidders = [Bidder(name, model="mine", budget=20_000, bidding=bidding) for name in ("Ann", "Ben", "Cho")]
+        models = {"mine": ModelSettings(**spoken(form, server), reply=reply)}
+        calls = of_type(Auction(items=LOTS, bidders=bidders, models=models, seed=SEED).run().log, ModelCalled)
+    least = KEPT[form][reply][bidding == "limit"]
+    assert sum(call.cached_tokens for call in calls) >= least * sum(call.input_tokens for call in calls)
 
 
 def test_all_shapes_of_replies_are_offered_in_each_call_and_the_wanted_one_is_forced():

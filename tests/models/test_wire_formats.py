@@ -10,14 +10,15 @@ from langchain_core.messages import AIMessage
 from openai._utils import is_given
 from openai.resources.chat.completions import completions
 
-from harbor import ModelSettings
+from harbor import Auction, Bidder, ModelSettings
+from harbor._config.protocol import BUNDLES
 from harbor._core.decisions import BidReply
 from harbor._core.errors import ModelError
 from harbor._core.events import ModelCalled
 from harbor._core.log import of_type
 from harbor._models.connections import connected
 from harbor._models.providers import open_chat
-from support.formats import FORMATS, SEED, asked, auction, retries, spoken, told
+from support.formats import FORMATS, ITEMS, SEED, asked, auction, retries, spoken, told
 from support.leaping import LIMIT, run_leaping
 from support.providers import BROKEN, STUCK, TRANSIENT, Faults, provider
 
@@ -42,6 +43,28 @@ def test_a_run_over_the_wire_is_the_one_that_is_held_offline(form, offline):
         assert asked(run.log) == asked(offline.log)
         assert len(server.requests) == len(of_type(run.log, ModelCalled))
         assert server.is_left()
+
+
+PLAYED = {"native": "english", "harbor": "english", "aucarena": "english", "econarena": "beauty", "alympics": "water"}
+"""A game that each protocol knows."""
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("protocol", BUNDLES)
+def test_replies_of_each_protocol_mean_in_every_wire_format_what_they_mean_offline(protocol, form):
+    game = PLAYED[protocol]
+    rules = {"game": game, **({"runs": 1} if game == "beauty" else {"days": 2} if game == "water" else {})}
+    items = {"items": ITEMS} if game == "english" else {}
+
+    def played(**settings):
+        bidders = [Bidder(name, model="mine", protocol=protocol) for name in ("Alex", "Bob", "Cindy")]
+        models = {"mine": ModelSettings(**settings)}
+        return Auction(**items, bidders=bidders, rules=rules, models=models, seed=SEED).run()
+
+    with provider(seed=SEED) as server:
+        online = played(**spoken(form, server))
+    assert is_same(online, offline := played())
+    assert asked(online.log) == asked(offline.log)
 
 
 SETTINGS = {

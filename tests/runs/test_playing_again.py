@@ -379,7 +379,7 @@ def test_whatever_is_forged_in_whichever_event_is_found(whole, tmp_path):
         done, entries = forged_somewhere(honest, Random(seed), lambda told: told[1:])
         write_log(folder, entries)
         try:
-            if play_again(folder).follows:
+            if entries != honest[:-1] and play_again(folder).follows:  # that is a run that was interrupted
                 missed.append(done)
         except LogError:  # what is no event at all
             pass

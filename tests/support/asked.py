@@ -21,6 +21,7 @@ from harbor.graphs._context.context import NodeContext
 EVERYTHING: Mapping[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
 TOGETHER: Mapping[str, Any] = {"theory_of_mind": "second", "rivals": "together", "strategy": "on"}
 IN_WORDS: Mapping[str, Any] = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
+LARGE_STEPS = {"increment_share": 0.3}
 ERRS = {"unreadable_rate": 0.2, "low_bid_rate": 0.2, "over_budget_rate": 0.2, "wrong_sum_rate": 0.5}
 """Some answers fail and some beliefs are wrong, so that every seat is told so."""
 SESSIONS: Mapping[str, Mapping[str, Any]] = {
@@ -122,13 +123,21 @@ def tables() -> dict[str, AuctionConfig]:
         Bidder("Cho", **IN_WORDS, relative_objective=True),
         Bidder("Dee", **limit, chain_of_thought=False),
     ]
-    lots = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(24)]
-    poor = [Bidder("Ann", budget=12_000, theory_of_mind="true"), Bidder("Ben", budget=12_000, **limit)]
+    lots = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(34)]
+    dear = [Item(name=name, start=2_000, true_value=2_000) for name in ("Lot A", "Lot B")]
+    low = Bidder("Ann", **limit, overestimate=-0.2)  # so that nobody takes an item at its first price
+    own_account = {"theory_of_mind": "true", "bidding": "limit", "correct_beliefs": "none"}
+    told = {"reply": "tool", "context": "fresh"}
     return {
         "english": sale(minds),
-        "long english": sale(poor, items=lots),
+        "english in prose": sale([Bidder("Ann", **EVERYTHING, facts="prose")]),
+        "english, values secret": sale([Bidder("Ann", **EVERYTHING)], rules={**LARGE_STEPS, "reveal": "price"}),
+        "english, offered again": sale([low], items=dear, rules={**LARGE_STEPS, "lowerings": 2}),
+        "long english": sale([Bidder("Ann", budget=60_000, **own_account)], items=lots),
         "english, together": sale(at_once()),
         "aucarena": sale([mind_of("aucarena")]),
+        "aucarena, fused": sale([mind_of("aucarena", strategy="fused", reply="tool")]),
+        "aucarena, limit": sale([mind_of("aucarena", strategy="off", bidding="limit", **told)]),
         "harbor": sale([mind_of("harbor", persona="downsizing")]),
         "uniform": session("first-price", distribution={"kind": "uniform", "low": 0, "high": 90}),
         **{game: session(game) for game in SESSIONS},
@@ -155,8 +164,9 @@ def mind_of(protocol: str, **more: Any) -> Bidder:
 
 def sale(minds: Sequence[Bidder], **more: Any) -> AuctionConfig:
     """Sell two houses, or what is given, in large steps, as each asks all bidders."""
-    bidders = [*minds, Bidder("Eve", rule="rational", budget=minds[0].budget)]
-    return Auction(bidders=bidders, rules={"increment_share": 0.3}, **{"items": houses(2, 1), **more})
+    first = minds[0]
+    bidders = [*minds, Bidder("Eve", rule="rational", budget=first.budget, overestimate=first.overestimate)]
+    return Auction(bidders=bidders, **{"items": houses(2, 1), "rules": LARGE_STEPS, **more})
 
 
 def session(game: str, minds: Sequence[Bidder] = (), **rules: Any) -> AuctionConfig:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import harbor
 from harbor._core.finding import names
+from harbor._core.prompts import PLAIN
 from harbor._core.prose import in_prose
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 from harbor.graphs._context.prompting import ADVICE
@@ -23,10 +24,8 @@ from support.asked import Asked, everything_asked, names_in
 
 ROOT = Path(harbor.__file__).resolve().parents[1]
 FOLDER = Path("build/prompts")
-PLAIN = frozenset(
-    "amount bid bidder day game item listing name profit rival round start supply task text".split()  # noqa: SIM905
-)
-"""Names of facts that are plain English words for what they are."""
+NOUNS = frozenset({"bid", "limit", "plan", "profile", "rivals"})
+"""Names of nodes that are plain English words for a fact, too."""
 WEIGHT = r"-1 \(certainly not\)", r"0 \(unknown\)", r"1 \(certainly\)"
 PERCENT = r"\b0 \(certainly not\)", r"\b100 \(certainly\)"
 EITHER = [f"{weight}|{percent}" for weight, percent in zip(WEIGHT[::2], PERCENT, strict=True)]
@@ -34,6 +33,8 @@ INTEREST = r"\b0\W+not at all\b", r"\b1\W+very\s+much\b"
 SCALES: Mapping[str, Sequence[str]] = {
     "profile": EITHER,
     "profile_of_you": WEIGHT,
+    "profiles": EITHER,
+    "profiles_of_you": EITHER,
     "weights": WEIGHT,
     "shares": PERCENT,
     "shares_of_you": PERCENT,
@@ -49,7 +50,8 @@ SCALES: Mapping[str, Sequence[str]] = {
 }
 """What a prompt must say that tells one of these or asks for it: both ends of the scale, and which end is which."""
 ADVISING = re.compile(
-    r"\b(should|consider|usually|commonly|weigh what|keep (money|the rest)|compare how|raise the weights)\b",
+    r"\b(should|consider|usually|commonly|weigh what|keep (money|the rest)|compare how|raise the weights"
+    r"|counts more)\b",
     re.IGNORECASE,
 )
 """Words of the sentences that stand in hints."""
@@ -71,6 +73,8 @@ BUDGETS: Mapping[str, int] = {
     "strategize": 4_400,
 }
 """The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""
+FULL_PAGE = 900
+"""The tokens by which a prompt of a sale of more than thirty items may be longer, as it lists a page of them."""
 HARDEST_TEXT, HARDEST_PARAGRAPH = 30.0, 50.0
 """The highest LIX. Below 30 is the prose of children's books, above 50 that of officials (Björnsson 1968)."""
 _BLOCK = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
@@ -145,9 +149,11 @@ def one_sided(call: Asked) -> Iterator[str]:
 
 
 def code_names(call: Asked) -> Iterator[str]:
-    """Give the names of nodes and classes, and other words that no English text has."""
+    """Give the names of nodes and classes, and other words that no English text has; facts that have names of nodes."""
     yield from _CODE.findall(_NAMED.sub("", said(*call.messages)))
     yield from (name for name in names("node") if "-" in name and name in "\n".join(call.messages))
+    nodes = {name.replace("-", "_") for name in names("node")} - NOUNS
+    yield from (f"`{name}`" for name in nodes & call.told)
 
 
 def advising(call: Asked) -> Iterator[str]:
@@ -163,8 +169,13 @@ def advising(call: Asked) -> Iterator[str]:
 
 def too_long(call: Asked) -> Iterator[str]:
     """Say so if a prompt has more tokens than its kind may have."""
-    if tokens(call) > BUDGETS[call.kind]:
-        yield f"above {BUDGETS[call.kind]:,} tokens"
+    if tokens(call) > budget(call):
+        yield f"above {budget(call):,} tokens"
+
+
+def budget(call: Asked) -> int:
+    """Give the most tokens that a prompt may have."""
+    return BUDGETS[call.kind] + FULL_PAGE * bool({"earlier_results", "later_items"} & call.facts.keys())
 
 
 def hard(call: Asked) -> Iterator[str]:
@@ -242,7 +253,7 @@ def _index(shown: Mapping[str, Asked], findings: Sequence[Finding]) -> str:
     for name, call in sorted(shown.items()):
         found = "; ".join(f"{one.check}: {one.what}" for one in findings if one.prompt == name)
         ease = lix(_BLOCK.sub("", "\n\n".join(call.messages)))
-        rows.append(f"| [{name}]({name}.md) | {tokens(call):,} | {BUDGETS[call.kind]:,} | {ease:.0f} | {found} |")
+        rows.append(f"| [{name}]({name}.md) | {tokens(call):,} | {budget(call):,} | {ease:.0f} | {found} |")
     return "\n".join(rows) + "\n"
 
 

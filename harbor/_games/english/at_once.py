@@ -22,7 +22,7 @@ def told(view: View, items: Sequence[str], asked: Sequence[str], *, mirrors: boo
     """Tell how all bid on the items that are over, what is known of the rivals, and what is for sale next."""
     rows = []
     for rival in asked:
-        row: Row = {"rival": rival, "spent": view.spent(rival), "shares": _shares(view, view.profiles, rival)}
+        row: Row = {"rival": rival, "spent": standing.spent(view, rival), "shares": _shares(view, view.profiles, rival)}
         rows.append({**row, "shares_of_you": _shares(view, view.mirrors, rival)} if mirrors else row)
     bidders = [*asked, view.name] if mirrors else asked
     known: Row = {

@@ -65,8 +65,10 @@ def _to_come(facts: Facts, rows: Mapping[str, Row], over: int) -> Values:
     finished = facts.get("earlier_results", {}).get("number", 0) + place
     known: Values = {"items": items, "items_finished": finished}
     later = facts.get("later_items", {"number": 0, "estimate_total": 0})
-    total = sum(float(row["estimate"]) for row in rows.values()) + float(later["estimate_total"])
-    return {**known, "mean_estimate": round(total / (len(rows) + later["number"]), 2)} if rows else known
+    earlier = facts.get("earlier_results", {"number": 0, "estimates": 0})
+    total = sum(float(row["estimate"]) for row in rows.values()) + later["estimate_total"] + earlier["estimates"]
+    number = earlier["number"] + len(rows) + later["number"]
+    return {**known, "mean_estimate": round(total / number, 2)} if rows else known
 
 
 def _account(facts: Facts, rows: Mapping[str, Row], over: Sequence[Row]) -> Values:
@@ -94,7 +96,7 @@ def _account(facts: Facts, rows: Mapping[str, Row], over: Sequence[Row]) -> Valu
 def _true_per_estimate(earlier: Row | None, rows: Mapping[str, Row], over: Sequence[Row]) -> Values:
     """Work out the true dollars per estimated dollar of the items whose true values are known."""
     told = [(row["true_value"], rows[row["item"]]["estimate"]) for row in over if row.get("true_value") is not None]
-    told += [(earlier["true_values"], earlier["estimates"])] if earlier else []
+    told += [(earlier["true_values"], earlier["estimates"])] if earlier and "true_values" in earlier else []
     estimates = sum(estimate for _, estimate in told)
     return {"true_per_estimate": round(sum(value for value, _ in told) / estimates, 4)} if estimates else {}
 

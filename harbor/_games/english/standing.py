@@ -96,28 +96,35 @@ def outcomes(view: View, over: Sequence[Part]) -> list[Row]:
 
 
 def _summed(view: View, over: Sequence[Part]) -> Row:
-    """Sum up the items that are over and not listed any more."""
-    known = [result for result in over if result.true_value is not None]
-    return {
-        "number": len(over),
-        "true_values": sum((result.true_value or Decimal(0) for result in known), Decimal(0)),
-        "estimates": sum((view.estimates[result.item] for result in known), Decimal(0)),
-        "wins": [
-            {"bidder": name, "number": len(won), "paid": sum(won)}
-            for name in view.bidders
-            if (won := [result.paid.get(name, Decimal(0)) for result in over if result.winner == name])
-        ],
-    }
+    """Sum up the items that are over and not listed any more; what came of them as far as `results` would tell it."""
+    estimates = sum((view.estimates[result.item] for result in over), Decimal(0))
+    known: Row = {"number": len(over), "estimates": estimates}
+    if view.mind.correct_beliefs != "house":
+        return known
+    values = [result.true_value for result in over if result.true_value is not None]
+    if len(values) == len(over):
+        known["true_values"] = sum(values, Decimal(0))
+    known["wins"] = [
+        {"bidder": name, "number": len(won), "paid": sum(won)}
+        for name in view.bidders
+        if (won := [result.paid.get(name, Decimal(0)) for result in over if result.winner == name])
+    ]
+    return known
 
 
 def rivals(view: View) -> Row:
     """Tell what is known of each rival: what it has spent, what it is like, and how it probably sees oneself."""
     rows, profiles, mirrors = [], view.profiles, view.mirrors
     for rival in view.rivals:
-        row: Row = {"rival": rival, "spent": view.spent(rival), "shares": shares(view, profiles.get(rival, {}))}
+        row: Row = {"rival": rival, "spent": spent(view, rival), "shares": shares(view, profiles.get(rival, {}))}
         rows.append({**row, "shares_of_you": shares(view, mirrors[rival])} if rival in mirrors else row)
     known: Row = {"rivals": rows}
     return {**known, "catalog": view.catalog} if profiles or mirrors else known
+
+
+def spent(view: View, rival: str) -> Decimal:
+    """Tell what a rival has spent, by one's own account where nobody corrects it, so that no prompt tells two."""
+    return sum((win.price for win in facts.current_belief(view).wins.get(rival, ())), Decimal(0))
 
 
 def shares(view: View, profile: Any) -> dict[str, float]:

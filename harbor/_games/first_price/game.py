@@ -37,7 +37,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
     most = float(facts["maximum"])
     if times := own_multiple(facts):
         return sealed(value * times, most, f"I bid {times:g} times what it is worth to me", settings, chance)
-    if facts.get("predict") and (expected := expected_bids(facts)):
+    if facts.get("interests") and (expected := expected_bids(facts)):
         amount, where = best_reply(value, min(value, most), expected.values()), "and what I expect of each"
     why = f"It is worth ${value:,.2f} to me; with {count} bidders {where} I bid ${amount:,.2f}, as far as I may"
     return sealed(amount, most, why, settings, chance)

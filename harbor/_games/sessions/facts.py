@@ -19,20 +19,26 @@ STAYS = ("players", "prior", "rivals_are_rational")
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
     """Tell how the session stands, and what came of the last runs, as many as it shows."""
-    opened, past, values = _opened(seen), list(past_runs(seen)), _of(Signal, seen)
+    opened, past = _opened(seen), list(past_runs(seen))
     results = [result for run in past for result in run.results]
     known: dict[str, Any] = {
         "players": list(opened.bidders),
         "past": [_run(run) for run in last(past, opened.history)],
         "your_results": [_result(result) for result in last(results, opened.history)],
-        "run": f"run {len(past) + 1}",
+        **({"run": begun[-1].item} if len(begun := _of(RunOpened, seen)) > len(past) else {}),
         "runs_left": opened.runs - len(past),
     }
     if opened.rational_rivals:
         known["rivals_are_rational"] = True
     if opened.prior:
         known["prior"] = opened.prior.model_dump()
-    if values:
+    return {**known, **_under_way(opened, seen)} if "run" in known else known
+
+
+def _under_way(opened: SessionOpened, seen: Seen) -> Facts:
+    """Tell what a player knows of the run that is under way: its value, and who is out."""
+    known: dict[str, Any] = {}
+    if values := _of(Signal, seen):
         [value] = values[-1].values.values()
         known |= {"value": value, "assets": opened.assets, "value_is_above_assets": value > opened.assets}
     if out := _out(seen):

@@ -15,14 +15,15 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
     """Tell how the residents stand, and what came of the last days, as many as the game shows."""
     opened, past = _opened(seen), list(past_days(seen))
     closed = [day.closed for day in past]
-    supplies = [event.supply for event in seen if isinstance(event, DayOpened)]
+    begun = [event for event in seen if isinstance(event, DayOpened)]
+    today = begun[-1] if len(begun) > len(closed) else None  # after the last day none is under way
     days = [_day(day) for day in past]
     return {
         "past": days if opened.history is None else days[max(0, len(days) - opened.history) :],
         "residents": _residents(opened, closed),
-        "today": f"day {len(closed) + 1}",
+        **({"today": today.item} if today else {}),
         "days_left": opened.days - len(closed),
-        "supply_today": supplies[-1] if supplies else 0,
+        **({"supply_today": today.supply} if today else {}),
     }
 
 

@@ -20,7 +20,7 @@ from langchain_core.runnables import Runnable, RunnableBinding
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._config.own_replies import OwnReply
 from harbor._core.decisions import InWords
-from harbor._models.calls.reply_shapes import Shape, in_words, schema_of
+from harbor._models.calls.reply_shapes import Shape, in_call, in_words, schema_of
 from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
 from harbor._models.passports.passport import Known, unknown
 
@@ -173,7 +173,7 @@ class Forms:
         told, named = in_words(shape)
         try:
             if form == "tool":
-                return Asking(form, _direct(self._with_tools(shape)))
+                return Asking(form, _direct(self._with_tools(shape)), named=in_call(shape))
             if form == "json":
                 shaped = self._chat.with_structured_output(
                     schema_of(shape.kind), method="json_schema", include_raw=True

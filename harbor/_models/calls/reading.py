@@ -16,7 +16,7 @@ from harbor._core.decisions import Decision, InWords, without_reasons
 from harbor._core.parsing import printable, scrub
 from harbor._core.said_objects import Chosen, Found, Mark, Unfit, last_fitting, objects_in, unwrapped
 from harbor._core.thinking_tags import without_thinking
-from harbor._models.calls.spoken import LONGEST_REPLY, REFUSAL, blocks_of, text_of, written
+from harbor._models.calls.spoken import ANOTHER, LONGEST_REPLY, REFUSAL, blocks_of, text_of, written
 from harbor._models.calls.usage import usage_of
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -76,7 +76,7 @@ def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: N
         except ValidationError as error:
             raise Unfit(fault_in(error)) from error
 
-    called = _called(message, take, names, words)
+    called = _called(message, take, names, words, reply_type.__name__)
     if called is not None:
         beside = _in_text(text, take, names, words) if text.strip() else Chosen(None)
         if isinstance(called.meant, OwnReply):
@@ -92,13 +92,19 @@ def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: N
 
 
 def _called(
-    message: AIMessage, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words
+    message: AIMessage, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words, wanted: str
 ) -> Chosen[Reply] | None:
-    """Read the tool calls; malformed ones where no other can be read. None: none has to do with the shape."""
+    """Read the calls of the tool `wanted`, under any name but that of another one that is offered.
+
+    Malformed ones are read where no other can be. None: none has to do with the shape.
+    """
     calls = [Found(call["args"], 0) for call in message.tool_calls]
     chosen = last_fitting(calls, take, names - {"reasons"}) if calls else None
     if chosen is not None and chosen.meant is not None:
         return chosen
+    stray = [call for call in message.invalid_tool_calls if call["error"] == ANOTHER]
+    if stray:
+        return Chosen(None, f"it calls the tool {scrub(stray[-1]['name'] or '')!r}; call {wanted!r}")
     broken = "\n".join(scrub(call.get("args") or "") for call in message.invalid_tool_calls)
     if len(broken) <= LONGEST_REPLY and objects_in(broken):
         mended = _in_text(broken, take, names, words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ _SHAPE = "\nReply with one JSON object of "
 _ONE = "this JSON schema, and nothing else: {schema}\n"
 _ONE_OF = "the JSON schema that is named at the end, and nothing else. These are the schemas: {schemas}\n"
 _NAMED = "\n\nAnswer with one JSON object of the JSON schema {name}."
+_CALLED = "\n\nAnswer with a call of the tool {name}."
+_WANTED = re.compile("|".join(re.escape(one).replace(r"\{name\}", r"\w+") for one in (_NAMED, _CALLED)))
 
 
 class Shape(NamedTuple):
@@ -33,6 +36,11 @@ class Shape(NamedTuple):
         return cls(kind, offered if kind in offered or not offered else (*offered, kind))
 
     @property
+    def others(self) -> frozenset[str]:
+        """The names of the shapes that are offered and not wanted now."""
+        return frozenset(kind.__name__ for kind in self.offered if kind is not self.kind)
+
+    @property
     def schema(self) -> dict[str, Any]:
         """All that is sent of shapes, as JSON."""
         if not self.offered:
@@ -48,6 +56,11 @@ def in_words(shape: Shape) -> tuple[str, str]:
     return _SHAPE + _ONE_OF.format(schemas=" ".join(schemas)), _NAMED.format(name=shape.kind.__name__)
 
 
+def in_call(shape: Shape) -> str:
+    """Tell which of several tools is wanted, as some servers pass over `tool_choice`."""
+    return _CALLED.format(name=shape.kind.__name__) if shape.others else ""
+
+
 @lru_cache(SHAPES_KEPT)
 def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
     """Give the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
@@ -56,7 +69,4 @@ def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
 
 def without_shape(words: Sequence[str]) -> list[str]:
     """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
-    endings = (_NAMED, _SHAPE)
-    for ending in (one.partition("{")[0] for one in endings):
-        words = [text.partition(ending)[0] for text in words]
-    return list(words)
+    return [_WANTED.sub("", text.partition(_SHAPE)[0]) for text in words]

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage
-from pydantic import BaseModel
 
 from harbor._config.models import ModelSettings, ReplyForm
 from harbor._core.errors import TooSlow
@@ -90,8 +89,9 @@ class Requests:
                     refused, asked = error, asked + 1
                     break
                 asked += left_out
-                if is_sure or _took_form(message, self.shape.kind):
-                    return Said(as_kept(message), asking.form, words, asked, not_taken=asking.not_taken)
+                if is_sure or _took_form(message, self.shape):
+                    kept = as_kept(message, self.shape.others)
+                    return Said(kept, asking.form, words, asked, not_taken=asking.not_taken)
                 asked += 1
                 self.probes += _spent(message, way.settings)
         raise refused
@@ -133,10 +133,10 @@ def texts(messages: Sequence[BaseMessage]) -> list[str]:
     return [str(message.content) for message in messages]
 
 
-def _took_form(message: AIMessage, reply_type: type[BaseModel]) -> bool:
+def _took_form(message: AIMessage, shape: Shape) -> bool:
     """Say whether a server has heard of the form: one that has not answers in prose, to nothing that it was told."""
     called = {call["name"] for call in (*message.tool_calls, *message.invalid_tool_calls)}
-    return reply_type.__name__ in called or read(message, reply_type).reply is not None
+    return not called.isdisjoint({shape.kind.__name__, *shape.others}) or read(message, shape.kind).reply is not None
 
 
 def _spent(message: AIMessage, settings: ModelSettings) -> Spent:

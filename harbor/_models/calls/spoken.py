@@ -23,6 +23,8 @@ LONGEST_REPLY = 200_000
 LONGEST_REASONING = 50_000
 """Characters of what a model thought that are kept."""
 REFUSAL = "refusal"
+ANOTHER = "another tool is asked for"
+"""The error of a call of a tool that is offered and not wanted now."""
 _SAID_BY_ITS_CALL = frozenset({"tool_use", "tool_call", "function_call"})
 """Blocks of content in which some providers repeat a tool call."""
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content")
@@ -76,11 +78,15 @@ def message_of(reply: str, whole: Message | None) -> AIMessage:
     return AIMessage(reply) if whole is None else AIMessage(**asdict(whole))
 
 
-def as_kept(message: AIMessage) -> AIMessage:
+def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessage:
     """Give a message as it will be when it is replayed, so that a run goes on alike with either.
 
-    A refusal that stands beside it becomes a block of it; thoughts stay beside it, as nothing is made of them.
+    A refusal that stands beside it becomes a block of it; thoughts stay beside it, as nothing is made of them. Calls of
+    the tools `others`, which are offered and not wanted now, become invalid ones, as a valid one is kept without its
+    name.
     """
+    if any(call["name"] in others for call in (*message.tool_calls, *message.invalid_tool_calls)):
+        message = _without_calls_of(others, message)
     refusal = message.additional_kwargs.get(REFUSAL)
     if refusal and isinstance(refusal, str) and not any(blocks_of(message, REFUSAL)):
         blocks = message.content if isinstance(message.content, list) else [message.content] if message.content else []
@@ -88,6 +94,20 @@ def as_kept(message: AIMessage) -> AIMessage:
     told = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
     thoughts = {"additional_kwargs": {"reasoning": reasoning_of(message)}}
     return message_of(written(message), beyond(message)).model_copy(update=told | thoughts)
+
+
+def _without_calls_of(others: frozenset[str], message: AIMessage) -> AIMessage:
+    """Give a message whose calls of these tools are invalid."""
+    calls = [call for call in message.tool_calls if call["name"] not in others]
+    stray = [
+        invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=ANOTHER)
+        for call in message.tool_calls
+        if call["name"] in others
+    ]
+    broken: Any = [
+        {**call, "error": ANOTHER} if call["name"] in others else call for call in message.invalid_tool_calls
+    ]
+    return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": [*broken, *stray]})
 
 
 def reasoning_of(message: AIMessage) -> str:

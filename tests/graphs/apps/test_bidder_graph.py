@@ -84,7 +84,7 @@ def kinds(done: dict[str, Any]) -> list[str]:
 
 
 def test_json_goes_in_and_json_comes_out():
-    done = ann().invoke(json.loads(json.dumps({"ask": call(), "seen": [*OPENING, UP]})))
+    done = ann(mind={"bidding": "call"}).invoke(json.loads(json.dumps({"ask": call(), "seen": [*OPENING, UP]})))
     assert done["answer"] == {"action": "bid", "amount": 160_000}
     assert kinds(done) == ["decided"]
     assert json.loads(json.dumps(done)) == done
@@ -159,7 +159,7 @@ def test_a_pause_has_no_answer_and_a_plan():
 
 def test_a_bid_that_is_not_legal_is_made_again_and_never_given():
     rates = SimulatedChat(settings=Simulated(low_bid_rate=1.0))
-    done = ann(model=rates).invoke({"ask": call()})
+    done = ann(model=rates, mind={"bidding": "call"}).invoke({"ask": call()})
     assert done["answer"] == {"action": "withdraw"}
     assert kinds(done).count("tried") == 3
 
