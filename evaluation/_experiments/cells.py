@@ -60,7 +60,7 @@ def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
 
 
 def _refuse_two_causes(cells: Cells) -> None:
-    """Refuse arms of which one is by limit and one by call only because that is usual with their other settings.
+    """Refuse arms of which one is by limit and one by call only as that is usual with their other settings.
 
     A setting that is compared, such as a strategy, would bring a second cause with it.
     """
@@ -73,8 +73,8 @@ def _refuse_two_causes(cells: Cells) -> None:
             if way != bidder.bidding:
                 raise ConfigError(
                     f"arms {other!r} and {arm!r} differ in bidding, too: without it bidder {bidder.name!r} goes by"
-                    f" {way} in the first and by {bidder.bidding} in the second; name it for all arms, such as bidding ="
-                    " 'call'"
+                    f" {way} in the first and by {bidder.bidding} in the second; name it for all arms, such as bidding"
+                    " = 'call'"
                 )
 
 

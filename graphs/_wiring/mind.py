@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
 from harbor._config.auction import MemorySettings, MindSettings
+from harbor._config.thinking import as_usual_in
 from harbor._core.asks import Ask, Pause
 from harbor._core.errors import ConfigError, of_strangers
 from harbor._core.finding import asked, find
@@ -38,6 +39,7 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
     """
     table: Game = find("game", game)
     play, usual = table.played, usual_nodes(table)
+    mind = as_usual_in(game, mind)
     own = [asked("node", name) for name in mind.nodes]
     for node in own:
         if wrong := _misfit(node, table, usual, mind) or ("" if _on(node, mind, memory) else OFF):

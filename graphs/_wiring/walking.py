@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from harbor._config.auction import MemorySettings
+from harbor._config.thinking import as_usual_in
 from harbor._core.asks import Answer, Ask, Pause
 from harbor._core.events import Event
 from harbor.graphs._context.context import BidderContext, folded
@@ -27,7 +28,8 @@ def with_nodes(bidder: BidderContext) -> BidderContext:
         ConfigError: a node of its own is refused.
     """
     memory = bidder.memory.settings if bidder.memory else MemorySettings()
-    return replace(bidder, nodes=nodes_of(bidder.game, bidder.switches, memory))
+    mind = as_usual_in(bidder.game, bidder.switches)
+    return replace(bidder, switches=mind, nodes=nodes_of(bidder.game, mind, memory))
 
 
 class PlainBidder:

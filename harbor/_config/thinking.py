@@ -20,10 +20,12 @@ def _who_corrects(given: Any) -> Any:
 
 
 def usual_bidding(told: Mapping[str, Any]) -> str:
-    """Choose the cheaper way, by limit, where no other setting asks for a call for each bid."""
-    needs_calls = (told.get("reply"), told.get("context"), told.get("strategy"))
-    by_limit = told.get("protocol") == "native" and not {"text", "dialogue", "on", "fused"} & {*needs_calls}
-    return "limit" if by_limit else "call"
+    """Choose the cheaper way, by limit, where no other setting asks for a call for each bid.
+
+    A node of one's own may think at each call, which would be for nothing where the limit has answered already.
+    """
+    asks_calls = {told.get("reply"), told.get("context"), told.get("strategy")} & {"text", "dialogue", "on", "fused"}
+    return "limit" if told.get("protocol") == "native" and not asks_calls and not told["nodes"] else "call"
 
 
 class MindSettings(ProtocolSettings):
@@ -43,15 +45,16 @@ class MindSettings(ProtocolSettings):
             weights), "shuffled" (the weights, dealt to the personas by lot), "another" (of each rival the profile
             of the next), "blank" (empty ones), "none" (the profiles). The log keeps the profiles.
         strategy: "off", "on" (an action is chosen before each bid), "fused" (action and bid in one call).
+        nodes: Further thoughts: installed ones, or "package.module:NAME".
         bidding: "limit" (the model says once per item how far it goes, and the house raises for it up to there), "call"
             (it is asked at each call). Without it: by limit in the protocol "native", unless the game has no words for
-            that, or a strategy, a dialogue or a reply in words needs a call for each bid; else by call.
+            that, or a strategy, a dialogue, a reply in words or a node of its own needs a call for each bid; else by
+            call.
         chain_of_thought: Whether the model is asked to think step by step before it answers.
         memory: What is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the learnings
             nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within
             a budget of tokens).
         learning: Whether it updates its list of learnings after an auction.
-        nodes: Further thoughts: installed ones, or "package.module:NAME".
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
@@ -62,11 +65,11 @@ class MindSettings(ProtocolSettings):
     predict: bool = True
     placebo: Placebo = "none"
     strategy: Literal["off", "on", "fused"] = "off"
+    nodes: tuple[str, ...] = ()
     bidding: Literal["call", "limit"] = Field(default_factory=usual_bidding)
     chain_of_thought: bool = True
     memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
     learning: bool = False
-    nodes: tuple[str, ...] = ()
 
     @property
     def uses_model(self) -> bool:

@@ -196,7 +196,7 @@ def test_a_node_that_is_switched_off_is_not_in_the_graph(planning, expected, cor
     ],
 )
 def test_a_node_that_is_switched_off_makes_no_call(planning, purposes):
-    log = sale_of_two(ModelSettings(), planning=planning)
+    log = sale_of_two(ModelSettings(), planning=planning, bidding="call")
     assert {call.purpose for call in of_type(log, ModelCalled)} == purposes
 
 

@@ -145,7 +145,7 @@ def test_the_list_of_items_goes_on_after_every_ten_and_has_the_ten_before():
 
 
 def test_a_plan_has_a_priority_for_each_item_whose_turn_comes():
-    asked = [facts for facts in told(45) if facts["task"] == "bid"]
+    asked = [facts for facts in told(45) if facts["task"] == "limit"]
     assert asked
     assert all(facts["item"] in facts["priorities"] for facts in asked)
 

@@ -86,7 +86,7 @@ def asked_to_bid(**switches: Any) -> str:
     ]
     chat = Recorder()
     ask = Ask("Ann", "Lot A", 2, Amount(Decimal(1_100), Decimal(10_000)), 1, "")
-    asyncio.run(GraphBidder(BidderContext.of(Bidder("Ann", **switches), chat)).act(ask, seen))
+    asyncio.run(GraphBidder(BidderContext.of(Bidder("Ann", bidding="call", **switches), chat)).act(ask, seen))
     assert chat.metadata
     return str(chat.metadata["prompt"])
 

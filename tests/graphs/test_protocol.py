@@ -56,7 +56,7 @@ CHANGES: list[dict[str, Any]] = [
 
 def held(game: str, folder: Path, **mind: Any) -> tuple[Any, list[dict[str, Any]]]:
     """Hold a small game between three bidders of one mind; give its log and the calls."""
-    settings = {"budget": 10_000, **mind} if game == "english" else mind
+    settings = {"budget": 10_000, "bidding": "call", **mind} if game == "english" else mind
     run = folder / f"run-{len(list(folder.iterdir()))}"
     log = Auction(bidders=[Bidder(name, **settings) for name in NAMES], **GAMES[game]).run(out=run).log
     return log, [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
@@ -351,14 +351,18 @@ def own_prompts(place: Path) -> Path:
     """Copy Harbor's own prompts of the ascending auction to a folder."""
     folder = place / "prompts"
     folder.mkdir()
-    for name in ("system", "plan", "bid", "believe", "replan"):
+    for name in ("system", "plan", "bid", "limit", "believe", "replan"):
         shutil.copy(str(ENGLISH / f"{name}.md"), folder / f"{name}.md")
     return folder
 
 
 def refused(**mind: Any) -> str:
     with pytest.raises(ConfigError) as error:
-        resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")]))
+        resolve(
+            AuctionConfig(
+                items=LOTS, bidders=[Bidder("Ann", bidding="call", **mind), Bidder("Ben", rule="minimum-raise")]
+            )
+        )
     return str(error.value)
 
 
@@ -422,7 +426,7 @@ def test_a_prompt_of_ones_own_may_name_facts_of_the_rules_and_keys_of_its_answer
     folder = own_prompts(tmp_path)
     text = "<facts>\n${facts}\n</facts>\n`action` and `amount` are your answer, `estimate` and `leader` facts.\n"
     (folder / "bid.md").write_text(text, encoding="utf-8")
-    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", prompts=str(folder))]))
+    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", bidding="call", prompts=str(folder))]))
 
 
 def test_a_prompt_for_a_paper_may_name_facts_that_only_papers_tell(tmp_path):

@@ -70,7 +70,7 @@ class Desk:
         self.notes: list[Event] = []
         self.prompts: list[dict[str, Any]] = []
         model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), self.notes.append, self._keep)
-        switches = MindSettings(strategy=strategy, planning="none", **mind)  # type: ignore[arg-type]
+        switches = MindSettings(strategy=strategy, bidding="call", planning="none", **mind)  # type: ignore[arg-type]
         self.mind = BidderContext(model, switches, lambda: self.notes.append)
 
     def _keep(self, call: Any) -> None:
@@ -110,6 +110,7 @@ def sale(strategy: str, chat: SimulatedChat, theory_of_mind: str = "inferred", *
             persona=persona,
             model="mine",
             strategy=strategy,
+            bidding="call",
             theory_of_mind=theory_of_mind,
             **{"planning": "none", **more},
         )

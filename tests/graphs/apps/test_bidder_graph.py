@@ -311,7 +311,7 @@ def test_a_thought_that_was_had_is_not_paid_again_when_a_later_one_fails():
     ],
 )
 def test_a_person_approves_declines_or_answers_otherwise(verdict, answer):
-    graph = ann(approve=True, checkpointer=InMemorySaver())
+    graph = ann(approve=True, checkpointer=InMemorySaver(), mind={"bidding": "call"})
     asked = graph.invoke({"ask": call()}, thread("sale"))["__interrupt__"][0].value
     assert (asked["words"], asked["item"]) == ("I bid $160,000.", WREN)
     assert asked["schema"] == answer_schema(Amount(1, 2).reply)
