@@ -133,7 +133,7 @@ def packages(monkeypatch):
 def game(name: str, seed: int = 1, **mind: Any) -> Auction:
     """A game of one mind and two that only bid."""
     plain = [Bidder(one, planning="none", believe=False) for one in NAMES[1:]]
-    return Auction(bidders=[Bidder("Ann", bidding="call", **mind), *plain], seed=seed, **GAMES[name])
+    return Auction(bidders=[Bidder("Ann", **{"bidding": "call", **mind}), *plain], seed=seed, **GAMES[name])
 
 
 def had(log: list[Entry], whose: str = "Ann") -> set[str]:

@@ -43,7 +43,7 @@ def models(server, spare, form="openai chat", **more):
 
 
 def auction_of(models):
-    bidders = [Bidder(name, model="mine") for name in ("Ann", "Ben")]
+    bidders = [Bidder(name, model="mine", bidding="call") for name in ("Ann", "Ben")]
     settings = {name: ModelSettings(**one) for name, one in models.items()}
     return Auction(items=ITEMS, bidders=bidders, models=settings, seed=SEED)
 
@@ -186,7 +186,10 @@ def experiment(models, arms=("short", "long")):
     """Two arms; in the long one there are more items."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
     more = [items[0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]
-    auction = {"items": items, "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")]}
+    auction = {
+        "items": items,
+        "bidders": [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")],
+    }
     sizes = {"short": {}, "long": {"items": more}}
     given = {"arms": [{"name": arm, "auction": sizes[arm]} for arm in arms], "auction": auction | {"models": models}}
     return check(Experiment, DESIGN | given | {"repeats": 2, "same_seed": True}, "design")
@@ -238,7 +241,7 @@ def test_a_fallback_that_an_experiment_names_under_its_models_plays_with_the_tem
     models = {"mine": {"use": "openai:gone", "fallback": "reserve"}, "reserve": {"use": "openai:gpt-4o-mini"}}
     auction = {
         "items": [{"name": "Lot A", "start": 1_000, "true_value": 2_000}],
-        "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")],
+        "bidders": [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")],
         "models": models,
     }
     told = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"], "repeats": 1}

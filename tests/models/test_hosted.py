@@ -24,7 +24,7 @@ from support.providers import provider
 
 SEED, NAME, HOSTED = 5, "mine", "openai:gpt-4o-mini"
 ITEMS = [Item(name="Lot A", start=1_000, true_value=2_000)]
-BIDDERS = [Bidder("Ann", model=NAME), Bidder("Ben", model=NAME)]
+BIDDERS = [Bidder(name, model=NAME, bidding="call") for name in ("Ann", "Ben")]
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_run_that_breaks_off_closes_its_connections_too(host):
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["asyncio", "processes"])
 def test_an_experiment_over_the_wire_has_no_failed_call_by_whichever_executor(host, tmp_path, executor):
-    bidders = [{"name": name, "model": HOSTED} for name in ("Ann", "Ben")]
+    bidders = [{"name": name, "model": HOSTED, "bidding": "call"} for name in ("Ann", "Ben")]
     settings = {"items": [{"name": "Lot A", "start": 1_000, "true_value": 2_000}], "bidders": bidders}
     design = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "repeats": 3, "metrics": ["profit"]}
     experiment = check(Experiment, design | {"auction": settings, "arms": [{"name": "all"}]}, "design")

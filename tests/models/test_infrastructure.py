@@ -27,7 +27,7 @@ def auction(server=None, bidders=("Ann", "Ben"), seed=SEED, **settings):
     failed_calls = settings.pop("failed_calls", "stop")
     return Auction(
         items=ITEMS,
-        bidders=[Bidder(name, model="mine") for name in bidders],
+        bidders=[Bidder(name, model="mine", bidding="call") for name in bidders],
         models={"mine": ModelSettings(**use, **settings)},
         failed_calls=failed_calls,
         seed=seed,
@@ -200,7 +200,7 @@ def test_two_servers_play_in_one_auction():
             "mine": ModelSettings(use="openai:gpt-4o-mini", base_url=one.openai_url),
             "yours": ModelSettings(use="anthropic:claude", base_url=two.anthropic_url),
         }
-        bidders = [Bidder("Ann", model="mine"), Bidder("Ben", model="yours")]
+        bidders = [Bidder("Ann", model="mine", bidding="call"), Bidder("Ben", model="yours", bidding="call")]
         run = Auction(items=ITEMS, bidders=bidders, models=models, seed=SEED).run()
         assert outcomes(run.log) == {"ok"}
         assert one.requests

@@ -53,7 +53,7 @@ REFUSED = ("429 bare", "500", "503", "529")
 def auction(settings=None, lots=2, **more):
     """One bidder, and with one lot it makes one call after another, so that the clock leaps for no other call."""
     models = {"mine": ModelSettings(**(settings or {}), **more)}
-    return Auction(items=ITEMS[:lots], bidders=[Bidder("Ann", model="mine")], models=models, seed=SEED)
+    return Auction(items=ITEMS[:lots], bidders=[Bidder("Ann", model="mine", bidding="call")], models=models, seed=SEED)
 
 
 def made(run):
@@ -127,7 +127,7 @@ def test_a_model_and_its_fallback_that_both_hang_are_asked_twice_each(tmp_path):
             "mine": ModelSettings(**own, fallback="other"),
             "other": ModelSettings(**own | {"use": "openai:gpt-4o"}),
         }
-        hosted = Auction(items=ITEMS, bidders=[Bidder("Ann", model="mine")], models=models, seed=SEED)
+        hosted = Auction(items=ITEMS, bidders=[Bidder("Ann", model="mine", bidding="call")], models=models, seed=SEED)
         with (
             pytest.warns(UserWarning, match="answers in its place"),
             pytest.raises(RunPaused, match="2 requests of one"),

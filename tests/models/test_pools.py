@@ -109,7 +109,7 @@ def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the
     executor, tmp_path
 ):
     """One key of three is revoked before, and one after; nothing is paid twice but what was under way."""
-    bidders = [{"name": name, "model": "mine"} for name in ("Ann", "Ben")]
+    bidders = [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")]
     items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
     about = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
     about |= {"arms": [{"name": "all"}], "repeats": 4, "same_seed": True}

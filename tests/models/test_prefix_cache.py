@@ -119,7 +119,7 @@ def test_all_shapes_of_replies_are_offered_in_each_call_and_the_wanted_one_is_fo
         bodies = [heard.body for heard in server.requests]
         assert len({json.dumps(body["tools"]) for body in bodies}) == 1
         forced = {body["tool_choice"]["function"]["name"] for body in bodies}
-        assert forced == {tool["function"]["name"] for tool in bodies[0]["tools"]} > {"BidReply"}
+        assert forced == {tool["function"]["name"] for tool in bodies[0]["tools"]} > {"LimitReply"}
 
 
 def test_the_bundle_of_a_paper_offers_the_wanted_shape_alone():

@@ -31,7 +31,7 @@ from support.providers import KINDS, Faults, Limits, provider
 
 SEED, NAME, KEY = 5, "mine", "sk-0123456789abcdefghijklmnopqrstuvwxyz"
 ITEMS = [Item(name="Lot A", start=1_000, true_value=2_000)]
-BIDDERS = [Bidder("Ann", model=NAME), Bidder("Ben", model=NAME)]
+BIDDERS = [Bidder("Ann", model=NAME, bidding="call"), Bidder("Ben", model=NAME, bidding="call")]
 BEARER = {"Authorization": f"Bearer {KEY}"}
 CLIENTS = {
     "chat": lambda server, **more: ChatOpenAI(

@@ -19,7 +19,8 @@ GAME = """
 seed = 41
 models.odd = {{ use = "openai:gpt-4o-mini", base_url = "{url}", repairs = 0 }}
 items = [{{ name = "Lamp", start = 1000, true_value = 2000 }}, {{ name = "Vase", start = 2000, true_value = 3700 }}]
-bidders = [{{ name = "Ann", model = "odd", budget = 6000 }}, {{ name = "Ben", rule = "minimum-raise", budget = 6000 }}]
+bidders = [{{ name = "Ann", model = "odd", budget = 6000, bidding = "call" }},
+  {{ name = "Ben", rule = "minimum-raise", budget = 6000 }}]
 """
 BY_HARBOR = ("failed bids", "cannot afford")
 """Why bidders leave who are not asked."""

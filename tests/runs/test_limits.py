@@ -38,9 +38,11 @@ start = 1000
 true_value = 1600
 [[bidders]]
 name = "Ann"
+bidding = "call"
 model = "dear"
 [[bidders]]
 name = "Ben"
+bidding = "call"
 model = "dear"
 [models.dear]
 """

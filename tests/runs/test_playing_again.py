@@ -95,8 +95,8 @@ def sale(**mind):
         seed=7,
         items=houses(2, seed=7),
         bidders=[
-            Bidder("Ann", persona="urban-dwellers", **mind),
-            Bidder("Ben", persona="rural-home-seekers", **mind),
+            Bidder("Ann", persona="urban-dwellers", bidding="call", **mind),
+            Bidder("Ben", persona="rural-home-seekers", bidding="call", **mind),
             Bidder("Cho", rule="minimum-raise"),
         ],
         models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)},

@@ -49,8 +49,8 @@ def sale():
         seed=7,
         items=houses(3, seed=7),
         bidders=[
-            Bidder("Ann", persona="urban-dwellers", model="mine", theory_of_mind="inferred"),
-            Bidder("Ben", model="mine"),
+            Bidder("Ann", persona="urban-dwellers", model="mine", theory_of_mind="inferred", bidding="call"),
+            Bidder("Ben", model="mine", bidding="call"),
             Bidder("Dot", agent=True, max_bids=4),
         ],
         models={"mine": PRICED},

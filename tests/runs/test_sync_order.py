@@ -17,7 +17,11 @@ from support.power import synced_sizes
 
 
 def sale(**playing):
-    bidders = [Bidder("Ann", **playing), Bidder("Ben", **playing), Bidder("Cho", rule="minimum-raise")]
+    bidders = [
+        Bidder("Ann", bidding="call", **playing),
+        Bidder("Ben", bidding="call", **playing),
+        Bidder("Cho", rule="minimum-raise"),
+    ]
     models = {"mine": PRICED} if playing.get("model") == "mine" else {}
     return Auction(seed=7, items=houses(2, seed=7), bidders=bidders, models=models)
 

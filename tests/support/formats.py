@@ -30,13 +30,13 @@ def spoken(form: str, server: Provider) -> Settings:
 def config(models: Settings, seed: int = SEED, **auction: Any) -> Settings:
     """Give the settings of an auction of two bidders with one model, as a file has them."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
-    bidders = [{"name": name, "model": "mine"} for name in ("Ann", "Ben")]
+    bidders = [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")]
     return {"items": items, "bidders": bidders, "models": {"mine": models}, "seed": seed, **auction}
 
 
 def auction(settings: Settings, **more: Any) -> Auction:
     """Give an auction of two bidders with one model, which has `more` settings; with none it is the built-in one."""
-    bidders = [Bidder(name, model="mine") for name in ("Ann", "Ben")]
+    bidders = [Bidder(name, model="mine", bidding="call") for name in ("Ann", "Ben")]
     return Auction(items=ITEMS, bidders=bidders, models={"mine": ModelSettings(**settings, **more)}, seed=SEED)
 
 

@@ -207,7 +207,7 @@ def test_the_boards_of_a_page_are_told_by_the_rows_that_change(make, seat, monke
 
 
 def test_a_refused_bid_belongs_to_the_decision_that_led_to_it(tmp_path):
-    wrong = {"model": "errs", "name": "Ann"}
+    wrong = {"model": "errs", "name": "Ann", "bidding": "call"}
     models = {"errs": {"use": "simulated", "simulated": {"over_budget_rate": 0.5}}}
     Auction(items={"count": 2}, bidders=[wrong, {"name": "Ben"}], models=models).run(out=tmp_path / "run")
     _, data = whole(tmp_path / "run")
