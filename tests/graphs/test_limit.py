@@ -43,6 +43,37 @@ LOTS = tuple(Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for lette
 dollars = st.decimals(0, 5_000, places=2)
 
 
+@pytest.mark.parametrize(
+    ("game", "mind", "way"),
+    [
+        ("english", {}, "limit"),
+        ("english", {"theory_of_mind": "second", "rivals": "together", "reply": "json"}, "limit"),
+        ("english", {"bidding": "call"}, "call"),
+        ("english", {"strategy": "on"}, "call"),
+        ("english", {"strategy": "fused"}, "call"),
+        ("english", {"context": "dialogue"}, "call"),
+        ("english", {"reply": "text"}, "call"),
+        ("english", {"protocol": "aucarena"}, "call"),
+        ("english", {"protocol": "aucarena", "reply": "tool", "context": "fresh"}, "call"),
+        ("english", {"nodes": ("reflect",)}, "call"),
+        ("english", {"rule": "rational"}, "call"),
+        ("second-price", {}, "call"),
+        ("water", {}, "call"),
+    ],
+)
+def test_a_bidder_goes_by_limit_unless_a_setting_or_the_game_asks_for_calls(game, mind, way):
+    rivals = [Bidder(name, rule="rational") for name in ("Bob", "Cindy", "David", "Eric")]
+    auction = Auction(rules={"game": game}, bidders=[Bidder("Alex", **mind), *rivals])
+    assert auction.bidders[0].bidding == way
+    again = Auction.model_validate(auction.model_dump())
+    assert again == auction
+
+
+def test_a_mind_outside_an_auction_goes_by_call_where_a_game_has_no_words_for_limits():
+    mind = BidderContext.of(Bidder("Ann"), SimulatedChat(), game="second-price")
+    assert "bid" in GraphBidder(mind).graph.nodes
+
+
 class Limited(SimulatedChat):
     """Plays like the built-in model, and sets these limits, one after another."""
 

@@ -175,6 +175,8 @@ def _bounded(words: str, metadata: Iterable[Any]) -> str:
 def _default(one: FieldInfo) -> str:
     if one.is_required():
         return "required"
+    if one.default_factory_takes_validated_data:
+        return "hangs on others"
     value = one.default if one.default is not PydanticUndefined else one.get_default(call_default_factory=True)
     if isinstance(value, Decimal | Fraction):
         return code(str(value))
