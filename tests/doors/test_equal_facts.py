@@ -98,7 +98,8 @@ def sale(game: str, alex: Bidder) -> Auction:
     """Seat Alex beside two scripts."""
     lots = [Item(name=name, start=1_000, true_value=2_000) for name in ("Vase", "Clock")]
     items = {"items": lots} if game == "english" else {}
-    rivals = [Bidder(name, rule="rational") for name in ("Bob", "Cindy")]
+    poor = {"budget": 1_100} if game == "english" else {}
+    rivals = [Bidder("Bob", rule="rational"), Bidder("Cindy", rule="rational", **poor)]
     return Auction(bidders=[alex, *rivals], rules={"game": game, **SALES[game]}, seed=3, **items)
 
 
