@@ -23,7 +23,7 @@ from harbor._core.asks import Ask, Pause
 from harbor._core.carried import carried
 from harbor._core.events import AnalystEvent, Event
 from harbor._core.log_lines import event_json, is_seen_by
-from harbor._house.auctioneer import AuctionLoop, announce, auction_loop
+from harbor._house.auctioneer import AuctionLoop, auction_loop, told_to
 from harbor._house.sale import Sale
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 
@@ -34,14 +34,15 @@ NOBODY = ""
 
 
 class News(NamedTuple):
-    """What happened since the last announcement: the words that all hear, and the events with their JSON."""
+    """What happened since the last announcement: the events with their JSON."""
 
-    words: str
     events: list[tuple[Event, str]]
 
-    def seen_by(self, bidder: str) -> list[str]:
-        """Give the JSON of what a bidder may see; for a stranger, of what everyone may."""
-        return [line for event, line in self.events if is_seen_by(bidder, event)]
+    def told(self, bidder: str) -> tuple[str, list[str]]:
+        """Give the words and the JSON of what a bidder may see; for a stranger, of what everyone may."""
+        seen = [(event, line) for event, line in self.events if is_seen_by(bidder, event)]
+        words = " ".join(sentence for event, _ in seen for sentence in told_to(bidder, event))
+        return words, [line for _, line in seen]
 
 
 class Auctioneer(BaseGroupChatManager):
@@ -109,10 +110,11 @@ class Auctioneer(BaseGroupChatManager):
         entries = self._sale.log.entries
         events = [entry.event for entry in entries[self._read :] if not isinstance(entry.event, AnalystEvent)]
         self._read = len(entries)
-        news = News(" ".join(filter(None, map(announce, events))), [(event, event_json(event)) for event in events])
+        news = News([(event, event_json(event)) for event in events])
         self._news.append(news)
-        if news.words:
-            message = _told(news.words, news.seen_by(NOBODY))
+        words, lines = news.told(NOBODY)
+        if words:
+            message = _told(words, lines)
             await self._output_message_queue.put(message)
             await self.update_message_thread([message])
 
@@ -125,9 +127,10 @@ class Auctioneer(BaseGroupChatManager):
         told: list[TextMessage] = []
         events: list[str] = []
         for news in self._news[self._told[ask.bidder] :]:
-            events += news.seen_by(ask.bidder)
-            if news.words:
-                told.append(_told(news.words, events))
+            words, lines = news.told(ask.bidder)
+            events += lines
+            if words:
+                told.append(_told(words, events))
                 events = []
         self._told[ask.bidder] = len(self._news)
         self._seats[ask.bidder].hear([*told, ask_message(ask, events)])

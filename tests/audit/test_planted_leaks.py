@@ -117,13 +117,13 @@ def test_the_numbers_of_a_plan_are_found(monkeypatch):
 
 
 def test_an_estimate_in_an_announcement_is_found(monkeypatch):
-    announce = room.announce
+    told_to = room.told_to
 
-    def telling(event):
-        more = f" Ann guesses {of(Signal, 'Ann').values}." if isinstance(event, SaleOpened) else ""
-        return announce(event) + more
+    def telling(bidder, event):
+        more = [f"Ann guesses {of(Signal, 'Ann').values}."] if isinstance(event, SaleOpened) else []
+        return told_to(bidder, event) + more
 
-    monkeypatch.setattr(room, "announce", telling)
+    monkeypatch.setattr(room, "told_to", telling)
     assert crossed(english(), "estimates") == {
         ("estimates", "Ann", "Ben", "message"),
         ("estimates", "Ann", "Cho", "message"),
@@ -198,12 +198,13 @@ def test_whom_the_house_asks_must_not_hang_on_a_budget(monkeypatch):
 
 
 def test_a_true_value_in_an_announcement_is_found(monkeypatch):
-    announce = room.announce
-    monkeypatch.setattr(
-        room,
-        "announce",
-        lambda event: announce(event) + (str(of(ItemLabelled, "Lot B")) if isinstance(event, SaleOpened) else ""),
-    )
+    told_to = room.told_to
+
+    def telling(bidder, event):
+        more = [str(of(ItemLabelled, "Lot B"))] if isinstance(event, SaleOpened) else []
+        return told_to(bidder, event) + more
+
+    monkeypatch.setattr(room, "told_to", telling)
     assert crossed(english("Lot A", "Lot B"), "true value") == {
         ("true value", HOUSE, seat, "message") for seat in ("Ann", "Ben", "Cho")
     }

@@ -8,13 +8,24 @@ from typing import Any
 
 import pytest
 
-from harbor import Auction, Bidder, houses
+from harbor import Auction, Bidder, Item, houses
+from harbor._core.acts import Acted
+from harbor._core.log import of_type
+from harbor._core.log_lines import event_json
 from harbor._core.telling import facts_in
 from harbor._games.english.events import rules_in_words
 from harbor._models.calls.client import ModelClient
+from support.listening import LISTENING, Listener
+from support.told import told_by, told_in
 
 NOT_OF_THE_GAME = {"task", "give_reasons", "game"}
 """Facts of how a mind is asked."""
+SALES: dict[str, dict[str, Any]] = {
+    "english": {"increment_share": 0.3},
+    "second-price": {"runs": 2},
+    "water": {"days": 3},
+}
+"""Games in which a mind is called more than once."""
 GAMES: dict[str, dict[str, Any]] = {
     "english": {},
     "second-price": {"runs": 1},
@@ -42,6 +53,19 @@ def held(game: str, agent: Any = None) -> Auction:
     return Auction(bidders=[alex, Bidder("Bob", rule="rational")], rules=rules, seed=3, **items)
 
 
+def prompts_of(patched: pytest.MonkeyPatch) -> list[Any]:
+    """Keep the prompts that are sent from now on."""
+    prompts: list[Any] = []
+    ask = ModelClient.ask
+
+    async def heard(client, prompt, *more, **others):
+        prompts.append(prompt)
+        return await ask(client, prompt, *more, **others)
+
+    patched.setattr(ModelClient, "ask", heard)
+    return prompts
+
+
 def first_turn(game: str) -> dict[str, Any]:
     """Return the first turn of an agent."""
     turns: list[Any] = []
@@ -56,14 +80,7 @@ def first_turn(game: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_an_agent_is_told_every_fact_of_the_first_call_of_a_mind(game, monkeypatch):
-    prompts: list[Any] = []
-    ask = ModelClient.ask
-
-    async def heard(client, prompt, *more, **others):
-        prompts.append(prompt)
-        return await ask(client, prompt, *more, **others)
-
-    monkeypatch.setattr(ModelClient, "ask", heard)
+    prompts = prompts_of(monkeypatch)
     held(game).run()
     facts = facts_in(f"{prompts[0].system}\n{prompts[0].human}")
     told = {leaf for name, fact in facts.items() if name not in NOT_OF_THE_GAME for leaf in leaves(fact)}
@@ -75,3 +92,39 @@ def test_an_agent_is_told_every_fact_of_the_first_call_of_a_mind(game, monkeypat
 def test_an_agent_hears_the_rules_of_the_ascending_auction_in_the_words_that_a_mind_reads():
     assert rules_in_words("true value") in first_turn("english")["words"]
     assert "never announced" in rules_in_words("price")
+
+
+def sale(game: str, alex: Bidder) -> Auction:
+    """Seat Alex beside two scripts."""
+    lots = [Item(name=name, start=1_000, true_value=2_000) for name in ("Vase", "Clock")]
+    items = {"items": lots} if game == "english" else {}
+    poor = {"budget": 1_100} if game == "english" else {}
+    rivals = [Bidder("Bob", rule="rational"), Bidder("Cindy", rule="rational", **poor)]
+    return Auction(bidders=[alex, *rivals], rules={"game": game, **SALES[game]}, seed=3, **items)
+
+
+@pytest.fixture(scope="module")
+def minds() -> dict[str, tuple[list[set[str]], list[Any]]]:
+    """What a mind is told at each call of each game, and what it did."""
+    return {game: mind(game) for game in SALES}
+
+
+def mind(game: str) -> tuple[list[set[str]], list[Any]]:
+    """Seat Alex as a mind that is called for each bid."""
+    with pytest.MonkeyPatch.context() as patched:
+        prompts = prompts_of(patched)
+        log = sale(game, Bidder("Alex", planning="none", believe=False, bidding="call")).run().log
+    acts = [json.loads(event_json(one))["act"] for one in of_type(log, Acted) if one.bidder == "Alex"]
+    return [told_by(prompt) for prompt in prompts], acts
+
+
+@pytest.mark.parametrize("game", SALES)
+@pytest.mark.parametrize("door", LISTENING)
+def test_at_each_call_an_agent_at_any_door_is_told_in_words_just_what_a_mind_is_told(door, game, minds):
+    told, acts = minds[game]
+    listener = Listener(acts)
+    with LISTENING[door](listener) as agent:
+        sale(game, Bidder("Alex", agent=True)).run(agents={"Alex": agent})
+    heard = [told_in(words) for words in listener.heard]
+    alone = [(here - there, there - here) for here, there in zip(heard, told, strict=True)]
+    assert alone == [(set(), set())] * len(acts)

@@ -474,4 +474,4 @@ def test_the_opening_tells_what_is_made_known_and_what_becomes_of_a_bid_above_th
     words = next(entry.event.words for entry in opened if isinstance(entry.event, WaterOpened))
     assert "After the water is allocated, all bids, healths and balances are made public." in words
     assert "A bid that stays above your balance cannot win, and is made public all the same." in words
-    assert "at 0 you are eliminated, and all your money is lost" in words
+    assert "at 0 health you are eliminated, and all your money is lost" in words

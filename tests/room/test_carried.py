@@ -12,11 +12,10 @@ from autogen_agentchat.messages import TextMessage
 
 from harbor._core.asks import Ask
 from harbor._core.carried import ask_in, carried, events_in
-from harbor._core.events import EVERYONE
 from harbor._core.finding import find
 from harbor._core.log_lines import event_json, is_seen_by
 from harbor._core.thoughts import Decided, DecidedInWords, Planned
-from harbor._house.auctioneer import announce
+from harbor._house.auctioneer import told_to
 from support.canaries import MARKED, WORD
 from support.held_games import GAMES, auction
 
@@ -71,14 +70,13 @@ def test_a_seat_is_carried_all_that_it_may_see_before_its_last_ask_once_and_noth
         assert bidder not in [name for event in left for name in getattr(event, "bidders", ())]  # it is not asked again
 
 
-def test_the_words_of_a_message_are_those_of_the_public_events_that_it_carries():
+def test_the_words_of_a_message_are_those_of_the_events_that_it_carries():
     kinds, (_, agents) = find("game", "english").events, played("english")
     for bidder, agent in agents.items():
         for message in agent.told[:-1]:
             if "ask" not in message.metadata:
                 told = events_in(message.metadata, bidder, kinds) or ()
-                words = [announce(event) for event in told if event.audience == EVERYONE]
-                assert message.content == " ".join(filter(None, words))
+                assert message.content == " ".join(words for event in told for words in told_to(bidder, event))
 
 
 def test_what_is_carried_is_read_back_and_names_stand_only_where_there_is_something():

@@ -80,8 +80,8 @@ def speaker() -> Agent:
 class ClientDoor(Door):
     """A seat of a server on loopback, which a client of the SDK of MCP plays."""
 
-    def __init__(self, bidder: str) -> None:
-        self._bidder = bidder
+    def __init__(self, bidder: str, policy: Callable[[dict[str, Any]], dict[str, Any]] = decide) -> None:
+        self._bidder, self._policy = bidder, policy
         self._seat = OpenSeat()
         self._playing: asyncio.Task[None] | None = None
 
@@ -106,7 +106,7 @@ class ClientDoor(Door):
         async with on_loopback(Path("nowhere")) as served:
             held = HeldAuction("held", nowhere, Path("nowhere"), begun=True)
             served.held._seats["seat-1"] = ClientSeat("seat-1", self._bidder, self._seat, 120, held)
-            await steady.play(f"{served.url}/mcp", "seat-1")
+            await steady.play(f"{served.url}/mcp", "seat-1", self._policy)
 
 
 def client() -> Agent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from autogen_agentchat.agents import BaseChatAgent
@@ -15,17 +16,19 @@ from support.steady import decide
 class Speaker(BaseChatAgent):
     """Takes the part of a bidder; it is made anew for each."""
 
-    def __init__(self, bidder: str) -> None:
+    def __init__(self, bidder: str, policy: Callable[[dict[str, Any]], dict[str, Any]] = decide) -> None:
         super().__init__(bidder, "An agent.")
+        self._policy = policy
 
     @property
     def produced_message_types(self) -> Any:
         return (TextMessage,)
 
     async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
-        taken = decide(json.loads(messages[-1].metadata["ask"]))
-        words = f"I bid ${taken['amount']:,}." if taken["action"] == "bid" else "I withdraw."
-        return Response(chat_message=TextMessage(content=words, source=self.name))
+        words = " ".join(message.content for message in messages)
+        taken = self._policy({**json.loads(messages[-1].metadata["ask"]), "words": words})
+        said = f"I bid ${taken['amount']:,}." if taken["action"] == "bid" else "I withdraw."
+        return Response(chat_message=TextMessage(content=said, source=self.name))
 
     async def on_reset(self, cancellation_token: Any) -> None:
         pass

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
@@ -56,14 +56,14 @@ def serve() -> None:
         server.serve_forever()
 
 
-async def play(url: str, token: str) -> None:
+async def play(url: str, token: str, policy: Callable[[dict[str, Any]], dict[str, Any]] = decide) -> None:
     """Play a seat to the end."""
     from mcp import Client
 
     async with Client(url) as client:
         while (turn := await _call(client, "wait_for_turn", seat=token))["status"] != "over":
             if turn["status"] == "your_turn":
-                await _call(client, "answer", seat=token, turn=turn["turn"], answer=decide(turn))
+                await _call(client, "answer", seat=token, turn=turn["turn"], answer=policy(turn))
 
 
 async def _call(client: Any, name: str, **arguments: Any) -> dict[str, Any]:

@@ -77,7 +77,8 @@ class WaterOpened(PublicEvent):
             f"A resident that is served pays its bid and gains {HEALTH_OF_WATER} health, up to {MOST_HEALTH}.",
             "A resident that is not served pays nothing and loses health: 1 on the first dry day in a row, 2 on the "
             "second, and so on.",
-            f"You begin with {HEALTH_AT_FIRST} health; at 0 you are eliminated, and all your money is lost.",
+            f"Everybody begins with {HEALTH_AT_FIRST} health and $0, before the first salary; at 0 health you are "
+            "eliminated, and all your money is lost.",
             "A bid of $0 can be served; if you withdraw, you are not served that day.",
             "After the water is allocated, all bids, healths and balances are made public.",
             "A bid that stays above your balance cannot win, and is made public all the same.",

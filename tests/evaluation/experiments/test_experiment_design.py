@@ -336,6 +336,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"arms": [{"name": "con"}]}, "names a folder, and 'con' is a device on some systems; name it otherwise"),
     ({"arms": [{"name": "a"}, {"name": "b"}]}, "arms 'a' and 'b' are equal; change one of them"),
     ({"conditions": [{"name": "a"}, {"name": "b"}]}, "conditions 'a' and 'b' are equal"),
+    (
+        {"arms": [{"name": "a"}, {"name": "b", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]},
+        "arms 'a' and 'b' differ in bidding, too: without it bidder 'Ann' goes by limit in the first and by call in the",
+    ),
     (comparison({"arm": "plain"}, {"arm": "plain"}), "two equal sides"),
     (comparison({"arm": "plain"}, {}), "only one side of the comparison of 'profit' names its arm"),
     (comparison({"arm": "plan"}, {"arm": "mindful"}), "unknown arm 'plan'; did you mean 'plain'?"),

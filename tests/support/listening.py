@@ -1,0 +1,118 @@
+"""A listener behind a door of each kind: it keeps the words that it is told, and acts as it was told to."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+from harbor import Agent
+from harbor._config.agents import AgentCommand, AgentServer
+from support.every_door import ClientDoor
+
+RELAY = """
+import sys
+from urllib.request import urlopen
+for line in sys.stdin:
+    print(urlopen({url!r}, line.encode()).read().decode(), flush=True)
+"""
+"""A program that lets a server answer each line."""
+
+
+class Listener:
+    """Keeps, for each turn, all the words that it was told until then."""
+
+    def __init__(self, acts: Sequence[Mapping[str, Any]]) -> None:
+        self.heard: list[str] = []
+        self._acts = iter(acts)
+
+    def __call__(self, turn: Mapping[str, Any]) -> dict[str, Any]:
+        """Take a turn; one that does not repeat what was told before goes on from there."""
+        before = turn.get("so_far", self.heard[-1] if self.heard else "")
+        self.heard.append(f"{before} {turn['words']}".strip())
+        return dict(next(self._acts))
+
+
+Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def _chain(answer: Answer) -> Any:
+    from langchain_core.runnables import RunnableLambda
+
+    return RunnableLambda(answer)
+
+
+def _conversation(answer: Answer) -> Any:
+    """Make a graph that is told the whole conversation as a message."""
+    from langgraph.graph import MessagesState, StateGraph
+
+    def decide(state: MessagesState) -> dict[str, Any]:
+        acted = answer({"so_far": "", "words": state["messages"][-1].text})
+        return {"messages": [("ai", json.dumps(acted))]}
+
+    made = StateGraph(MessagesState)
+    made.add_node("decide", decide)
+    made.set_entry_point("decide")
+    made.set_finish_point("decide")
+    return made.compile()
+
+
+def _speaker(answer: Answer) -> Agent:
+    """Make an agent of AutoGen's."""
+
+    def make(bidder: str) -> Any:
+        from support.speaker import Speaker
+
+        return Speaker(bidder, answer)
+
+    return Agent(name="speaker", description="It says what it decides.", make=make)
+
+
+@contextmanager
+def _server(answer: Answer) -> Iterator[AgentServer]:
+    """Serve it on a free port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.dumps(answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Log nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, args=(0.01,)).start()
+        try:
+            yield AgentServer(url=f"http://127.0.0.1:{server.server_port}/")
+        finally:
+            server.shutdown()
+
+
+@contextmanager
+def _program(answer: Answer) -> Iterator[AgentCommand]:
+    with _server(answer) as server:
+        yield AgentCommand(command=(sys.executable, "-c", RELAY.format(url=server.url)))
+
+
+def _client(answer: Answer) -> Agent:
+    return Agent(name="client", description="A client of MCP.", make=lambda bidder: ClientDoor(bidder, answer))
+
+
+LISTENING: dict[str, Callable[[Answer], AbstractContextManager[Any]]] = {
+    "a function": nullcontext,
+    "a chain": lambda answer: nullcontext(_chain(answer)),
+    "a conversation": lambda answer: nullcontext(_conversation(answer)),
+    "an AutoGen agent": lambda answer: nullcontext(_speaker(answer)),
+    "a program": _program,
+    "a server": _server,
+    "an MCP client": lambda answer: nullcontext(_client(answer)),
+}
+"""An agent behind each door, for as long as it is in use."""
