@@ -96,9 +96,9 @@ def test_orders_and_supplies_are_varied_over_the_same_items_and_seeds(name):
         assert len({frozenset(item.name for item in items) for items in listed}) <= 1
 
 
-@given(st.integers(0, 2**32), st.sets(st.sampled_from(("planning", "memory", "strategy")), min_size=1))
+@given(st.integers(0, 2**32), st.sets(st.sampled_from(("planning", "memory", "learning")), min_size=1))
 def test_whatever_an_arm_switches_nothing_else_differs_in_its_games(seed, switched):
-    values = {"planning": "static", "memory": "list", "strategy": "on"}
+    values = {"planning": "static", "memory": "list", "learning": True}
     arms = [
         {"name": "plain"},
         {"name": "other", "auction": {"bidders": {"Ann": {key: values[key] for key in switched}}}},
@@ -266,7 +266,10 @@ def test_a_list_of_names_keeps_those_bidders_and_no_others():
 
 
 def test_a_cell_is_repeated_as_its_arm_and_condition_say_or_as_often_as_is_asked_for():
-    arms = [{"name": "plain", "repeats": 2}, {"name": "mindful", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]
+    arms = [
+        {"name": "plain", "repeats": 2},
+        {"name": "mindful", "auction": {"bidders": {"Ann": {"theory_of_mind": "inferred"}}}},
+    ]
     conditions = [design()["conditions"][0], design()["conditions"][1] | {"repeats": 5}]
     found = made(arms=arms, conditions=conditions)
     count = Counter((game.arm, game.condition) for game in trials(found))
