@@ -45,7 +45,7 @@ def held(*, latency=0.0, names=("Ann", "Ben"), out=None, model=None, repairs=0, 
     chat = model or Moody(settings=Simulated(latency_seconds=latency), **mood)
     auction = Auction(
         items=ITEMS,
-        bidders=[Bidder(name, model="moody", budget=10_000, timeout_seconds=timeout) for name in names],
+        bidders=[Bidder(name, model="moody", budget=10_000, timeout_seconds=timeout, bidding="call") for name in names],
         models={"moody": ModelSettings(repairs=repairs)},
         failed_calls="play on",
     )

@@ -22,8 +22,8 @@ def sale(seed: int = 7, latency_seconds: float = 0.0, **faults: float) -> Auctio
         seed=seed,
         items=houses(4, seed=seed),
         bidders=[
-            Bidder("Ann", persona="urban-dwellers"),
-            Bidder("Ben", persona="rural-home-seekers"),
+            Bidder("Ann", persona="urban-dwellers", bidding="call"),
+            Bidder("Ben", persona="rural-home-seekers", bidding="call"),
             Bidder("Cho", rule="minimum-raise"),
         ],
         models={"simulated": ModelSettings(simulated=Simulated(latency_seconds=latency_seconds, **faults))},

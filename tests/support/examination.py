@@ -70,7 +70,7 @@ BUDGETS: Mapping[str, int] = {
     "profile": 4_200,
     "replan": 4_300,
     "rivals": 3_800,
-    "strategize": 4_400,
+    "strategize": 4_500,
 }
 """The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""
 FULL_PAGE = 900

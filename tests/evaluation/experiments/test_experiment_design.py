@@ -341,7 +341,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"conditions": [{"name": "a"}, {"name": "b"}]}, "conditions 'a' and 'b' are equal"),
     (
         {"arms": [{"name": "a"}, {"name": "b", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]},
-        "arms 'a' and 'b' differ in bidding, too: without it bidder 'Ann' goes by limit in the first and by call in the",
+        "arms 'a' and 'b' differ in bidding, too: without it bidder 'Ann' goes by limit in the first and by call in",
     ),
     (comparison({"arm": "plain"}, {"arm": "plain"}), "two equal sides"),
     (comparison({"arm": "plain"}, {}), "only one side of the comparison of 'profit' names its arm"),
