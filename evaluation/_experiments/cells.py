@@ -60,21 +60,21 @@ def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
 
 
 def _refuse_two_causes(cells: Cells) -> None:
-    """Refuse arms of which one is by limit and one by call only as that is usual with their other settings.
+    """Refuse cells of which one is by limit and one by call only as that is usual with their other settings.
 
     A setting that is compared, such as a strategy, would bring a second cause with it.
     """
-    usual: dict[tuple[str, str], tuple[str, str]] = {}
+    usual: dict[str, tuple[str, str, str]] = {}
     for (arm, condition), config in cells.items():
         for bidder in config.bidders:
             if not bidder.uses_model or "bidding" in bidder.model_fields_set:
                 continue
-            other, way = usual.setdefault((condition, bidder.name), (arm, bidder.bidding))
+            other, before, way = usual.setdefault(bidder.name, (arm, condition, bidder.bidding))
             if way != bidder.bidding:
+                two = f"arms {other!r} and {arm!r}" if other != arm else f"conditions {before!r} and {condition!r}"
                 raise ConfigError(
-                    f"arms {other!r} and {arm!r} differ in bidding, too: without it bidder {bidder.name!r} goes by"
-                    f" {way} in the first and by {bidder.bidding} in the second; name it for all arms, such as bidding"
-                    " = 'call'"
+                    f"{two} differ in bidding, too: without it bidder {bidder.name!r} goes by {way} in the first and by"
+                    f" {bidder.bidding} in the second; name it for all, such as bidding = 'call'"
                 )
 
 

@@ -13,7 +13,6 @@ from langgraph.config import get_config, get_store
 from langgraph.graph import END, START
 
 from harbor._config.auction import Bidder, MemorySettings
-from harbor._config.thinking import as_usual_in
 from harbor._core.acts import Tried
 from harbor._core.ask_json import ASK
 from harbor._core.asks import Answer, Ask, Pause, Unreadable, Withdraw
@@ -76,7 +75,9 @@ class AppBidder:
         Raises:
             ConfigError: it can't be played so.
         """
-        bidder = as_usual_in(game, Bidder(bidder) if isinstance(bidder, str) else bidder)
+        bidder = Bidder(bidder) if isinstance(bidder, str) else bidder
+        if "bidding" not in bidder.model_fields_set:  # an app has its own auctioneer, who may raise by no limit
+            bidder = bidder.model_copy(update={"bidding": "call"})
         remembered = MemorySettings(**memory or {})
         nodes = nodes_of(game, bidder, remembered)
         known = brought(bidder, values or {}, catalogue)

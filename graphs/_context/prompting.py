@@ -17,6 +17,8 @@ from harbor.graphs._context.wording import OPENING, USUAL, Wording
 
 ALWAYS = ("task", "game", "in_words", "answer_keys")
 """What every prompt tells, whichever facts its text chooses."""
+IN_SENTENCES = "Facts come in sentences: a name in backticks stands for what such a sentence tells."
+"""Why Harbor's own texts, which name facts, fit prose."""
 REFUSAL = ("refused", "attempt")
 """Facts of an earlier call that hold no longer."""
 ADVICE = "true_per_estimate"
@@ -64,9 +66,7 @@ def fill(
         turns = [_without(ADVICE, turn) for turn in turns]
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
     everything = _everything({**shared, **who, **answered, **dict.fromkeys(parts)}, turns)
-    if earlier is not None:
-        tells = (*tells, EXPLAINED[wording.form])
-    told = "".join(f"{sentence}\n" for sentence in tells) + "\n" if tells else ""
+    told = _explanations(tells, wording, dialogue=earlier is not None)
     rules, after_names = _around(opening, everything + as_json(dict.fromkeys(explained)), wording)
     asked, after_known = _around(wanted, everything, wording)
     if wording.one_beginning:
@@ -83,6 +83,13 @@ def fill(
         version=version_of(opening + told + wanted),
         earlier=tuple((asked, turn.answer) for asked, turn in zip(before, earlier or (), strict=True)),
     )
+
+
+def _explanations(tells: Sequence[str], wording: Wording, *, dialogue: bool) -> str:
+    """Write down what explains facts that the texts do not know of, or the form in which they come."""
+    in_sentences = [IN_SENTENCES] if wording.one_beginning and wording.form == "prose" else []
+    sentences = [*in_sentences, *tells, *([EXPLAINED[wording.form]] if dialogue else [])]
+    return "".join(f"{sentence}\n" for sentence in sentences) + "\n" if sentences else ""
 
 
 def _everything(known: Facts, turns: Sequence[Facts]) -> str:

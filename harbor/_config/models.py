@@ -73,8 +73,8 @@ class Simulated(Settings):
         level: How many steps of reasoning about others it takes in the beauty contest.
         latency_seconds: How long it waits before each reply.
         unreadable_rate: The share of replies that can't be read.
-        low_bid_rate: The share of bids that are too low.
-        over_budget_rate: The share of bids above the budget.
+        low_bid_rate: The share of bids that are too low; a limit is never.
+        over_budget_rate: The share of bids above the budget; a bid by limit never is.
         wrong_sum_rate: The share of beliefs with a wrong sum.
     """
 

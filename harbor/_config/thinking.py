@@ -25,7 +25,7 @@ def usual_bidding(told: Mapping[str, Any]) -> str:
     A node of one's own may think at each call, which would be for nothing where the limit has answered already.
     """
     asks_calls = {told.get("reply"), told.get("context"), told.get("strategy")} & {"text", "dialogue", "on", "fused"}
-    return "limit" if told.get("protocol") == "native" and not asks_calls and not told["nodes"] else "call"
+    return "limit" if told.get("protocol") == "native" and not asks_calls and not told.get("nodes") else "call"
 
 
 class MindSettings(ProtocolSettings):

@@ -66,5 +66,5 @@ def _idle(settings: Settings, used: Collection[str]) -> str:
 
 @cache
 def _defaults(kind: type[Settings]) -> dict[str, Any]:
-    fields = kind.model_fields.items()  # a default that hangs on other settings is that of nothing given
+    fields = kind.model_fields.items()  # a default that hangs on other settings is that of who is no model
     return {name: field.get_default(call_default_factory=True, validated_data={}) for name, field in fields}

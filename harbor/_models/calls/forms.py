@@ -201,7 +201,7 @@ def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
 def _marked(invoke: Invoke) -> Invoke:
     """Mark the end of the system prompt, up to which the calls of one bidder are alike.
 
-    From 1,024 tokens on, what was read before then costs a tenth: for `demo` 111,000 tokens in place of 268,000.
+    From 1,024 tokens on, what was read before then costs a tenth.
     """
 
     async def marked(messages: Sequence[BaseMessage]) -> AIMessage:

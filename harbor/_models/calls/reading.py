@@ -104,7 +104,7 @@ def _called(
         return chosen
     stray = [call for call in message.invalid_tool_calls if call["error"] == ANOTHER]
     if stray:
-        return Chosen(None, f"it calls the tool {scrub(stray[-1]['name'] or '')!r}; call {wanted!r}")
+        return chosen or Chosen(None, f"it calls the tool {scrub(stray[-1]['name'] or '')!r}; call {wanted!r}")
     broken = "\n".join(scrub(call.get("args") or "") for call in message.invalid_tool_calls)
     if len(broken) <= LONGEST_REPLY and objects_in(broken):
         mended = _in_text(broken, take, names, words)

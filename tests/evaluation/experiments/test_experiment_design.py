@@ -340,6 +340,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"arms": [{"name": "a"}, {"name": "b"}]}, "arms 'a' and 'b' are equal; change one of them"),
     ({"conditions": [{"name": "a"}, {"name": "b"}]}, "conditions 'a' and 'b' are equal"),
     (
+        {"conditions": [{"name": "a"}, {"name": "b", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]},
+        "conditions 'a' and 'b' differ in bidding, too",
+    ),
+    (
         {"arms": [{"name": "a"}, {"name": "b", "auction": {"bidders": {"Ann": {"strategy": "on"}}}}]},
         "arms 'a' and 'b' differ in bidding, too: without it bidder 'Ann' goes by limit in the first and by call in",
     ),
