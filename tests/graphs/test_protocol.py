@@ -494,7 +494,7 @@ def test_true_and_false_say_who_corrects():
 
 def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(tmp_path):
     folder = own_prompts(tmp_path)
-    people = [Bidder(name, budget=10_000, prompts=str(folder)) for name in NAMES]
+    people = [Bidder(name, budget=10_000, bidding="call", prompts=str(folder)) for name in NAMES]
     whole = Auction(items=LOTS, bidders=people).run(out=tmp_path / "run").log
     shutil.rmtree(folder)
     for name in ("events.jsonl", "calls.jsonl"):
