@@ -47,7 +47,7 @@ class Broken(Exception):
 def sale():
     return Auction(
         seed=7,
-        items=houses(3, seed=7),
+        items=houses(3, seed=8),
         bidders=[
             Bidder("Ann", persona="urban-dwellers", model="mine", theory_of_mind="inferred", bidding="call"),
             Bidder("Ben", model="mine", bidding="call"),
