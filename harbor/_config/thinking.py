@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -19,7 +18,7 @@ def _who_corrects(given: Any) -> Any:
     return {True: "house", False: "none"}[given] if isinstance(given, bool) else given
 
 
-def usual_bidding(told: Mapping[str, Any]) -> str:
+def usual_bidding(told: dict[str, Any]) -> Literal["call", "limit"]:
     """Choose the cheaper way, by limit, where no other setting asks for a call for each bid.
 
     A node of one's own may think at each call, which would be for nothing where the limit has answered already.
