@@ -77,10 +77,11 @@ def _home(node: ThoughtNode) -> Game:
 
 
 def _mind(node: ThoughtNode, *, on: bool) -> dict[str, Any]:
-    """Give the first settings, of those that a node uses, with which it is on, or off."""
+    """Give the first settings, of those that a node uses, with which it is on, or off; defaults are written out."""
     found = next((one for one in _minds(node) if bool(node.on(MindSettings(**one), MEMORY)) == on), None)
     require(found is not None or not on, f"the node {node.name!r} is off with all that it uses", node.uses)
-    return found or {}
+    mind = MindSettings(**found or {})
+    return {name: getattr(mind, name) for name in node.uses if name in MindSettings.model_fields}
 
 
 def _minds(node: ThoughtNode) -> Iterator[dict[str, Any]]:

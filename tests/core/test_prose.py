@@ -90,7 +90,7 @@ def test_a_correction_is_told_in_plain_sentences():
 
 def test_a_profile_is_told_in_sentences_and_so_are_those_of_several_rivals():
     assert in_prose({"profile": {"calm": 1.0}}) == 'Its profile so far gives "calm" the weight 1.0.'
-    assert in_prose({"profile": {"Ben": {"calm": 100}, "Cho": {"calm": 62.5, "bold": 37.5}}}) == (
+    assert in_prose({"profiles": {"Ben": {"calm": 100}, "Cho": {"calm": 62.5, "bold": 37.5}}}) == (
         'Your profile of "Ben": It gives "calm" a share of 100 percent.\n'
         'Your profile of "Cho": It gives "calm" a share of 62.5 percent. It gives "bold" a share of 37.5 percent.'
     )

@@ -438,7 +438,7 @@ def test_an_unknown_model_writes_nothing(tmp_path):
 def test_a_chat_model_of_yours_plays_under_its_name():
     replies = ['{"reasons": "", "action": "bid", "amount": 1500}', '{"budget": 0}']
     items = [Item(name="Lot A", start=1_000, true_value=2_000)]
-    auction = Auction(items=items, bidders=[Bidder("Ann", model="mine", planning="none")])
+    auction = Auction(items=items, bidders=[Bidder("Ann", model="mine", planning="none", bidding="call")])
     log = auction.run(models={"mine": Scripted(replies=replies)}).log
     assert {call.model for call in of_type(log, ModelCalled)} == {"mine"}
     assert auction.run(models={"mine": Scripted(replies=replies)}).standings[0].spent == 1_500
@@ -448,7 +448,7 @@ def test_a_chat_model_of_yours_keeps_the_settings_under_its_name():
     chat = Scripted(replies=[used(1_000_000, 0, '{"reasons": "", "action": "withdraw"}')])
     auction = Auction(
         items=[Item(name="Lot A", start=1_000, true_value=2_000)],
-        bidders=[Bidder("Ann", model="mine", planning="none")],
+        bidders=[Bidder("Ann", model="mine", planning="none", bidding="call")],
         models={"mine": ModelSettings(use="openai:gpt", input_price=3, output_price=3)},
     )
     log = auction.run(models={"mine": chat}).log

@@ -27,7 +27,7 @@ from support.providers import Provider, provider
 
 SEED = 5
 ITEMS = [Item(name="Lot A", start=1_000, true_value=2_000)]
-BIDDERS = [Bidder("Ann", model="mine"), Bidder("Ben", model="mine")]
+BIDDERS = [Bidder(name, model="mine", bidding="call") for name in ("Ann", "Ben")]
 
 
 def auction(server: Provider, **settings: object) -> Auction:

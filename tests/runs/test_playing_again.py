@@ -91,12 +91,13 @@ class Clerk(BaseChatAgent):
 
 
 def sale(**mind):
+    by_call = {"bidding": "call", **mind}
     return Auction(
         seed=7,
         items=houses(2, seed=7),
         bidders=[
-            Bidder("Ann", persona="urban-dwellers", bidding="call", **mind),
-            Bidder("Ben", persona="rural-home-seekers", bidding="call", **mind),
+            Bidder("Ann", persona="urban-dwellers", **by_call),
+            Bidder("Ben", persona="rural-home-seekers", **by_call),
             Bidder("Cho", rule="minimum-raise"),
         ],
         models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)},

@@ -342,7 +342,7 @@ def test_a_turn_that_was_not_decided_is_timed_when_it_is_played_again(tmp_path, 
 
 def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
     folder = tmp_path / "run"
-    hanging = chat(hangs=("believe",), seed=2)
+    hanging = chat(hangs=("believe",), seed=5)
 
     async def interrupted():
         held = asyncio.ensure_future(sale().arun(out=folder, models={"mine": hanging}, agents={"Dot": Clerk()}))
@@ -354,7 +354,7 @@ def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
     asyncio.run(interrupted())
     cut = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines() if "CancelledError" in line]
     assert {call["bidder"] for call in cut} == {"Ann", "Ben"}
-    result = resume(folder, models={"mine": chat(seed=2)}, agents={"Dot": clerk_after(folder)})
+    result = resume(folder, models={"mine": chat(seed=5)}, agents={"Dot": clerk_after(folder)})
     assert not of_type(result.log, ThoughtFailed)
     assert not of_type(result.log, SeatFailed)
 

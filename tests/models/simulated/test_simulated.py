@@ -240,7 +240,7 @@ def test_an_error_on_demand_is_a_failed_bid_in_the_log(rate, reason, tmp_path):
     erring = ModelSettings(simulated=Simulated(**{rate: 1}))
     auction = Auction(
         items=[Item(name="Lot A", start=1_000, true_value=2_000)],
-        bidders=[Bidder("Ann", planning="none")],
+        bidders=[Bidder("Ann", planning="none", bidding="call")],
         rules=EnglishRules(reasks=1),
         models={"simulated": erring},
     )
