@@ -18,7 +18,7 @@ def _who_corrects(given: Any) -> Any:
     return {True: "house", False: "none"}[given] if isinstance(given, bool) else given
 
 
-def usual_bidding(told: dict[str, Any]) -> Literal["call", "limit"]:
+def _usual_bidding(told: dict[str, Any]) -> Literal["call", "limit"]:
     """Choose the cheaper way, by limit, where no other setting asks for a call for each bid.
 
     A node of one's own may think at each call, which would be for nothing where the limit has answered already.
@@ -65,7 +65,7 @@ class MindSettings(ProtocolSettings):
     placebo: Placebo = "none"
     strategy: Literal["off", "on", "fused"] = "off"
     nodes: tuple[str, ...] = ()
-    bidding: Literal["call", "limit"] = Field(default_factory=usual_bidding)
+    bidding: Literal["call", "limit"] = Field(default_factory=_usual_bidding)
     chain_of_thought: bool = True
     memory: Literal["none", "list", "retrieved", "episodes", "full"] = "none"
     learning: bool = False
