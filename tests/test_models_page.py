@@ -29,7 +29,7 @@ ADDRESSES = {
     "OpenRouter": {},
 }
 """Where the package of a provider looks for another address, and the path there; the others have one in the page."""
-GAME = "".join(f'\n[[bidders]]\nname = "{name}"\nmodel = "mine"\n' for name in ("Ann", "Ben"))
+GAME = "".join(f'\n[[bidders]]\nname = "{name}"\nmodel = "mine"\nbidding = "call"\n' for name in ("Ann", "Ben"))
 GAME += "".join(
     f'\n[[items]]\nname = "{one.name}"\nstart = {one.start}\ntrue_value = {one.true_value}\n' for one in ITEMS
 )
