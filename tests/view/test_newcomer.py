@@ -152,7 +152,7 @@ def test_why_did_ann_lose_an_item(look, tmp_path):
 
 def test_why_did_ann_lose_an_item_where_bids_are_made_call_by_call(look, tmp_path):
     """The same three steps: her last bid, her exit, price and worth, and a line that says that nobody set a limit."""
-    bidders = [Bidder("Ann", budget=300_000), Bidder("Ben", budget=900_000)]
+    bidders = [Bidder("Ann", bidding="call", budget=300_000), Bidder("Ben", bidding="call", budget=900_000)]
     Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
 
     heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), numbers_of_item_1)
@@ -358,7 +358,8 @@ def test_what_was_she_told_at_that_moment(ask):
     assert roles == ["system", "user"]
     assert new >= 1
     assert copied.startswith("You are a bidder")
-    assert copied.rstrip().endswith("You are asked for the bid itself next.")
+    assert copied.rstrip().splitlines()[-1].startswith("Answer with a call of the tool ")
+    assert "You are asked for the bid itself next." in copied
 
 
 def test_what_did_the_model_reply_and_what_did_the_call_cost(ask):
