@@ -105,7 +105,11 @@ def test_standard_sale_over_seeds(benchmark, figure):
 
 def test_standard_sale_by_call_fused_and_by_limit(benchmark, figure):
     """What the three ways to bid cost in the preset as it is."""
-    ways = {"by call": {}, "fused": {"strategy": "fused"}, "by limit": {"bidding": "limit"}}
+    ways = {
+        "by call": {"bidding": "call"},
+        "fused": {"strategy": "fused", "bidding": "call"},
+        "by limit": {"bidding": "limit"},
+    }
     aims = {"by call": ("230", "", "200,000"), "fused": ("190", "", ""), "by limit": ("100", "40", "")}
     models = {"simulated": ModelSettings(simulated=Simulated(latency_seconds=LATENCY_SECONDS))}
 

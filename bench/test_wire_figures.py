@@ -31,7 +31,7 @@ Body = dict[str, Any]
 def sale(latency: float = 0.0, **model: Any) -> Auction:
     """Give the first items of the standard sale, on the built-in model or on another."""
     settings = ModelSettings(**model) if model else ModelSettings(simulated=Simulated(latency_seconds=latency))
-    bidders = tuple(bidder.model_copy(update={"model": "mine"}) for bidder in STANDARD.bidders)
+    bidders = tuple(bidder.model_copy(update={"model": "mine", "bidding": "call"}) for bidder in STANDARD.bidders)
     return STANDARD.model_copy(
         update={"items": STANDARD.items[:3], "bidders": bidders, "models": {"mine": settings}, "seed": 0}
     )

@@ -51,7 +51,7 @@ def held(
 
 def tokens(items: int) -> dict[str, float]:
     calls = held(items)[1]
-    found = {one: mean(call["input_tokens"] for call in calls if call["purpose"] == one) for one in ("bid", "replan")}
+    found = {one: mean(call["input_tokens"] for call in calls if call["purpose"] == one) for one in ("limit", "replan")}
     return found | {"all": mean(call["input_tokens"] for call in calls)}
 
 

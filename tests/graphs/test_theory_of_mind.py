@@ -138,7 +138,7 @@ def test_a_published_setting_has_its_nodes(setting):
 @pytest.mark.parametrize("setting", PUBLISHED)
 def test_a_published_setting_makes_the_calls_of_its_nodes_and_no_other(setting):
     switches, expected = PUBLISHED[setting]
-    log = trio(**switches).log
+    log = trio(**switches, bidding="call").log
     assert {call.purpose for call in of_type(log, ModelCalled)} == {"plan", "believe", "replan", *expected}
     assert of_type(log, SeatFailed) == of_type(log, Tried) == []
 

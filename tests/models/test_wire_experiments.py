@@ -34,7 +34,7 @@ def experiment(settings, games=GAMES):
     """Equal games, so that a server that knows one of them answers all."""
     auction = {
         "items": [item.model_dump(mode="json", exclude_none=True) for item in ITEMS],
-        "bidders": [{"name": name, "model": "mine"} for name in ("Ann", "Ben")],
+        "bidders": [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")],
         "models": {"mine": settings},
     }
     more = {"arms": [{"name": "all"}], "auction": auction, "repeats": games, "same_seed": True}

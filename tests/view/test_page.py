@@ -80,7 +80,8 @@ def runs(tmp_path_factory):
 def sale(tmp_path_factory):
     """The page of a sale to three minds, one of which thinks about its rivals, and its folder."""
     folder = tmp_path_factory.mktemp("sale") / "run"
-    minds = [Bidder("Ann", persona="urban-dwellers", theory_of_mind="inferred"), Bidder("Ben"), Bidder("Cho")]
+    ann = Bidder("Ann", persona="urban-dwellers", theory_of_mind="inferred", bidding="call")
+    minds = [ann, *(Bidder(name, bidding="call") for name in ("Ben", "Cho"))]
     items = [Item(name=name, start=1_000, true_value=2_000) for name in ("Lot A", "Lot B")]
     Auction(items=items, bidders=minds).run(out=folder)
     return write_run(folder, folder.parent / "sale.html"), folder
