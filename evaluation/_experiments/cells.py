@@ -21,8 +21,8 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
     So a mistake costs one line that names the arm and the condition, and no model calls.
 
     Raises:
-        ConfigError: the rules refuse the settings of a cell, two arms or conditions are equal, two arms differ in the
-            way of bidding though neither names it, or a comparison or a published number names a bidder that does not
+        ConfigError: the rules refuse the settings of a cell, two arms or conditions are equal, or differ in the way
+            of bidding though neither names it, or a comparison or a published number names a bidder that does not
             bid there.
     """
     for (arm, condition), config in cells.items():

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from autogen_agentchat.base import ChatAgent, Team, TerminationCondition
 from autogen_agentchat.messages import BaseAgentEvent, BaseChatMessage, MessageFactory, StopMessage, TextMessage
@@ -33,16 +33,15 @@ NOBODY = ""
 """Who has no seat, and may see what is public alone."""
 
 
-class News(NamedTuple):
-    """What happened since the last announcement: the events with their JSON."""
+News = Sequence[tuple[Event, str]]
+"""What happened since the last announcement: the events with their JSON."""
 
-    events: list[tuple[Event, str]]
 
-    def told(self, bidder: str) -> tuple[str, list[str]]:
-        """Give the words and the JSON of what a bidder may see; for a stranger, of what everyone may."""
-        seen = [(event, line) for event, line in self.events if is_seen_by(bidder, event)]
-        words = " ".join(sentence for event, _ in seen for sentence in told_to(bidder, event))
-        return words, [line for _, line in seen]
+def _seen(news: News, bidder: str) -> tuple[str, list[str]]:
+    """Give the words and the JSON of what a bidder may see; for a stranger, of what everyone may."""
+    seen = [(event, line) for event, line in news if is_seen_by(bidder, event)]
+    words = " ".join(sentence for event, _ in seen for sentence in told_to(bidder, event))
+    return words, [line for _, line in seen]
 
 
 class Auctioneer(BaseGroupChatManager):
@@ -110,9 +109,9 @@ class Auctioneer(BaseGroupChatManager):
         entries = self._sale.log.entries
         events = [entry.event for entry in entries[self._read :] if not isinstance(entry.event, AnalystEvent)]
         self._read = len(entries)
-        news = News([(event, event_json(event)) for event in events])
+        news = [(event, event_json(event)) for event in events]
         self._news.append(news)
-        words, lines = news.told(NOBODY)
+        words, lines = _seen(news, NOBODY)
         if words:
             message = _told(words, lines)
             await self._output_message_queue.put(message)
@@ -127,7 +126,7 @@ class Auctioneer(BaseGroupChatManager):
         told: list[TextMessage] = []
         events: list[str] = []
         for news in self._news[self._told[ask.bidder] :]:
-            words, lines = news.told(ask.bidder)
+            words, lines = _seen(news, ask.bidder)
             events += lines
             if words:
                 told.append(_told(words, events))

@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
 from harbor import Agent
 from harbor._config.agents import AgentCommand, AgentServer
 from support.every_door import ClientDoor
+from support.steady import Handler
 
 RELAY = """
 import sys
@@ -76,19 +77,10 @@ def _speaker(answer: Answer) -> Agent:
 def _server(answer: Answer) -> Iterator[AgentServer]:
     """Serve it on a free port."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.dumps(answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    class Listening(Handler):
+        policy = staticmethod(answer)
 
-        def log_message(self, *_: Any) -> None:
-            """Log nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listening) as server:
         Thread(target=server.serve_forever, args=(0.01,)).start()
         try:
             yield AgentServer(url=f"http://127.0.0.1:{server.server_port}/")
