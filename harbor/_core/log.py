@@ -6,7 +6,6 @@ What an event follows from is on the disk before it, and what was heard from out
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +33,7 @@ from harbor._core.log_lines import Entry, decode, encode, event_json, is_over, i
 from harbor._core.marks import read_as_data
 from harbor._core.private_files import open_private
 from harbor._core.sent_files import LONGEST_LINE, MOST_RECORDS, read_sent
+from harbor._core.syncing import sync_data
 from harbor._core.thoughts import Recalled
 
 EventType = TypeVar("EventType", bound=Event)
@@ -142,7 +142,7 @@ class Log:
         if self._sync_first is not None:
             self._sync_first(entry.event)
             if self._must_sync and isinstance(entry.event, TURN_OPENS):
-                os.fsync(file.fileno())
+                sync_data(file.fileno())
                 self._must_sync = False
         line, self._digest = encode(entry, self._digest)
         file.write(line)
@@ -154,7 +154,7 @@ class Log:
         if self._file is not None:
             try:
                 if self._sync_first is not None:
-                    os.fsync(self._file.fileno())
+                    sync_data(self._file.fileno())
             finally:
                 self._file.close()
 

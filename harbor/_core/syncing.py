@@ -46,7 +46,7 @@ class SyncedFile:
             written = self._written
             if self._synced < written:
                 try:
-                    os.fsync(self._file.fileno())
+                    sync_data(self._file.fileno())
                 except OSError as error:
                     self._error = error
                     raise
@@ -68,6 +68,15 @@ class SyncedFile:
         finally:
             self._syncing.shutdown()  # its thread may sync right now
             self._file.close()
+
+
+def sync_data(handle: int) -> None:
+    """Sync the content and the length of a file, without its times; systems that can't do so sync those too.
+
+    Raises:
+        OSError: it can't be synced.
+    """
+    getattr(os, "fdatasync", os.fsync)(handle)
 
 
 def sync_files(*paths: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
 from harbor._core.events import NO_REQUESTS, Spent
 from harbor._core.redaction import redact
-from harbor._models.calls.forms import Asking
+from harbor._models.calls.forms import FORMS, Asking
 from harbor._models.calls.line import Line
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import Shape
@@ -61,7 +61,7 @@ class Call:
 
     def __post_init__(self) -> None:
         messages = partial(_messages, self.prompt, self.repaired)  # no method of a call, which would hold itself
-        self.requests = Requests(messages, self.shape, self.model.reply)
+        self.requests = Requests(lru_cache(len(FORMS))(messages), self.shape, self.model.reply)
         self._turn_to(self.model.ways)
 
     def _turn_to(self, pool: Pool) -> None:

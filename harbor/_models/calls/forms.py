@@ -20,7 +20,7 @@ from langchain_core.runnables import Runnable, RunnableBinding
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._config.own_replies import OwnReply
 from harbor._core.decisions import InWords
-from harbor._models.calls.reply_shapes import Shape, in_call, in_words, schema_of
+from harbor._models.calls.reply_shapes import Shape, in_call, in_words, schema_of, tool_of
 from harbor._models.calls.settings_taken import left_out, refused_in, sent, wished, without
 from harbor._models.passports.passport import Known, unknown
 
@@ -30,7 +30,8 @@ ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|f
 """What a server speaks of that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
 """The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
-FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", "harbor")
+OWN = "harbor"
+FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", OWN)
 """The packages whose models can be made to call one tool of several by its name; others are offered that one alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
 
@@ -187,7 +188,9 @@ class Forms:
 
     def _with_tools(self, shape: Shape) -> Runnable[Any, AIMessage]:
         if len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED):
-            return self._chat.bind_tools(shape.offered, tool_choice=shape.kind.__name__)
+            is_own = type(self.chat).__module__.startswith(OWN)
+            tools = shape.offered if is_own else [tool_of(kind) for kind in shape.offered]
+            return self._chat.bind_tools(tools, tool_choice=shape.kind.__name__)
         return self._chat.bind_tools([shape.kind], tool_choice="any")
 
 

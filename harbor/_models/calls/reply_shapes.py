@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
 from harbor._core.decisions import SHAPES_KEPT
@@ -65,6 +66,12 @@ def in_call(shape: Shape) -> str:
 def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
     """Give the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
     return {"title": reply_type.__name__, **reply_type.model_json_schema()}
+
+
+@lru_cache(SHAPES_KEPT)
+def tool_of(reply_type: type[BaseModel]) -> dict[str, Any]:
+    """Return a reply as a tool in OpenAI's format, as LangChain takes it for every provider; it is slow to make."""
+    return convert_to_openai_tool(reply_type)
 
 
 def without_shape(words: Sequence[str]) -> list[str]:
