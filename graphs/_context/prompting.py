@@ -64,24 +64,26 @@ def fill(
     turns.append(_told(task, facts, wanted) | dict(noted))
     if not wording.hints:
         turns = [_without(ADVICE, turn) for turn in turns]
+    stays = {**shared, **who}
+    if wording.one_beginning:
+        turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # what changes comes last
+        if "catalog" in stays:
+            stays["catalog"] = stays.pop("catalog")  # last, as some calls lack it
+    *before, last = (as_json(turn) for turn in news(turns))
+    lasting = as_json(stays)
     answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
-    everything = _everything({**shared, **who, **answered, **dict.fromkeys(parts)}, turns)
+    known = lasting + as_json({**answered, **dict.fromkeys(parts)}) + (_all_of(turns) if before else last)
     told = _explanations(tells, wording, dialogue=earlier is not None)
-    rules, after_names = _around(opening, everything + as_json(dict.fromkeys(explained)), wording)
-    asked, after_known = _around(wanted, everything, wording)
+    rules, after_names = _around(opening, known + as_json(dict.fromkeys(explained)), wording)
+    asked, after_known = _around(wanted, known, wording)
     if wording.one_beginning:
         asked, after_known = "", f"\n\n{(asked + after_known).strip()}"
-        turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # what changes comes last
-    stays = {**shared, **who}
-    if wording.one_beginning and "catalog" in stays:
-        stays["catalog"] = stays.pop("catalog")  # last, as some calls lack it
-    *before, last = (block(turn, wording.form) for turn in news(turns))
     return Prompt(
         name=task,
-        system=f"{rules}{asked}{told}{block(stays, wording.form)}{after_names}",
-        human=f"{last}{after_known}",
+        system=f"{rules}{asked}{told}{block(lasting, wording.form)}{after_names}",
+        human=f"{block(last, wording.form)}{after_known}",
         version=version_of(opening + told + wanted),
-        earlier=tuple((asked, turn.answer) for asked, turn in zip(before, earlier or (), strict=True)),
+        earlier=tuple((block(one, wording.form), turn.answer) for one, turn in zip(before, earlier or (), strict=True)),
     )
 
 
@@ -92,10 +94,10 @@ def _explanations(tells: Sequence[str], wording: Wording, *, dialogue: bool) -> 
     return "".join(f"{sentence}\n" for sentence in sentences) + "\n" if sentences else ""
 
 
-def _everything(known: Facts, turns: Sequence[Facts]) -> str:
-    """Write down all that is known at a call; why an earlier answer was refused is known no longer."""
+def _all_of(turns: Sequence[Facts]) -> str:
+    """Write down all that a dialogue has told; why an earlier answer was refused is known no longer."""
     before = [{name: fact for name, fact in turn.items() if name not in REFUSAL} for turn in turns[:-1]]
-    return "".join(map(as_json, (known, *before, turns[-1])))
+    return "".join(map(as_json, (*before, turns[-1])))
 
 
 def _without(name: str, facts: Any) -> Any:

@@ -18,9 +18,9 @@ SINCE = "\nSince your last answer:\n"
 _BLOCK = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
 
 
-def block(facts: Mapping[str, Any], form: Form = "json") -> str:
-    """Write facts between their marks."""
-    return f"<facts>\n{as_json(facts) if form == 'json' else _as_prose(facts)}\n</facts>"
+def block(written: str, form: Form = "json") -> str:
+    """Set facts, which `as_json` wrote, between their marks."""
+    return f"<facts>\n{written if form == 'json' else _as_prose(written)}\n</facts>"
 
 
 def facts_in(text: str) -> dict[str, Any]:
@@ -37,8 +37,8 @@ def as_json(facts: Mapping[str, Any]) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _as_prose(facts: Mapping[str, Any]) -> str:
-    told = json.loads(as_json(facts))  # as the reader of JSON would have them
+def _as_prose(written: str) -> str:
+    told = json.loads(written)  # as the reader of JSON would have them
     added = told.pop("added", None)
     return in_prose(told) + (f"{SINCE}{in_prose(added)}" if added else "")
 
