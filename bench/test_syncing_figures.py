@@ -13,6 +13,7 @@ import pytest
 
 from harbor import Auction, Bidder, Simulated, SimulatedChat, houses
 from support.paid_chat import PRICED, PaidChat
+from support.power import patch_syncing
 
 ROUNDS = 9
 
@@ -47,7 +48,7 @@ def test_what_syncing_costs(benchmark, figure, tmp_path, monkeypatch, hold):
 
     def both() -> None:
         for is_synced in (True, False):
-            monkeypatch.setattr(os, "fsync", timed if is_synced else lambda _: None)
+            patch_syncing(monkeypatch, timed if is_synced else lambda _: None)
             began = time.perf_counter()
             hold(tmp_path / str(next(places)))
             times[is_synced].append(time.perf_counter() - began)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, astuple, dataclass, fields
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from harbor._models.replies.replay import RawCall
 
 _DIGEST = b', "digest": "'
 _LENGTH = 16
-_as_table = lru_cache(64)(asdict)  # most calls cost nothing beside them
 _FIELDS = tuple(field.name for field in fields(RawCall))
 
 
@@ -51,7 +49,7 @@ def line_of(call: RawCall) -> bytes:
     told = {name: getattr(call, name) for name in _FIELDS}
     if call.message is None:
         del told["message"]
-    body = json.dumps(told, default=_as_table).encode()[:-1]
+    body = json.dumps(told, default=asdict).encode()[:-1]
     return body + _DIGEST + _digest(body) + b'"}\n'
 
 

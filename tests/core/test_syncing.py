@@ -10,7 +10,7 @@ import pytest
 
 from harbor._core.private_files import new_folder, write_whole
 from harbor._core.syncing import SyncedFile
-from support.power import synced_sizes
+from support.power import patch_syncing, synced_sizes
 
 
 def test_a_line_is_safe_after_sync_and_a_second_sync_costs_nothing(tmp_path):
@@ -37,7 +37,7 @@ def test_what_is_synced_soon_is_safe_when_the_file_is_closed(tmp_path):
 
 def test_one_thread_syncs_all_that_is_to_be_synced_soon_and_ends_with_the_file(tmp_path, monkeypatch):
     before, sync, threads = set(threading.enumerate()), os.fsync, set()
-    monkeypatch.setattr(os, "fsync", lambda handle: threads.add(threading.current_thread()) or sync(handle))
+    patch_syncing(monkeypatch, lambda handle: threads.add(threading.current_thread()) or sync(handle))
     file = SyncedFile((tmp_path / "calls").open("ab"))
     for _ in range(20):
         file.append(b"line\n")
@@ -66,7 +66,7 @@ def test_where_no_thread_can_be_started_a_line_is_safe_when_it_has_to_be(tmp_pat
 
 def test_an_error_of_the_disk_is_told_however_often_it_is_asked_for(tmp_path, monkeypatch):
     errors = [OSError(5, "Input/output error")]  # the operating system tells it once
-    monkeypatch.setattr(os, "fsync", lambda _: errors and (_ for _ in ()).throw(errors.pop()))
+    patch_syncing(monkeypatch, lambda _: errors and (_ for _ in ()).throw(errors.pop()))
     file = SyncedFile((tmp_path / "calls").open("ab"))
     file.append(b"one\n")
     for tell in (file.sync, file.sync, file.close):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
@@ -13,7 +12,7 @@ from harbor._core.events import Answered, BiddersAsked, ModelCalled, Paused
 from harbor._runs.folder import RunFolder
 from support.clerk import Clerk
 from support.paid_chat import PRICED, PaidChat
-from support.power import synced_sizes
+from support.power import patch_syncing, synced_sizes
 
 
 def sale(**playing):
@@ -68,7 +67,7 @@ def test_a_finished_run_is_on_the_disk_whole(tmp_path):
 
 
 def test_what_scripts_alone_play_is_not_synced_as_it_can_be_had_again_for_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda _: pytest.fail("synced"))
+    patch_syncing(monkeypatch, lambda _: pytest.fail("synced"))
     Auction(seed=7, items=houses(2, seed=7), bidders=[Bidder("Ann", rule="minimum-raise")]).run(out=tmp_path / "run")
 
 

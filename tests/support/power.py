@@ -26,5 +26,11 @@ def synced_sizes() -> Iterator[Callable[[Path], int]]:
         return sizes.get((is_now.st_dev, is_now.st_ino), 0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", noted)
+        patch_syncing(patch, noted)
         yield safe
+
+
+def patch_syncing(patch: pytest.MonkeyPatch, sync: Callable[[int], object]) -> None:
+    """Put a function in the place of what syncs files, with and without their times."""
+    for name in ("fsync", "fdatasync"):
+        patch.setattr(os, name, sync, raising=False)
