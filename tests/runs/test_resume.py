@@ -424,7 +424,9 @@ def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path
 
 def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):
     broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor._core.telling.as_json", lambda facts: json.dumps(facts, default=float, indent=1))
+    monkeypatch.setattr(
+        "harbor.graphs._context.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1)
+    )
     refused(tmp_path / "run", LogError, r"line \d+ is 'model_called', but this run gives .*not what is recorded")
 
 
