@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from harbor.memory._store.clients import ChromaError, NotFoundError, in_folder, 
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embedding
 from harbor.memory._store.indexes import indexes_in, is_saved
+from harbor.memory._store.kept import Kept
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.metadata import check_complete, check_metadata, embedding_of, metadata_of
 from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
@@ -55,20 +57,20 @@ REMEDIES = {
 
 @dataclass
 class Collections:
-    """A store's collections by namespace. `shared`: others may add collections meanwhile, as on a server."""
+    """A store's collections by namespace. `shared`: others may add and change collections meanwhile, as on a server."""
 
     client: ClientAPI
     prefix: str
     shared: bool
     closing: ExitStack
     known: dict[Namespace, CollectionStore] = field(default_factory=dict)
+    _by_prefix: dict[Namespace, list[CollectionStore]] = field(default_factory=lambda: defaultdict(list))
     doubted: dict[str, Path] = field(default_factory=dict)  # indexes by collection, if the folder was not closed
 
-    def at(self, namespace: Namespace) -> CollectionStore | None:
-        """Return the collection of a namespace, if it has one."""
-        if namespace not in self.known and self.shared:
-            self._look_again()
-        return self.known.get(namespace)
+    @property
+    def name(self) -> str:
+        """The collection that describes the store itself."""
+        return f"{self.prefix}-store"
 
     def made(self, namespace: Namespace) -> CollectionStore:
         """Return the collection of a namespace; create it if there is none."""
@@ -80,34 +82,29 @@ class Collections:
                 metadata={"namespace": labels},
                 configuration={"hnsw": {"space": "cosine", "max_neighbors": NEIGHBOURS}},
             )
-            self.known[namespace] = CollectionStore(namespace, _inert(found))
+            self._add(CollectionStore(namespace, _inert(found), kept=None if self.shared else Kept()))
         return self.known[namespace]
 
     def under(self, prefix: Namespace = ()) -> list[CollectionStore]:
-        """Return the collections of all namespaces with this prefix."""
-        if self.shared:
-            self._look_again()
-        return [collection for namespace, collection in self.known.items() if namespace[: len(prefix)] == prefix]
+        """Return the collections of all known namespaces with this prefix."""
+        return self._by_prefix.get(prefix, [])
 
     def open(self, wanted: Embedding | None, trusted: str | None) -> Embedding:
         """Read what is there; refuse it if it was made with another embedding or by another program.
 
         Returns the wanted embedding or, if none is given, the one that the memory was made with.
         """
-        name = f"{self.prefix}-store"
         try:
-            found = dict(self.client.get_collection(name, embedding_function=None).metadata or {})
+            found = dict(self.client.get_collection(self.name, embedding_function=None).metadata or {})
         except NotFoundError:
-            if not self.shared and self.client.count_collections():
-                raise MemoryStoreError("it has a Chroma database that Harbor did not make; name another") from None
             if wanted is None:
                 raise NoMemoryError("it has no memory yet; name another") from None
-            self.client.create_collection(name, embedding_function=None, metadata=dict(metadata_of(wanted)))
+            self.client.create_collection(self.name, embedding_function=None, metadata=dict(metadata_of(wanted)))
             return wanted
         check_complete(found)
         embedding = wanted or embedding_of(found, trusted)
         check_metadata(found, metadata_of(embedding))
-        self._look_again()
+        self.look_again()
         return embedding
 
     def torn(self, dimension: int) -> Iterator[CollectionStore]:
@@ -129,12 +126,20 @@ class Collections:
             if raw.name.startswith(self.prefix):
                 self.client.delete_collection(raw.name)
 
-    def _look_again(self) -> None:
+    def look_again(self) -> None:
+        """See which namespaces there are."""
         for raw in self.client.list_collections():
             labels = (raw.metadata or {}).get("namespace")
             if labels and raw.name.startswith(f"{self.prefix}-"):
                 namespace = tuple(json.loads(labels))
-                self.known.setdefault(namespace, CollectionStore(namespace, _inert(raw)))
+                if namespace not in self.known:
+                    self._add(CollectionStore(namespace, _inert(raw)))
+
+    def _add(self, collection: CollectionStore) -> None:
+        namespace = collection.namespace
+        self.known[namespace] = collection
+        for depth in range(len(namespace) + 1):
+            self._by_prefix[namespace[:depth]].append(collection)
 
 
 def _inert(raw: Collection) -> Collection:
@@ -202,7 +207,7 @@ def _vetted(folder: Path, wanted: Embedding | None, trusted: str | None, trust: 
 
 def _ephemeral(stack: ExitStack) -> Collections:
     """Open a memory in this process. Chroma's ephemeral clients share their data; a prefix isolates each store."""
-    collections = Collections(in_this_process(stack), f"harbor-{uuid4().hex}", shared=True, closing=stack)
+    collections = Collections(in_this_process(stack), f"harbor-{uuid4().hex}", shared=False, closing=stack)
     stack.callback(collections.forget_all)
     return collections
 
@@ -231,7 +236,11 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     opened.touch(FILE)
     # This file stays after a crash or a failed opening: the next opening then checks each index.
     stack.push(lambda error, *_: None if error else opened.unlink(missing_ok=True))
-    return Collections(in_folder(folder, stack), "harbor", shared=False, closing=stack, doubted=doubted)
+    found = Collections(in_folder(folder, stack), "harbor", shared=False, closing=stack, doubted=doubted)
+    names = {raw.name for raw in found.client.list_collections()}
+    if names and found.name not in names:
+        raise MemoryStoreError("it has a Chroma database that Harbor did not make; name another")
+    return found
 
 
 def _make(database: Path) -> None:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harbor.memory._store.clients import InternalError
 from harbor.memory._store.embedding import Vectors
+from harbor.memory._store.kept import KEPT_ROWS, NO_ROW, Kept, Query, Scored, ranked
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.records import EXPIRES, RECORD, Record, row_id, row_of
 
 if TYPE_CHECKING:
     from chromadb import Collection
 
-FIRST_PAGE, PAGE = 32, 500  # rows per read; more would block other threads
+FIRST_PAGE, PAGE, WITH_VECTORS = 32, 500, 200  # rows per read; more would block other threads
 FEW = 200  # up to so many rows are ranked exactly: that is fast, and Chroma's index loses some that change often
-Scored = tuple[float, Record]
+QUERIES_AT_ONCE = 4  # Chroma holds the interpreter's lock while it searches; this many take about 10 ms
+Stored = tuple[Record, Vectors]
 
 
 @dataclass(slots=True)
@@ -29,11 +32,20 @@ class CollectionStore:
     A memory has one row per vector, named `<number>:<key>`. Row 0 has the record, which says how many rows belong to
     it. One upsert writes all rows or none, so a memory is whole or absent after a crash. Rows left over from a longer
     earlier value are ignored until they are deleted.
+
+    `size` is how many rows were counted last. `kept` has all memories, if this process keeps them. `staged` are those
+    that `commit` will write, None to delete; `fetched` is what Chroma has of some keys, until `forget`. All three are
+    seen by reads of single memories; of `staged`, searches see what is kept alone.
     """
 
     namespace: Namespace
     rows: Collection
-    many: bool = False
+    size: int = 0
+    kept: Kept | None = None
+    staged: dict[str, Stored | None] = field(default_factory=dict)
+    fetched: dict[str, Record | None] = field(default_factory=dict)
+    _before: dict[str, Record] = field(default_factory=dict)
+    _deleted: set[str] = field(default_factory=set)
 
     def sound(self, dimension: int) -> bool:
         """Say whether its index can be read; a process killed while Chroma saves an index leaves it torn."""
@@ -43,104 +55,216 @@ class CollectionStore:
             return False
         return True
 
-    def get(self, keys: Sequence[str]) -> dict[str, Record]:
-        """Fetch those memories of these keys that exist."""
-        if not keys:
-            return {}
-        found = self.rows.get(ids=[row_id(key) for key in keys], include=["metadatas"])
-        return {record.key: record for record in self._records(found["ids"], found["metadatas"] or [])}
+    def get(self, key: str) -> Record | None:
+        """Return the memory of a key; None if there is none."""
+        if key in self.staged:
+            stored = self.staged[key]
+            return stored and stored[0]
+        if self.kept is not None:
+            return self.kept.records.get(key)
+        self.fetch([key])
+        return self.fetched[key]
+
+    def fetch(self, keys: Iterable[str]) -> None:
+        """Read these memories at once, unless they are known."""
+        unknown = [key for key in keys if key not in self.fetched] if self.kept is None else []
+        for start in range(0, len(unknown), PAGE):
+            page = unknown[start : start + PAGE]
+            found = self.rows.get(ids=[row_id(key) for key in page], include=["metadatas"])
+            self.fetched |= dict.fromkeys(page)
+            self.fetched |= {one.key: one for one in self._records(found["ids"], found["metadatas"] or [])}
+
+    def forget(self) -> None:
+        """Forget what was fetched: others may change it."""
+        self.fetched.clear()
+
+    def keep(self) -> None:
+        """Keep all memories from now on, unless they are too many."""
+        if self.kept is not None or self._count(KEPT_ROWS) > KEPT_ROWS:
+            return
+        kept, vectors = (
+            Kept(),
+            {name: own for names, page in self._pages() for name, own in zip(names, page, strict=True)},
+        )
+        for record in self.all():
+            own = [vectors[name] for name in record.ids()[: record.vectors]]
+            kept.put(record, np.stack(own) if own else NO_ROW)
+        self.kept = kept
 
     def all(self) -> Iterator[Record]:
-        """Every memory, in the order in which they were first stored."""
+        """Every memory, in the order in which they were first stored; nothing may be staged that is not kept."""
+        if self.kept is not None:
+            yield from [*self.kept.records.values()]
+            return
         offset, size = 0, FIRST_PAGE
         while ids := (page := self.rows.get(limit=size, offset=offset, include=["metadatas"]))["ids"]:
             yield from self._records(ids, page["metadatas"] or [])
             offset, size = offset + size, PAGE
 
-    def nearest(self, query: Vectors, wanted: int, now: float) -> list[Scored]:
-        """Find the memories nearest to a query, best first: by Chroma's index, or exactly if that finds too few."""
-        self.many = self.many or self.rows.count() > FEW  # not counted again after that, as counting takes time per row
-        if not self.many:
-            return self.ranked(query, self._alive(now))
-        asked = wanted + 10  # some rows may belong to the same memory, be expired, or not be indexed
-        answer = self.rows.query(query_embeddings=[query.tolist()], n_results=asked, include=["metadatas", "distances"])
-        ids, rows, distances = answer["ids"][0], (answer["metadatas"] or [[]])[0], (answer["distances"] or [[]])[0]
-        records = {record.key: record for record in self._records(ids, rows)}
-        records |= self.get(list({key for key, _ in map(row_of, ids)} - set(records)))
-        best = _best(ids, [1 - distance for distance in distances], records, now)
-        return best if len(best) >= wanted else self.ranked(query, self._alive(now))
+    def nearest(self, queries: Sequence[Query]) -> list[list[Scored]]:
+        """Find the memories nearest to each query, best first: exactly, or by Chroma's index if they are many."""
+        if self.kept is not None:
+            return self.kept.nearest(queries)
+        found: dict[int, list[Scored]] = {}
+        many = self._count(FEW) > FEW
+        indexed = [place for place, query in enumerate(queries) if many and not query.is_filtered]
+        for start in range(0, len(indexed), QUERIES_AT_ONCE):
+            places = indexed[start : start + QUERIES_AT_ONCE]
+            answers = self._by_index([queries[place] for place in places])
+            enough = zip(places, answers, strict=True)
+            found |= {place: best for place, best in enough if len(best) == queries[place].wanted}
+        rest = [place for place in range(len(queries)) if place not in found]
+        if rest:
+            found |= zip(rest, self._exactly([queries[place] for place in rest]), strict=True)
+        return [found[place] for place in range(len(queries))]
 
-    def ranked(self, query: Vectors, records: Iterable[Record]) -> list[Scored]:
-        """Rank these memories by their exact similarity, best first; those that are not indexed are left out."""
-        known = {record.key: record for record in records if record.vectors}
-        ids = [identifier for record in known.values() for identifier in record.ids()]
-        named: list[str] = []
-        scores: list[float] = []
-        for start in range(0, len(ids), PAGE):
-            page = self.rows.get(ids=ids[start : start + PAGE], include=["embeddings"])
-            named += page["ids"]
-            scores += (np.asarray(page["embeddings"], dtype=np.float32) @ query).tolist()
-        order = sorted(range(len(named)), key=lambda place: -scores[place])
-        return _best([named[place] for place in order], [scores[place] for place in order], known, now=0)
-
-    def put(self, records: Sequence[Record], vectors: Sequence[Vectors], before: dict[str, Record]) -> None:
-        """Write memories, each with its vectors, over those that were there before."""
-        pairs = list(zip(records, vectors, strict=True))
-        self.rows.upsert(
-            ids=[identifier for record in records for identifier in record.ids()],
-            embeddings=np.concatenate(
-                [own if record.vectors else _nowhere(record.key, own.shape[1]) for record, own in pairs]
-            ),
-            metadatas=[row for record in records for row in _metadatas(record)],
+    def _by_index(self, queries: Sequence[Query]) -> list[list[Scored]]:
+        """Ask Chroma's index; it may find too few, as rows may be of one memory, expired, or not indexed."""
+        answer = self.rows.query(
+            query_embeddings=[query.vector.tolist() for query in queries],
+            n_results=max(query.wanted for query in queries) + 10,
+            include=["metadatas", "distances"],
         )
-        self._drop(set(_names(before.values())) - set(_names(records)))
+        every, rows, distances = answer["ids"], answer["metadatas"] or [], answer["distances"] or []
+        records = {one.key: one for ids, own in zip(every, rows, strict=True) for one in self._records(ids, own)}
+        if others := {key for ids in every for key, _ in map(row_of, ids)} - set(records):
+            self.fetch(others)
+            records |= {key: record for key in others if (record := self.fetched[key])}
+        return [
+            _first(ids, [1 - distance for distance in own], records, query)
+            for ids, own, query in zip(every, distances, queries, strict=True)
+        ]
 
-    def delete(self, keys: Sequence[str]) -> None:
-        """Delete those memories of these keys that exist."""
-        self._drop(set(_names(self.get(keys).values())))
+    def _exactly(self, queries: Sequence[Query]) -> list[list[Scored]]:
+        fitting = (one for one in self.all() if one.vectors and any(query.fits(one) for query in queries))
+        records = {one.key: one for one in fitting}
+        wanted = np.stack([query.vector for query in queries]).T
+        keys, scores = list[str](), [np.zeros((0, len(queries)), np.float32)]
+        for names, page in self._pages([name for record in records.values() for name in record.ids()]):
+            keys += [row_of(name)[0] for name in names]
+            scores.append(page @ wanted)
+        return ranked(keys, np.concatenate(scores), records, queries)
+
+    def stage(self, key: str, stored: Stored | None) -> None:
+        """Put a memory, or delete it (None), so that reads of it see that; `commit` writes it."""
+        if (now := self.get(key)) and key not in self.staged:
+            self._before[key] = now
+        if stored is None:
+            self._deleted.add(key)
+        self.staged[key] = stored
+        if self.kept is not None:
+            self.kept.put(*stored) if stored else self.kept.drop(key)
+
+    def commit(self, at_once: int) -> None:
+        """Write what is staged, so many memories in one call of Chroma; what fails is staged no longer."""
+        staged, before, deleted = self.staged, self._before, self._deleted
+        self.staged, self._before, self._deleted = {}, {}, set()
+        try:
+            self._drop(_names(record for key, record in before.items() if key in deleted))
+            stored = [one for one in staged.values() if one]
+            for start in range(0, len(stored), at_once):
+                self._upsert(stored[start : start + at_once])
+            left = [record for key, record in before.items() if key not in deleted]
+            self._drop(_names(left) - _names(record for record, _ in stored))
+        except BaseException:
+            self.abandon()
+            raise
+        if self.kept is None:
+            self.fetched |= {key: one and one[0] for key, one in staged.items()}
+
+    def abandon(self) -> None:
+        """Stage nothing any longer, and read anew what is there."""
+        self.staged, self._before, self._deleted = {}, {}, set()
+        self.kept, self.fetched = None, {}
+
+    def put(self, stored: Sequence[Stored]) -> None:
+        """Write memories at once over those that are there, which nobody has read."""
+        self.kept = None
+        self.fetched.clear()
+        self.fetch([record.key for record, _ in stored])
+        for record, vectors in stored:
+            self.stage(record.key, (record, vectors))
+        self.commit(len(stored))
 
     def prolong(self, records: Sequence[Record], expires: Sequence[float]) -> None:
         """Set when memories expire."""
-        self.rows.update(
-            ids=[row_id(record.key) for record in records], metadatas=[{EXPIRES: moment} for moment in expires]
-        )
+        longer = {one.key: replace(one, expires=moment) for one, moment in zip(records, expires, strict=True)}
+        for key, record in longer.items():
+            if (stored := self.staged.get(key)) is not None:
+                self.staged[key] = record, stored[1]
+            if self.kept is not None:
+                self.kept.put(record, self.kept.vectors[key])
+            if key in self.fetched:
+                self.fetched[key] = record
+        written = [record for key, record in longer.items() if key not in self.staged]
+        if written:
+            moments: list[Any] = [{EXPIRES: record.expires} for record in written]
+            self.rows.update(ids=[row_id(record.key) for record in written], metadatas=moments)
 
     def sweep(self, now: float) -> int:
         """Delete expired memories; return how many."""
         past: Any = {EXPIRES: {"$lte": now}}
         expired = self.rows.get(where=past, include=["metadatas"])
         records = self._records(expired["ids"], expired["metadatas"] or [])
-        self._drop(set(_names(records)))
+        self._drop(_names(records))
+        if self.kept is not None:
+            for record in records:
+                self.kept.drop(record.key)
         return len(records)
 
-    def _alive(self, now: float) -> Iterator[Record]:
-        return (record for record in self.all() if record.alive(now))
+    def _count(self, enough: int) -> int:
+        """Count rows, unless they were more than enough before: that takes time per row."""
+        if self.size <= enough:
+            self.size = self.rows.count()
+        return self.size
 
-    def _drop(self, ids: set[str]) -> None:
-        if ids:
-            self.rows.delete(ids=sorted(ids))
+    def _upsert(self, stored: Sequence[Stored]) -> None:
+        self.rows.upsert(
+            ids=[name for record, _ in stored for name in record.ids()],
+            embeddings=np.concatenate(
+                [own if record.vectors else _nowhere(record.key, own.shape[1]) for record, own in stored]
+            ),
+            metadatas=[row for record, _ in stored for row in _metadatas(record)],
+        )
+
+    def _drop(self, names: set[str]) -> None:
+        if names:
+            self.rows.delete(ids=sorted(names))
+
+    def _pages(self, names: Sequence[str] | None = None) -> Iterator[tuple[list[str], Vectors]]:
+        """Yield the vectors of these rows, or of all, page by page."""
+        for start in count(0, WITH_VECTORS):
+            if names is None:
+                page = self.rows.get(limit=WITH_VECTORS, offset=start, include=["embeddings"])
+            elif some := [*names[start : start + WITH_VECTORS]]:
+                page = self.rows.get(ids=some, include=["embeddings"])
+            else:
+                return
+            if not page["ids"]:
+                return
+            yield page["ids"], np.asarray(page["embeddings"], np.float32)
 
     def _records(self, ids: Sequence[str], rows: Sequence[Any]) -> list[Record]:
         named = zip(map(row_of, ids), rows, strict=True)
         return [Record.read(self.namespace, key, row) for (key, _), row in named if RECORD in row]
 
 
-def _names(records: Iterable[Record]) -> Iterator[str]:
-    return (identifier for record in records for identifier in record.ids())
+def _names(records: Iterable[Record]) -> set[str]:
+    return {name for record in records for name in record.ids()}
 
 
 def _metadatas(record: Record) -> list[Any]:
     return [record.row(), *({"of": record.key} for _ in record.ids()[1:])]
 
 
-def _best(ids: Sequence[str], scores: Sequence[float], records: dict[str, Record], now: float) -> list[Scored]:
-    """Keep the best row of each memory that is alive and indexed; rows are given best first."""
+def _first(ids: Sequence[str], scores: Sequence[float], records: dict[str, Record], query: Query) -> list[Scored]:
+    """Keep the best row of each memory that fits and is indexed; rows are given best first."""
     best: dict[str, Scored] = {}
     for (key, number), score in zip(map(row_of, ids), scores, strict=True):
         record = records.get(key)
-        if record and number < record.vectors and record.alive(now):
+        if record and number < record.vectors and query.fits(record):
             best.setdefault(key, (score, record))
-    return list(best.values())
+    return [*best.values()][: query.wanted]
 
 
 def _nowhere(key: str, dimension: int) -> Vectors:

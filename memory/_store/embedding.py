@@ -42,8 +42,12 @@ class Embedding:
 
     def query(self, text: str) -> Vectors:
         """Return the vector of a query."""
-        found: Vectors = self._unit(self.embed_queries or self.embed, [text])[0]
+        found: Vectors = self.queries([text])[0]
         return found
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per query, as `vectors` does."""
+        return self._unit(self.embed_queries or self.embed, texts)
 
     def _unit(self, embed: Embed, texts: Sequence[str]) -> Vectors:
         if not texts:

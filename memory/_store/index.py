@@ -31,9 +31,9 @@ class Index:
         parts = [made[end - len(own) : end] for own, end in zip(texts, ends, strict=True)]
         return [part[part.any(axis=1)] for part in parts]
 
-    def query(self, text: str) -> Vectors:
-        """Embed a query."""
-        return self.embedding.query(readable(text))
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries, one row each."""
+        return self.embedding.queries([readable(text) for text in texts])
 
     def _texts(self, op: PutOp) -> list[str]:
         texts = (readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path))

@@ -1,0 +1,154 @@
+"""Gathers what is asked of a store at the same moment, for one thread that does all of it together, in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from langgraph.store.base import Op, Result
+
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.matching import Namespace
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """The operations of one caller, and who waits for their results.
+
+    At most `at_once` memories are written in one call of Chroma. `leans_on` are the namespaces of which it wrote or saw
+    what is not saved yet; `error` is why it failed.
+    """
+
+    ops: Sequence[Op]
+    at_once: int
+    waiter: Future[list[Result]] | asyncio.Future[list[Result]]
+    loop: asyncio.AbstractEventLoop | None = None
+    results: list[Any] = field(default_factory=list)
+    leans_on: set[Namespace] = field(default_factory=set)
+    error: Exception | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it can't be done."""
+        return self.error is not None
+
+    def end(self) -> None:
+        """Tell whoever waits, unless it waits no more."""
+        if self.waiter.done():
+            return
+        if self.error is not None:
+            self.waiter.set_exception(self.error)
+        else:
+            self.waiter.set_result(self.results)
+
+
+def end(jobs: Iterable[Job]) -> None:
+    """Tell all who wait, each in its event loop; nobody waits in one that is closed."""
+    of_loops: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+    for job in jobs:
+        if job.loop is None:
+            job.end()
+        else:
+            of_loops.setdefault(job.loop, []).append(job)
+    for loop, own in of_loops.items():
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_end_here, own)
+
+
+def _end_here(jobs: Sequence[Job]) -> None:
+    for job in jobs:
+        job.end()
+
+
+class Gathering:
+    """One thread, as Chroma needs one writer; what is asked while it works, or in one tick of a loop, goes together.
+
+    `do` does jobs, in order, and yields those that are done.
+    """
+
+    def __init__(self, place: str, do: Callable[[list[Job]], Iterable[list[Job]]]) -> None:
+        self._place, self._do = place, do
+        self._worker = ThreadPoolExecutor(1, "memory")
+        self._pending: deque[Job | Callable[[], None]] = deque()
+        self._lock = Lock()
+        self._ticks: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Job]] = WeakKeyDictionary()
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Do something else in the thread, after what was asked before."""
+        future: Future[T] = Future()
+
+        def done() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._add([done])
+        return future.result()
+
+    def batch(self, ops: Sequence[Op], at_once: int) -> list[Result]:
+        """Do operations, and wait for their results."""
+        waiter: Future[list[Result]] = Future()
+        self._add([Job(ops, at_once, waiter)])
+        return waiter.result()
+
+    async def abatch(self, ops: Sequence[Op], at_once: int) -> list[Result]:
+        """Do operations with all others of this tick of the event loop; a caller that is cancelled leaves alone."""
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[list[Result]] = loop.create_future()
+        if loop not in self._ticks:
+            self._ticks[loop] = []
+            loop.call_soon(self._tick, loop)
+        self._ticks[loop].append(Job(ops, at_once, waiter, loop))
+        return await waiter
+
+    def close(self) -> None:
+        """Finish pending work."""
+        self._worker.shutdown()
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        jobs = self._ticks.pop(loop)
+        try:
+            self._add(jobs)
+        except MemoryStoreError as error:
+            for job in jobs:
+                job.error = error
+                job.end()
+
+    def _add(self, asked: Sequence[Job | Callable[[], None]]) -> None:
+        with self._lock:
+            try:
+                self._worker.submit(self._go_on)
+            except RuntimeError:
+                raise MemoryStoreError(f"{self._place} is closed; open it again") from None
+            self._pending += asked
+
+    def _go_on(self) -> None:
+        """Do what is pending: all jobs up to the next thing that is done by itself."""
+        with self._lock:
+            jobs = list[Job]()
+            while self._pending and isinstance(self._pending[0], Job):
+                jobs.append(self._pending.popleft())  # type: ignore[arg-type]
+            work = self._pending.popleft() if self._pending and not jobs else None
+        if work is not None:
+            work()  # type: ignore[operator]
+        left = {job: None for job in jobs if not job.waiter.cancelled()}
+        try:
+            for done in self._do([*left]) if left else ():
+                end(done)
+                for job in done:
+                    del left[job]
+        except Exception as error:
+            for job in left:
+                job.error = job.error or error
+        finally:
+            end(left)

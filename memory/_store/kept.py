@@ -1,0 +1,127 @@
+"""The memories that this process keeps: all of a small namespace, so that reads and searches need no Chroma.
+
+A folder has one writer, so what it keeps is never stale. On a server others write too: there nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harbor.memory._store.embedding import Vectors
+from harbor.memory._store.matching import Namespace
+from harbor.memory._store.records import Record
+
+if TYPE_CHECKING:
+    from harbor.memory._store.collection import CollectionStore
+
+KEPT_ROWS = 2_000
+"""The most memories of a namespace that is kept: it is ranked in about 2 ms."""
+KEPT_BYTES = 64 * 2**20
+OF_A_RECORD = 1_000
+"""Bytes of a memory beside its text and its vectors, roughly."""
+NO_ROW = np.zeros((0, 0), np.float32)
+Scored = tuple[float, Record]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search by meaning: its vector, how many memories it wants at most, and which fit its filter."""
+
+    vector: Vectors
+    wanted: int
+    fits: Callable[[Record], bool]
+    is_filtered: bool = False
+
+
+@dataclass(slots=True)
+class Kept:
+    """All memories of one namespace, in the order in which they were first stored, each with its vectors."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    vectors: dict[str, Vectors] = field(default_factory=dict)
+    size: int = 0
+    _table: tuple[list[str], Vectors] | None = None
+
+    def put(self, record: Record, vectors: Vectors) -> None:
+        """Store a memory in its place."""
+        self.size += _size(record, vectors) - self._size_of(record.key)
+        self.records[record.key], self.vectors[record.key] = record, vectors
+        self._table = None
+
+    def drop(self, key: str) -> None:
+        """Forget a memory, if it is there."""
+        self.size -= self._size_of(key)
+        self.records.pop(key, None)
+        self.vectors.pop(key, None)
+        self._table = None
+
+    def nearest(self, queries: Sequence[Query]) -> list[list[Scored]]:
+        """Rank exactly; returns the best memories for each query."""
+        if self._table is None:
+            keys = [key for key, own in self.vectors.items() for _ in own]
+            self._table = keys, np.concatenate([own for own in self.vectors.values() if len(own)] or [NO_ROW])
+        keys, table = self._table
+        if not keys:
+            return [[] for _ in queries]
+        return ranked(keys, table @ np.stack([query.vector for query in queries]).T, self.records, queries)
+
+    def _size_of(self, key: str) -> int:
+        return _size(self.records[key], self.vectors[key]) if key in self.records else 0
+
+
+def _size(record: Record, vectors: Vectors) -> int:
+    return OF_A_RECORD + len(record.value) + int(vectors.nbytes)
+
+
+def ranked(
+    keys: Sequence[str], scores: Vectors, records: Mapping[str, Record], queries: Sequence[Query]
+) -> list[list[Scored]]:
+    """Rank rows by their similarity to each query.
+
+    Args:
+        keys: whose memory a row is of; it may have several.
+        scores: the similarities, one row each with a column per query.
+        records: the memories by their keys.
+        queries: what is searched for.
+
+    Returns:
+        For each query the best memories, best first, as many as it wants and fit.
+    """
+    return [_best(keys, scores[:, place], records, query) for place, query in enumerate(queries)]
+
+
+def _best(keys: Sequence[str], scores: Vectors, records: Mapping[str, Record], query: Query) -> list[Scored]:
+    best: dict[str, Scored] = {}
+    for row in np.argsort(-scores, kind="stable").tolist():
+        if (key := keys[row]) not in best and query.fits(record := records[key]):
+            best[key] = float(scores[row]), record
+            if len(best) == query.wanted:
+                break
+    return list(best.values())
+
+
+class Shelf:
+    """The namespaces that are kept, the one used last at the end; the others go when there is no more room."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[Namespace, tuple[int, CollectionStore]] = {}
+        self._total = 0
+
+    def use(self, collections: Sequence[CollectionStore]) -> None:
+        """Note which were used, and let go of those that were not for the longest time; nothing may be staged."""
+        for one in collections:
+            before, _ = self._sizes.pop(one.namespace, (0, one))
+            self._total -= before
+            if one.kept is not None and len(one.kept.records) > KEPT_ROWS:
+                one.size, one.kept = len(one.kept.records), None
+            if one.kept is not None:
+                self._sizes[one.namespace] = one.kept.size + OF_A_RECORD, one
+                self._total += one.kept.size + OF_A_RECORD
+        while self._total > KEPT_BYTES:
+            size, oldest = self._sizes.pop(next(iter(self._sizes)))
+            self._total -= size
+            oldest.kept = None

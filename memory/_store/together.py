@@ -1,0 +1,284 @@
+"""Does the jobs of many callers together as if one came after the other: fewer calls of Chroma, equal results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from heapq import nlargest
+from itertools import islice
+
+from langgraph.store.base import GetOp, Item, ListNamespacesOp, Op, PutOp, SearchOp
+
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.backend import Collections, plain_errors
+from harbor.memory._store.collection import CollectionStore, Stored
+from harbor.memory._store.embedding import Vectors
+from harbor.memory._store.gathering import Job
+from harbor.memory._store.index import Index
+from harbor.memory._store.kept import Query, Scored, Shelf
+from harbor.memory._store.matching import Namespace, has, named_by
+from harbor.memory._store.records import Record, check_op, json_text
+
+Read = tuple[Job, int, SearchOp | ListNamespacesOp]  # with the place of its result
+Found = Sequence[tuple[float | None, Record]]
+
+
+@dataclass(slots=True)
+class _Task:
+    """What a job puts, with its value as JSON and its vectors, and the vectors of its searches by their places."""
+
+    puts: dict[tuple[Namespace, str], tuple[PutOp, str]]
+    vectors: list[Vectors] = field(default_factory=list)
+    queries: dict[int, Vectors] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> list[PutOp]:
+        """What it puts and does not delete."""
+        return [op for op, _ in self.puts.values() if op.value is not None]
+
+
+@dataclass(slots=True)
+class Together:
+    """Jobs that are done together. Whatever is put is staged, and written at the end: one upsert per namespace.
+
+    A search waits until something is put where it looks, or to the end, so that all searches of a namespace go to
+    Chroma as one.
+    """
+
+    place: str
+    collections: Collections
+    index: Index
+    clock: Callable[[], float]
+    shelf: Shelf
+    at_once: int = 0
+    tasks: dict[Job, _Task] = field(default_factory=dict)
+    waiting: dict[Namespace, list[Read]] = field(default_factory=lambda: defaultdict(list))
+    used: dict[Namespace, CollectionStore] = field(default_factory=dict)
+    is_fresh: bool = False
+
+    def do(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
+        """Do jobs, in order, and yield those that are done: a read sees what the jobs before its own have put."""
+        self.at_once = min(job.at_once for job in jobs)
+        for job in jobs:
+            with self._failing([job]):
+                self.tasks[job] = _task_of(job)
+        self._embed([job for job in jobs if not job.has_failed])
+        with self._failing(jobs):
+            self._fetch([job for job in jobs if not job.has_failed])
+        for job in jobs:
+            with self._failing([job]):
+                self._do(job)
+        self._answer([*self.waiting])
+        yield [job for job in jobs if not job.leans_on]
+        self._commit(jobs)
+        yield [job for job in jobs if job.leans_on]
+        for one in self.used.values():
+            one.forget()
+        self.shelf.use([*self.used.values()])
+
+    @contextmanager
+    def _failing(self, jobs: Sequence[Job]) -> Iterator[None]:
+        """Let these jobs fail with what fails inside, and no other."""
+        try:
+            with plain_errors(self.place):
+                yield
+        except Exception as error:
+            for job in jobs:
+                job.error = job.error or error
+
+    # ---------------------------------------------------------------- before the first is done
+
+    def _embed(self, jobs: Sequence[Job]) -> None:
+        """Embed all texts in one call; if one of many can't be, those of each job by themselves."""
+        try:
+            self._embed_at_once(jobs)
+        except MemoryStoreError:
+            for job in jobs:
+                with self._failing([job]):
+                    self._embed_at_once([job])
+
+    def _embed_at_once(self, jobs: Sequence[Job]) -> None:
+        asked = [(job, place, text) for job in jobs for place, op in enumerate(job.ops) if (text := _query_of(op))]
+        vectors = iter(self.index.vectors([op for job in jobs for op in self.tasks[job].kept]))
+        queries = self.index.queries([text for _, _, text in asked])
+        for job in jobs:
+            self.tasks[job].vectors = list(islice(vectors, len(self.tasks[job].kept)))
+        for (job, place, _), vector in zip(asked, queries, strict=True):
+            self.tasks[job].queries[place] = vector
+
+    def _fetch(self, jobs: Sequence[Job]) -> None:
+        """Read at once what single memories will be read of each namespace, before they are put too."""
+        keys: dict[Namespace, dict[str, None]] = defaultdict(dict)
+        for op in (op for job in jobs for op in job.ops if isinstance(op, GetOp | PutOp)):
+            keys[op.namespace][op.key] = None
+        for namespace, own in keys.items():
+            if collection := self._at(namespace):
+                collection.fetch(own)
+
+    def _at(self, namespace: Namespace) -> CollectionStore | None:
+        if namespace not in self.collections.known:
+            self._refresh()
+        if found := self.collections.known.get(namespace):
+            self.used[namespace] = found
+        return found
+
+    def _refresh(self) -> None:
+        """See once which namespaces others have added."""
+        if self.collections.shared and not self.is_fresh:
+            self.collections.look_again()
+            self.is_fresh = True
+
+    # ---------------------------------------------------------------- one after the other
+
+    def _do(self, job: Job) -> None:
+        if job.has_failed:
+            return
+        job.results = [None] * len(job.ops)
+        for place, op in enumerate(job.ops):
+            if isinstance(op, GetOp):
+                job.results[place] = self._get(job, op)
+            elif isinstance(op, SearchOp | ListNamespacesOp):
+                self.waiting[op.namespace_prefix if isinstance(op, SearchOp) else ()].append((job, place, op))
+        task = self.tasks[job]
+        vectors = iter(task.vectors)
+        for op, value in task.puts.values():
+            self._answer([op.namespace[:depth] for depth in range(len(op.namespace) + 1)])
+            if job.has_failed:  # a read of its own failed
+                return
+            self._put(job, op, value, next(vectors) if op.value is not None else None)
+
+    def _get(self, job: Job, op: GetOp) -> Item | None:
+        collection = self._at(op.namespace)
+        if collection is None:
+            return None
+        if op.key in collection.staged:
+            job.leans_on.add(op.namespace)
+        record = collection.get(op.key)
+        if record is None or not record.alive(self.clock()):
+            return None
+        self._prolong([record] if op.refresh_ttl else [])
+        return record.item()
+
+    def _put(self, job: Job, op: PutOp, value: str, vectors: Vectors | None) -> None:
+        collection = self._at(op.namespace)
+        if vectors is None:
+            if collection is None:
+                return
+            stored: Stored | None = None
+        else:
+            self.used[op.namespace] = collection = collection or self.collections.made(op.namespace)
+            old, now = collection.get(op.key), self.clock()
+            record = Record(
+                op.namespace,
+                op.key,
+                value,
+                created=old.created if old and old.alive(now) else now,
+                updated=now,
+                vectors=len(vectors),
+                ttl_minutes=op.ttl,
+                expires=now + 60 * op.ttl if op.ttl is not None else None,
+                paths=self.index.paths(op),
+            )
+            stored = record, vectors
+        job.leans_on.add(op.namespace)
+        collection.stage(op.key, stored)
+
+    def _answer(self, prefixes: Iterable[Namespace]) -> None:
+        """Answer the reads that wait for what has these prefixes."""
+        for prefix in prefixes:
+            if reads := self.waiting.pop(prefix, None):
+                with self._failing([job for job, _, _ in reads]):
+                    self._read(prefix, reads)
+
+    def _read(self, prefix: Namespace, reads: Sequence[Read]) -> None:
+        self._refresh()
+        collections = self.collections.under(prefix)
+        meant = [(job, place, op) for job, place, op in reads if isinstance(op, SearchOp) and op.query]
+        for one in collections:
+            self.used[one.namespace] = one
+            if one.staged and one.kept is None:
+                one.commit(self.at_once)
+            if meant and not self.collections.shared:
+                one.keep()
+                self.shelf.use([one])
+        unsaved = {one.namespace for one in collections if one.staged}
+        by_meaning = iter(self._by_meaning(collections, meant))
+        for job, place, op in reads:
+            job.leans_on |= unsaved
+            if isinstance(op, ListNamespacesOp):
+                job.results[place] = self._namespaces(collections, op)
+                continue
+            end = op.offset + op.limit
+            fitting = ((None, one) for every in collections for one in every.all() if self._fits(op)(one))
+            found: Found = next(by_meaning) if op.query else list(islice(fitting, end))
+            page = found[op.offset : end]
+            self._prolong([record for _, record in page] if op.refresh_ttl else [])
+            job.results[place] = [record.found(score) for score, record in page]
+
+    def _by_meaning(self, collections: Sequence[CollectionStore], reads: Sequence[Read]) -> Iterator[list[Scored]]:
+        """Rank the memories of these namespaces for each search; what has no vector is like nothing."""
+        queries = [
+            Query(self.tasks[job].queries[place], op.offset + op.limit, self._fits(op), bool(op.filter))
+            for job, place, op in reads
+            if isinstance(op, SearchOp)
+        ]
+        told = [query for query in queries if query.vector.any() and query.wanted]
+        found: dict[int, list[Scored]] = defaultdict(list)
+        for one in collections if told else ():
+            for query, scored in zip(told, one.nearest(told), strict=True):
+                found[id(query)] += scored
+        for query in queries:
+            yield nlargest(query.wanted, found[id(query)], key=lambda scored: scored[0])
+
+    def _fits(self, op: SearchOp) -> Callable[[Record], bool]:
+        now, wanted = self.clock(), op.filter or {}
+        return lambda record: record.alive(now) and (not wanted or has(record.content(), wanted))
+
+    def _namespaces(self, collections: Sequence[CollectionStore], op: ListNamespacesOp) -> list[Namespace]:
+        now, conditions = self.clock(), op.match_conditions or ()
+        named = [one for one in collections if all(named_by(condition, one.namespace) for condition in conditions)]
+        filled = {one.namespace[: op.max_depth] for one in named if any(record.alive(now) for record in one.all())}
+        return sorted(filled)[op.offset : op.offset + op.limit]
+
+    def _prolong(self, records: Iterable[Record]) -> None:
+        grouped: dict[Namespace, list[Record]] = defaultdict(list)
+        for record in records:
+            if record.ttl_minutes is not None:
+                grouped[record.namespace].append(record)
+        for namespace, own in grouped.items():
+            expires = [self.clock() + 60 * (record.ttl_minutes or 0) for record in own]
+            self.collections.known[namespace].prolong(own, expires)
+
+    # ---------------------------------------------------------------- at the end
+
+    def _commit(self, jobs: Sequence[Job]) -> None:
+        """Write what is staged; after a failure nothing more, as a server that is gone takes long to say so."""
+        error: Exception | None = None
+        unsaved = set[Namespace]()
+        for one in (each for each in self.used.values() if each.staged):
+            try:
+                if error is None:
+                    with plain_errors(self.place):
+                        one.commit(self.at_once)
+            except Exception as failure:
+                error = failure
+            if error is not None:
+                one.abandon()
+                unsaved.add(one.namespace)
+        for job in jobs:
+            if not unsaved.isdisjoint(job.leans_on):
+                job.error = job.error or error
+
+
+def _task_of(job: Job) -> _Task:
+    """Check the operations of a job, before anything of it is done; the last put to a key wins."""
+    for op in job.ops:
+        check_op(op)
+    puts = [op for op in job.ops if isinstance(op, PutOp)]
+    return _Task({(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in puts})
+
+
+def _query_of(op: Op) -> str:
+    return (op.query or "") if isinstance(op, SearchOp) else ""
