@@ -36,9 +36,8 @@ class Job:
     leans_on: set[Namespace] = field(default_factory=set)
     error: Exception | None = None
 
-    @property
     def has_failed(self) -> bool:
-        """Whether it can't be done."""
+        """Say whether it can't be done."""
         return self.error is not None
 
     def end(self) -> None:

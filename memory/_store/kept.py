@@ -112,16 +112,16 @@ class Shelf:
         self._total = 0
 
     def use(self, collections: Sequence[CollectionStore]) -> None:
-        """Note which were used, and let go of those that were not for the longest time; nothing may be staged."""
+        """Note which were used, and let go of those that were not for the longest time, unless they are written to."""
         for one in collections:
             before, _ = self._sizes.pop(one.namespace, (0, one))
             self._total -= before
-            if one.kept is not None and len(one.kept.records) > KEPT_ROWS:
+            if one.kept is not None and len(one.kept.records) > KEPT_ROWS and not one.staged:
                 one.size, one.kept = len(one.kept.records), None
             if one.kept is not None:
                 self._sizes[one.namespace] = one.kept.size + OF_A_RECORD, one
                 self._total += one.kept.size + OF_A_RECORD
-        while self._total > KEPT_BYTES:
-            size, oldest = self._sizes.pop(next(iter(self._sizes)))
-            self._total -= size
-            oldest.kept = None
+        oldest = (one for _, one in [*self._sizes.values()] if not one.staged)
+        while self._total > KEPT_BYTES and (one := next(oldest, None)):
+            self._total -= self._sizes.pop(one.namespace)[0]
+            one.kept = None

@@ -64,9 +64,9 @@ class Together:
         for job in jobs:
             with self._failing([job]):
                 self.tasks[job] = _task_of(job)
-        self._embed([job for job in jobs if not job.has_failed])
+        self._embed([job for job in jobs if not job.has_failed()])
         with self._failing(jobs):
-            self._fetch([job for job in jobs if not job.has_failed])
+            self._fetch([job for job in jobs if not job.has_failed()])
         for job in jobs:
             with self._failing([job]):
                 self._do(job)
@@ -133,7 +133,7 @@ class Together:
     # ---------------------------------------------------------------- one after the other
 
     def _do(self, job: Job) -> None:
-        if job.has_failed:
+        if job.has_failed():
             return
         job.results = [None] * len(job.ops)
         for place, op in enumerate(job.ops):
@@ -145,7 +145,7 @@ class Together:
         vectors = iter(task.vectors)
         for op, value in task.puts.values():
             self._answer([op.namespace[:depth] for depth in range(len(op.namespace) + 1)])
-            if job.has_failed:  # a read of its own failed
+            if job.has_failed():  # a read of its own failed
                 return
             self._put(job, op, value, next(vectors) if op.value is not None else None)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import ExitStack
+from unittest.mock import patch
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from langgraph.store.base import GetOp, PutOp, SearchOp, get_text_at_path
+from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp, get_text_at_path
 from langgraph.store.memory import InMemoryStore
 
 from harbor.memory._store.chroma import ChromaStore
@@ -64,29 +68,72 @@ class Oracle(InMemoryStore):
         return sorted(namespace for namespace, items in self._data.items() if items)
 
 
-class Stores(RuleBasedStateMachine):
-    """The same operations on both."""
+READS = st.one_of(
+    st.tuples(NAMESPACES, KEYS).map(lambda asked: GetOp(*asked)),
+    st.tuples(PREFIXES, FILTERS).map(lambda asked: SearchOp(*asked, 100)),
+    st.tuples(PREFIXES, FILTERS, st.integers(1, 8), st.integers(0, 2), TEXTS).map(lambda asked: SearchOp(*asked)),
+    st.just(ListNamespacesOp()),
+)
+ROOM = {"everything": (2_000, 2**26), "no small namespace": (0, 2**26), "few": (3, 2**26), "one": (2_000, 1_000)}
+"""The most rows of a namespace that is kept, and the bytes of all that are."""
 
-    @initialize()
-    def open(self):
+
+class Stores(RuleBasedStateMachine):
+    """The same operations on both, however much the process keeps."""
+
+    @initialize(room=st.sampled_from([*ROOM]))
+    def open(self, room):
+        rows, size = ROOM[room]
+        self.patched = ExitStack()
+        for module in ("collection", "kept"):
+            self.patched.enter_context(patch(f"harbor.memory._store.{module}.KEPT_ROWS", rows))
+        self.patched.enter_context(patch("harbor.memory._store.kept.KEPT_BYTES", size))
         self.chroma = ChromaStore(fields=FIELDS)
         embed = lambda texts: HASHING.vectors(texts).tolist()  # noqa: E731
         self.own = Oracle(index={"dims": HASHING_DIMENSION, "embed": embed, "fields": FIELDS})
 
     def teardown(self):
         self.chroma.close()
+        self.patched.close()
 
     @rule(ops=st.lists(PUTS, min_size=1, max_size=6))
     def put(self, ops):
         assert self.chroma.batch(ops) == [None] * len(ops)
-        for op in {
-            (op.namespace, op.key): op for op in ops if len(set(self.texts(op))) == len(self.texts(op))
-        }.values():
+        for op in {(op.namespace, op.key): op for op in ops if not self.is_beyond(op)}.values():
             self.own.put_one(op)
-        for op in ops:  # what the oracle can't take, equal texts in one value, is taken back
-            if len(set(self.texts(op))) != len(self.texts(op)):
+        for op in ops:  # what the oracle can't take is taken back
+            if self.is_beyond(op):
                 self.chroma.delete(op.namespace, op.key)
                 self.own.delete(op.namespace, op.key)
+
+    @rule(callers=st.lists(st.lists(PUTS | READS, min_size=1, max_size=4), min_size=2, max_size=8))
+    def many_callers_at_once(self, callers):
+        callers = [[op for op in ops if not self.is_beyond(op)] for ops in callers]
+
+        async def ask():
+            return await asyncio.gather(*(self.chroma.abatch(ops) for ops in callers))
+
+        for ops, results in zip(callers, asyncio.run(ask()), strict=True):
+            assert [*map(self.told, ops, results)] == [self.told(op, self.read(op)) for op in ops]
+            for op in {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}.values():
+                self.own.put_one(op)
+
+    def is_beyond(self, op):
+        """What the oracle can't take: equal texts in one value, and texts that are like nothing."""
+        texts = self.texts(op) if isinstance(op, PutOp) else []
+        return len(set(texts)) != len(texts) or not HASHING.vectors(texts).any(axis=1).all()
+
+    def read(self, op):
+        for namespace in set(self.own._data) - set(self.own.filled()):
+            del self.own._data[namespace]
+        return None if isinstance(op, PutOp) else self.own.batch([op])[0]
+
+    def told(self, op, result):
+        if isinstance(op, SearchOp) and op.query:
+            return [round(item.score, 3) for item in result if item.score is not None]
+        if isinstance(op, SearchOp):
+            return sorted(seen(result))
+        return result if isinstance(op, ListNamespacesOp) else seen([result] if result else [])
 
     def texts(self, op):
         paths = FIELDS if op.index is None else op.index or []
