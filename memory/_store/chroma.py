@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 PUTS_AT_ONCE = 1000  # Chroma accepts about 5,000 rows per call
-PUTS_BESIDE_A_LOOP = 20  # Chroma holds the interpreter's lock while it writes; this many take about 10 ms
+PUTS_BESIDE_A_LOOP = 20
+"""Chroma holds the interpreter's lock while it writes: for these less than twice as long as for one."""
 T = TypeVar("T")
 
 
@@ -79,14 +80,14 @@ class ChromaStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations as one batch and return their results in order."""
-        return self._gathering.batch(list(ops), PUTS_AT_ONCE)
+        return self._gathering.batch(list(ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations as one batch without blocking the event loop; return their results in order.
 
         All that is asked in one tick of the loop goes to Chroma together.
         """
-        return await self._gathering.abatch(list(ops), PUTS_BESIDE_A_LOOP)
+        return await self._gathering.abatch(list(ops))
 
     def sweep_ttl(self) -> int:
         """Delete expired memories and return how many they were; `ttl` can set an interval for this."""
@@ -125,7 +126,8 @@ class ChromaStore(BaseStore):
     def _do(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
         with plain_errors(self.place):
             self._sweep_if_due()
-        yield from Together(self.place, self._collections, self._index, self._clock, self._shelf).do(jobs)
+        at_once = PUTS_AT_ONCE if all(job.loop is None for job in jobs) else PUTS_BESIDE_A_LOOP
+        yield from Together(self.place, self._collections, self._index, self._clock, self._shelf, at_once).do(jobs)
 
     def _records(self, prefix: Namespace) -> list[Record]:
         now = self._clock()

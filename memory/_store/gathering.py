@@ -17,6 +17,8 @@ from langgraph.store.base import Op, Result
 from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.matching import Namespace
 
+TOLD_AT_ONCE = 100
+"""How many callers go on in one turn of a loop."""
 T = TypeVar("T")
 
 
@@ -24,12 +26,10 @@ T = TypeVar("T")
 class Job:
     """The operations of one caller, and who waits for their results.
 
-    At most `at_once` memories are written in one call of Chroma. `leans_on` are the namespaces of which it wrote or saw
-    what is not saved yet; `error` is why it failed.
+    `leans_on` are the namespaces of which it wrote or saw what is not saved yet; `error` is why it failed.
     """
 
     ops: Sequence[Op]
-    at_once: int
     waiter: Future[list[Result]] | asyncio.Future[list[Result]]
     loop: asyncio.AbstractEventLoop | None = None
     results: list[Any] = field(default_factory=list)
@@ -60,12 +60,15 @@ def end(jobs: Iterable[Job]) -> None:
             of_loops.setdefault(job.loop, []).append(job)
     for loop, own in of_loops.items():
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_end_here, own)
+            loop.call_soon_threadsafe(_end_some, loop, own)
 
 
-def _end_here(jobs: Sequence[Job]) -> None:
-    for job in jobs:
+def _end_some(loop: asyncio.AbstractEventLoop, jobs: Sequence[Job]) -> None:
+    """Tell some of those who wait, and the others later, so that they do not hold the loop together."""
+    for job in jobs[:TOLD_AT_ONCE]:
         job.end()
+    if rest := jobs[TOLD_AT_ONCE:]:
+        loop.call_soon(_end_some, loop, rest)
 
 
 class Gathering:
@@ -94,20 +97,20 @@ class Gathering:
         self._add([done])
         return future.result()
 
-    def batch(self, ops: Sequence[Op], at_once: int) -> list[Result]:
+    def batch(self, ops: Sequence[Op]) -> list[Result]:
         """Do operations, and wait for their results."""
         waiter: Future[list[Result]] = Future()
-        self._add([Job(ops, at_once, waiter)])
+        self._add([Job(ops, waiter)])
         return waiter.result()
 
-    async def abatch(self, ops: Sequence[Op], at_once: int) -> list[Result]:
+    async def abatch(self, ops: Sequence[Op]) -> list[Result]:
         """Do operations with all others of this tick of the event loop; a caller that is cancelled leaves alone."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[list[Result]] = loop.create_future()
         if loop not in self._ticks:
             self._ticks[loop] = []
             loop.call_soon(self._tick, loop)
-        self._ticks[loop].append(Job(ops, at_once, waiter, loop))
+        self._ticks[loop].append(Job(ops, waiter, loop))
         return await waiter
 
     def close(self) -> None:

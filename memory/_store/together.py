@@ -52,7 +52,7 @@ class Together:
     index: Index
     clock: Callable[[], float]
     shelf: Shelf
-    at_once: int = 0
+    at_once: int
     tasks: dict[Job, _Task] = field(default_factory=dict)
     waiting: dict[Namespace, list[Read]] = field(default_factory=lambda: defaultdict(list))
     used: dict[Namespace, CollectionStore] = field(default_factory=dict)
@@ -60,7 +60,6 @@ class Together:
 
     def do(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
         """Do jobs, in order, and yield those that are done: a read sees what the jobs before its own have put."""
-        self.at_once = min(job.at_once for job in jobs)
         for job in jobs:
             with self._failing([job]):
                 self.tasks[job] = _task_of(job)

@@ -1,0 +1,230 @@
+"""What many callers ask of a store at the same moment goes to Chroma together, and harms nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from random import Random
+
+import pytest
+from chromadb import Collection
+from langgraph.store.base import GetOp, PutOp, SearchOp
+
+from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.chroma import PUTS_BESIDE_A_LOOP, ChromaStore
+from harbor.memory._store.embedding import Embedding
+
+HERE = ("ann", "learnings")
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often each kind of call went to Chroma, and with how many rows or vectors each time."""
+    made: dict[str, list[int]] = {"upsert": [], "get": [], "query": []}
+
+    def counted(name: str, of: str):
+        real = getattr(Collection, name)
+
+        def call(self, *given, **named):
+            made[name].append(len(named.get(of) or ()))
+            return real(self, *given, **named)
+
+        monkeypatch.setattr(Collection, name, call)
+
+    for name, of in {"upsert": "ids", "get": "ids", "query": "query_embeddings"}.items():
+        counted(name, of)
+    return made
+
+
+async def put(store, numbers, namespaces=1):
+    await asyncio.gather(
+        *(store.aput((f"user {n % namespaces}",), str(n), {"text": f"text {n}"}) for n in numbers),
+    )
+
+
+async def test_puts_of_one_moment_are_one_upsert_per_namespace_and_of_no_more_than_a_loop_can_wait_for(calls):
+    async with ChromaStore(fields=["text"]) as store:
+        await put(store, range(60), namespaces=4)
+        assert calls["upsert"] == [15] * 4
+        await put(store, range(100, 150))
+        assert calls["upsert"][4:] == [PUTS_BESIDE_A_LOOP, PUTS_BESIDE_A_LOOP, 10]
+
+
+async def test_what_this_process_keeps_is_read_and_searched_without_chroma(calls):
+    async with ChromaStore(fields=["text"]) as store:
+        await put(store, range(40), namespaces=2)
+        calls["get"].clear()
+        found = await asyncio.gather(*(store.aget((f"user {n % 2}",), str(n)) for n in range(40)))
+        nearest = await asyncio.gather(
+            *(store.asearch((f"user {n % 2}",), query=f"text {n}", limit=1) for n in range(40))
+        )
+        assert [item.value["text"] for item in found] == [item.value["text"] for [item] in nearest]
+        assert calls["get"] == calls["query"] == []
+
+
+async def test_gets_are_one_get_and_searches_queries_of_several_vectors_where_nothing_is_kept(calls, tmp_path):
+    def many():
+        return ChromaStore(tmp_path / "memory", fields=["text"])
+
+    with many() as store:
+        store.batch([PutOp(HERE, str(n), {"text": f"text {n}"}) for n in range(2100)])
+    async with many() as store:
+        calls["get"].clear()
+        await asyncio.gather(*(store.aget(HERE, str(n)) for n in range(0, 2000, 50)))
+        assert calls["get"] == [40]
+        found = await asyncio.gather(*(store.asearch(HERE, query=f"text {n}", limit=1) for n in range(0, 80, 10)))
+        assert [items[0].value["text"] for items in found] == [f"text {n}" for n in range(0, 80, 10)]
+        assert calls["query"] == [4, 4]
+
+
+async def test_a_read_sees_what_was_asked_before_it_and_nothing_that_was_asked_after():
+    async with ChromaStore(fields=["text"]) as store:
+        asked = [store.aput(HERE, "a", {"n": 1}), store.aget(HERE, "a"), store.asearch(("ann",))]
+        asked += [store.aput(HERE, "a", {"n": 2}), store.adelete(HERE, "a"), store.aget(HERE, "a")]
+        asked += [store.abatch([PutOp(HERE, "b", {"n": 3}), GetOp(HERE, "b"), SearchOp(())])]
+        _, first, found, _, _, gone, batch = await asyncio.gather(*asked)
+        assert (first.value, [item.value for item in found], gone, batch) == (
+            {"n": 1},
+            [{"n": 1}],
+            None,
+            [None, None, []],
+        )
+        assert [item.key for item in await store.asearch(())] == ["b"]
+
+
+async def test_a_caller_that_is_cancelled_takes_nobody_with_it():
+    async with ChromaStore(fields=["text"]) as store:
+        tasks = [asyncio.create_task(store.aput(HERE, str(n), {"n": n})) for n in range(30)]
+        await asyncio.sleep(0)
+        for task in tasks[::3]:
+            task.cancel()
+        ended = await asyncio.gather(*tasks, return_exceptions=True)
+        assert [isinstance(one, asyncio.CancelledError) for one in ended] == [n % 3 == 0 for n in range(30)]
+        kept = {item.key for item in await store.asearch(HERE, limit=50)}
+        assert kept == {str(n) for n in range(30) if n % 3}
+
+
+def test_a_loop_that_closes_with_operations_pending_leaves_the_store_as_it_was(caplog, capfd):
+    with ChromaStore(fields=["text"]) as store:
+
+        async def leave(ticks: int):
+            tasks = [asyncio.create_task(store.aput(HERE, f"{ticks} {n}", {"n": n})) for n in range(200)]
+            for _ in range(ticks):
+                await asyncio.sleep(0)
+            return tasks
+
+        for ticks in range(4):
+            asyncio.run(leave(ticks))
+            loop = asyncio.new_event_loop()  # and one that cancels nothing
+            tasks = loop.run_until_complete(leave(10 + ticks))
+            loop.close()
+            for task in tasks:
+                task._log_destroy_pending = False
+
+        async def go_on():
+            await store.aput(HERE, "last", {"n": 0})
+            return await store.aget(HERE, "last")
+
+        assert asyncio.run(go_on()).value == {"n": 0}
+        assert all(item.value["n"] == int(item.key.split()[-1]) for item in store.search(HERE, limit=2000)[:-1])
+    assert caplog.records == []
+    assert capfd.readouterr().err == ""
+
+
+async def test_an_embedding_that_fails_for_one_text_fails_its_put_alone():
+    def moody(texts):
+        if any("bad" in text for text in texts):
+            raise RuntimeError("no mood")
+        return [[1.0, 2.0]] * len(texts)
+
+    async with ChromaStore(embedding=Embedding("moody", 2, moody), fields=["text"]) as store:
+        asked = [store.aput(HERE, str(n), {"text": "bad" if n == 7 else "good"}) for n in range(20)]
+        asked += [store.asearch(HERE, query="bad"), store.asearch(HERE, query="good", limit=50)]
+        *puts, bad, good = await asyncio.gather(*asked, return_exceptions=True)
+        assert [n for n, one in enumerate(puts) if one is not None] == [7]
+        for error in (puts[7], bad):
+            assert isinstance(error, MemoryStoreError)
+            assert "the embedding 'moody' failed: no mood" in str(error)
+        assert {item.key for item in good} == {str(n) for n in range(20)} - {"7"}
+
+
+async def test_a_mistake_of_one_caller_fails_it_alone():
+    async with ChromaStore() as store:
+        asked = [store.aput(HERE, "a", {"n": 1}), store.abatch([PutOp(HERE, "b", {}), PutOp(HERE, "c", {1, 2})])]
+        first, second = await asyncio.gather(*asked, return_exceptions=True)
+        assert (first, type(second)) == (None, MemoryStoreError)
+        assert [item.key for item in await store.asearch(())] == ["a"]
+
+
+async def test_what_could_not_be_written_fails_who_put_it_and_who_saw_it_and_nobody_sees_it_later(monkeypatch):
+    real = Collection.upsert
+
+    def full(self, **rows):
+        if "0:b" in rows["ids"]:
+            raise OSError(28, "No space left on device")
+        return real(self, **rows)
+
+    async with ChromaStore(fields=["text"]) as store:
+        await store.aput(HERE, "a", {"n": 1})
+        monkeypatch.setattr(Collection, "upsert", full)
+        asked = [store.aget(HERE, "a"), store.aput(HERE, "b", {"n": 2}), store.aget(HERE, "b"), store.asearch(("ann",))]
+        before, *others = await asyncio.gather(*asked, return_exceptions=True)
+        assert before.value == {"n": 1}
+        for error in others:
+            assert isinstance(error, MemoryStoreError)
+            assert "make room" in str(error)
+        monkeypatch.undo()
+        assert [item.key for item in await store.asearch(())] == ["a"]
+        await store.aput(HERE, "b", {"n": 3})
+        assert (await store.aget(HERE, "b")).value == {"n": 3}
+
+
+async def test_what_is_kept_has_bounds_whatever_is_searched(monkeypatch):
+    monkeypatch.setattr("harbor.memory._store.kept.KEPT_BYTES", 40_000)
+    async with ChromaStore(fields=["text"]) as store:
+        await put(store, range(100), namespaces=25)
+        for _ in range(2):
+            found = await store.asearch((), query="text 42", limit=100)
+            assert found[0].key == "42"
+            assert len(found) == 100
+            kept = [one.kept.size for one in store._collections.known.values() if one.kept]
+            assert 0 < sum(kept) <= 40_000
+
+
+@pytest.mark.parametrize("most", [0, 2_000])
+async def test_no_caller_finds_anothers_memories_whatever_is_kept(most, monkeypatch):
+    monkeypatch.setattr("harbor.memory._store.collection.KEPT_ROWS", most)
+    monkeypatch.setattr("harbor.memory._store.kept.KEPT_ROWS", most)
+    users = [f"user {n}" for n in range(12)]
+    async with ChromaStore(fields=["text"]) as store:
+        random = Random(7)
+        for _ in range(3):
+            asked = [
+                (user, work)
+                for user in users
+                for work in (
+                    store.aput((user, "x"), str(random.randrange(9)), {"text": f"{user}-canary {random.random()}"}),
+                    store.asearch((user,), query=f"{random.choice(users)}-canary", limit=100),
+                    store.asearch((user, "x"), limit=100),
+                    store.asearch((user,), filter={"text": {"$ne": ""}}, query="canary", limit=100),
+                )
+            ]
+            random.shuffle(asked)
+            found = await asyncio.gather(*(work for _, work in asked))
+            for (user, _), items in zip(asked, found, strict=True):
+                assert {(item.namespace, item.value["text"].split("-")[0]) for item in items or ()} <= {
+                    ((user, "x"), user)
+                }
+        owners = Counter(item.namespace for item in await store.asearch((), query="user 3-canary", limit=500))
+        assert set(owners) == {(user, "x") for user in users}
+
+
+@pytest.mark.slow
+async def test_a_thousand_namespaces_are_no_trouble(tmp_path):
+    async with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
+        await put(store, range(1000), namespaces=1000)
+        assert len(await store.alist_namespaces(limit=2000)) == 1000
+        found = await asyncio.gather(*(store.asearch((f"user {n}",), query="text") for n in range(1000)))
+        assert [[item.key for item in items] for items in found] == [[str(n)] for n in range(1000)]
+    with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
+        assert store.search((), query="text 77", limit=1)[0].key == "77"
