@@ -276,6 +276,29 @@ def test_server_that_dies_is_an_error_and_the_store_still_closes(serve, tmp_path
                 work()
 
 
+@pytest.mark.slow
+async def test_server_that_goes_away_in_the_middle_fails_what_it_has_not_written(serve, tmp_path):
+    address, process = serve(tmp_path / "served")
+    async with ChromaStore(address) as store:
+
+        async def put(number):
+            await store.aput((f"user {number % 40}",), str(number), {"n": number})
+            if number % 40 == 5:
+                process.kill()
+
+        async def one_after_the_other(first):
+            for number in range(first, 400, 40):
+                await put(number)
+
+        ended = await asyncio.gather(*map(one_after_the_other, range(40)), return_exceptions=True)
+        assert {type(one) for one in ended} == {MemoryStoreError}
+        assert all("chroma run" in str(one) for one in ended)
+    process.wait()
+    address, _ = serve(tmp_path / "served")
+    with ChromaStore(address) as store:
+        assert {item.key for item in store.search((), limit=500)} >= {str(number) for number in range(40)}
+
+
 def test_server_that_is_not_there_is_an_error():
     with pytest.raises(MemoryStoreError, match=r"http://127.0.0.1:1.*chroma run") as caught:
         ChromaStore("http://127.0.0.1:1")

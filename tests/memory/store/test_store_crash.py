@@ -34,6 +34,22 @@ while True:
     store.batch([PutOp(("ann", "learnings"), str(place), value(number, place)) for place in places])
     print(number, *places, flush=True)
 """
+MANY_CALLERS = """
+import asyncio, sys
+from harbor.memory._store.chroma import ChromaStore
+async def write(store, number, place):
+    notes = [f"note {number}"] * (number % 4)
+    value = {"text": f"text {number} {place}", "number": number, "place": place, "more": notes}
+    await store.aput(("ann", f"part {place % 5}"), str(place), value)
+    print(number, place, flush=True)
+async def main(number):
+    async with ChromaStore(sys.argv[1], fields=["text", "more[*]"]) as store:
+        print("open", flush=True)
+        while True:
+            number += 1
+            await asyncio.gather(*(write(store, number, place) for place in range(60)))
+asyncio.run(main(int(sys.argv[2])))
+"""
 FULL_DISK = """
 import resource, sys
 from harbor._core.errors import MemoryStoreError
@@ -60,10 +76,11 @@ def acknowledged(lines: list[str], kept: dict[str, int]) -> None:
 
 
 @pytest.mark.slow
-def test_each_acknowledged_put_outlives_kill_9_and_none_is_half_written(tmp_path):
+@pytest.mark.parametrize("program", [WRITER, MANY_CALLERS], ids=["one caller", "many callers"])
+def test_each_acknowledged_put_outlives_kill_9_and_none_is_half_written(program, tmp_path):
     random, kept, number = Random(4), {}, 0
     for _ in range(6):
-        command = [sys.executable, "-c", WRITER, str(tmp_path / "memory"), str(number)]
+        command = [sys.executable, "-c", program, str(tmp_path / "memory"), str(number)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
             lines = [writer.stdout.readline() for _ in range(random.randint(2, 60))]
             writer.kill()  # the writer is at its next put by now
