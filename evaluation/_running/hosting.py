@@ -1,7 +1,8 @@
-"""People and given agents in the seats of an experiment: who asks them, and where nobody could."""
+"""What games of an experiment share, and where they can't: people, given agents, a memory."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -10,8 +11,10 @@ from harbor._core.errors import ConfigError, unknown
 from harbor._doors.door import Door
 from harbor._doors.makes import is_chat_agent
 from harbor._house.people import Person
+from harbor._runs.inputs import anybody_remembers
 from harbor._runs.result import Listener
 from harbor.evaluation._experiments.trials import Trial
+from harbor.memory._store.place import is_url
 
 R = TypeVar("R")
 
@@ -66,6 +69,29 @@ def check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, A
             )
         if is_chat_agent(given) or isinstance(given, Door):
             raise ConfigError(f"{who}, and its games would share it; give an Agent, whose make gives one for each game")
+
+
+def check_memories(planned: Iterable[Trial], executor: str) -> None:
+    """Refuse games that share a store of memories, and can't, or would recall what other games put there.
+
+    Raises:
+        ConfigError: it names the arm.
+    """
+    for trial in planned:
+        memory = trial.config.memory
+        if memory.store is None or not anybody_remembers(trial.config):
+            continue
+        if executor != "asyncio" and not is_url(memory.store):
+            raise ConfigError(
+                f"the games of arm {trial.arm!r} share the memory in {memory.store!r}, which the workers of executor"
+                f" {executor!r} can't open at the same time; take executor 'asyncio', or run `chroma run --path"
+                f" {shlex.quote(memory.store)}` and give its address as memory.store"
+            )
+        if memory.carry_over is True and not memory.frozen:
+            raise ConfigError(
+                f"the games of arm {trial.arm!r} share the memory in {memory.store!r}, so each would recall those that"
+                ' happened to end before it; write memory.carry_over = "series" (or false), or memory.frozen = true'
+            )
 
 
 def given_to(config: AuctionConfig, agents: Mapping[str, Any]) -> dict[str, Any]:

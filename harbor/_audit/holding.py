@@ -70,12 +70,17 @@ class TappedRun(Run):
         self.auction = replace(auction, rules=TappedRules(auction.rules, tape, change.event))
 
     async def run(
-        self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None, name: str = ""
+        self,
+        folder: RunFolder | None,
+        listen: Listener | None,
+        store: BaseStore | None = None,
+        name: str = "",
+        series: str = "",
     ) -> Result:
         """Hold the auction in the room, also where scripted policies alone sit, to its end or until it parts."""
         with self._opened(folder, self.tape.hear, name) as sale:
             seating = partial(_seats, self)
-            await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store, seating)
+            await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store, series, seating)
             return Result(tuple(sale.log.entries), None)
 
 

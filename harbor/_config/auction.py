@@ -160,7 +160,8 @@ class MemorySettings(Settings):
         store: A folder or the address of a Chroma server; without it, the folder of the run (none, if the run has
             none).
         embedding: How texts are compared: "hashing" (by words), or "sentence-transformers:FOLDER" (by meaning).
-        carry_over: Whether to recall also what other runs put in that store.
+        carry_over: Whether to recall also what other runs put in that store; "series": what earlier auctions of
+            one's own series put there, and nothing of other runs.
         frozen: Whether memories are read, but never written.
         games: Other games whose memories are recalled too; without them, those of the game that is played.
         k: How many memories are retrieved by meaning.
@@ -171,7 +172,7 @@ class MemorySettings(Settings):
 
     store: str | None = Field(None, min_length=1, max_length=4_000)
     embedding: str = "hashing"
-    carry_over: bool = True
+    carry_over: bool | Literal["series"] = True
     frozen: bool = False
     games: tuple[str, ...] = ()
     k: int = Field(5, ge=1, le=100)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from langgraph.store.base import BaseStore, Op
 from langgraph.store.base import Result as OpResult
 
-from harbor._config.auction import AuctionConfig
+from harbor._config.auction import AuctionConfig, MemorySettings
 from harbor._core.errors import MemoryStoreError
 from harbor._core.finding import find
 from harbor._core.layout import MEMORY
@@ -17,6 +21,10 @@ from harbor._games.game import Game
 from harbor._runs.folder import RunFolder
 from harbor._runs.inputs import anybody_remembers
 from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
+from harbor.memory._store.place import is_url
+
+if TYPE_CHECKING:
+    from harbor.memory._store.chroma import ChromaStore
 
 
 @asynccontextmanager
@@ -27,15 +35,56 @@ async def memories(
     if given is not None or not anybody_remembers(config):
         yield given
         return
-    try:
-        opened = await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None)
-    except MemoryStoreError as error:
-        if config.memory.on_error == "stop":
-            raise
-        yield Unavailable(error)
-        return
-    async with opened as store:
+    async with AsyncExitStack() as stack:
+        try:
+            if config.memory.store is None:
+                mine = await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None)
+                store: BaseStore = await stack.enter_async_context(mine)
+            else:
+                store = await asyncio.to_thread(_borrow, config.memory)
+                stack.push_async_callback(asyncio.to_thread, _give_back, config.memory)
+        except MemoryStoreError as error:
+            if config.memory.on_error == "stop":
+                raise
+            store = Unavailable(error)
         yield store
+
+
+@dataclass
+class _Lent:
+    """A store that runs of this process use, and how many: a folder can be opened once."""
+
+    store: ChromaStore
+    users: int = 0
+
+
+_LENT: dict[tuple[str, str], _Lent] = {}
+_ONE_AT_A_TIME = Lock()
+
+
+def _borrow(settings: MemorySettings) -> ChromaStore:
+    """Open the store that settings name, once for all runs of this process."""
+    with _ONE_AT_A_TIME:
+        key = _key(settings)
+        if key not in _LENT:
+            _LENT[key] = _Lent(open_store(settings, None))
+        _LENT[key].users += 1
+        return _LENT[key].store
+
+
+def _give_back(settings: MemorySettings) -> None:
+    """Close a store that was borrowed, once nobody uses it."""
+    with _ONE_AT_A_TIME:
+        lent = _LENT[_key(settings)]
+        lent.users -= 1
+        if not lent.users:
+            del _LENT[_key(settings)]
+            lent.store.close()
+
+
+def _key(settings: MemorySettings) -> tuple[str, str]:
+    where = str(settings.store)
+    return where if is_url(where) else str(Path(where).resolve()), settings.embedding
 
 
 class Unavailable(BaseStore):
@@ -53,14 +102,16 @@ class Unavailable(BaseStore):
         return self.batch(ops)
 
 
-def memories_of(config: AuctionConfig, store: BaseStore | None, auction: str) -> dict[str, BidderMemory]:
-    """Give each bidder that remembers its part of the store; `auction` is the one that runs."""
+def memories_of(
+    config: AuctionConfig, store: BaseStore | None, auction: str, series: str = ""
+) -> dict[str, BidderMemory]:
+    """Give each bidder that remembers its part of the store; `auction` is the one that runs, in that `series`."""
     if store is None:
         return {}
     game, settings = named(config.rules.game), config.memory
     settings = settings.model_copy(update={"games": tuple(map(named, settings.games))})
     return {
-        bidder.name: BidderMemory(store, bidder.name, auction, settings, game)
+        bidder.name: BidderMemory(store, bidder.name, auction, settings, game, series)
         for bidder in config.bidders
         if bidder.remembers
     }

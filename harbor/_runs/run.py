@@ -116,11 +116,17 @@ class Run:
                 warnings.warn(f"item {item.name!r} is worth less than its starting price", stacklevel=4)
 
     async def run(
-        self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None, name: str = ""
+        self,
+        folder: RunFolder | None,
+        listen: Listener | None,
+        store: BaseStore | None = None,
+        name: str = "",
+        series: str = "",
     ) -> Result:
         """Run the auction, from the beginning or, in a folder that is reopened, from where it was interrupted.
 
-        Memories go in `store`, or in the one that the settings name. `name` is that of the run (that of its folder).
+        Memories go in `store`, or in the one that the settings name. `name` is that of the run (that of its folder),
+        and `series` that of its series with its token.
         """
         with self._opened(folder, listen, name) as sale:
             if self.scripted:
@@ -130,7 +136,7 @@ class Run:
             else:
                 from harbor._runs.seating import hold_in_room
 
-                await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store)
+                await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store, series)
             return answered(Result(tuple(sale.log.entries), folder.path if folder else None))
 
     def play(self, out: Path | None, listen: Listener | None) -> Result:

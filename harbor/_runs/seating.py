@@ -58,6 +58,7 @@ async def hold_in_room(
     sale: Sale[Any],
     folder: RunFolder | None,
     store: BaseStore | None,
+    series: str = "",
     seating: Callable[..., Seating] | None = None,
 ) -> None:
     """Hold a sale in the room, with connections, the memories' store and the doors to agents open as long as it lasts.
@@ -69,6 +70,7 @@ async def hold_in_room(
         sale: open, with its first events in the log.
         folder: where the run is kept, if it is.
         store: where the memories go; None: in the one that the settings name.
+        series: that of the sale, with its token, if it is of one.
         seating: makes the seats, from what a `Seating` is made of (None: a `Seating`).
     """
     log = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
@@ -77,7 +79,7 @@ async def hold_in_room(
     own = connected(_of_this_run(auction, chats), transport)
     doors = opened(agents, auction.config.rules.game, log)
     async with memories(auction.config, folder, store) as open_store, own, doors as players:
-        mine = memories_of(auction.config, open_store, f"{log.run}-{log.token}")
+        mine = memories_of(auction.config, open_store, f"{log.run}-{log.token}", series)
         replay = folder.replay if folder else ReplayCache()
         open_to_all = [bidder.name for bidder in auction.config.bidders if form_of(bidder) is None]
         models = {

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Unpack
 
 from harbor._config.auction import AuctionConfig
 from harbor._core.errors import ConfigError
-from harbor._core.events import SeriesClosed, SeriesOpened
+from harbor._core.events import LogOpened, SeriesClosed, SeriesOpened
 from harbor._core.finding import find
 from harbor._core.layout import CALLS, CONFIG, MANIFEST
-from harbor._core.log import Log
+from harbor._core.log import Log, of_type
 from harbor._core.log_lines import Entry
 from harbor._core.notebook import SIMULATED, block, seen_with, table
 from harbor._core.seeding import derive, stream
@@ -128,12 +128,14 @@ class SeriesRun:
             first = self._auction(1).auction
             log.append(opened_log(first, name, token_hex(4), self.config.seed))
             log.append(SeriesOpened(self.series.auctions, first.players))
+            opened = of_type(log.entries[:1], LogOpened)[0]  # of a series that is resumed, as it was
+            token = f"{opened.run}-{opened.token}"
             from harbor._runs.memories import memories
 
             async with memories(self.config, folder, given) as store:
                 for number in range(1, self.series.auctions + 1):
                     run = self._auction(number)
-                    results.append(await self._run(number, run, folder, listen, store, name))
+                    results.append(await self._run(number, run, folder, listen, store, name, token))
                     log.append(held(number, run.auction.config.seed, results[-1].log))
             log.append(SeriesClosed())
             return SeriesResult(tuple(results), tuple(log.entries), folder.path if folder else None)
@@ -154,17 +156,18 @@ class SeriesRun:
         listen: Listener | None,
         store: BaseStore | None,
         series: str,
+        token: str,
     ) -> Result:
         name = f"{series}-{number}"
         if folder is None:
-            return await run.run(None, listen, store, name)
+            return await run.run(None, listen, store, name, token)
         path = path_of(folder.path, number, self.series.auctions)
         if path.exists() and not _has_settings(path) and not content_of(path / CALLS).strip(b"\0"):
             shutil.rmtree(path)
         if (done := complete(path)) is not None:
             return answered(Result(done.entries, path))
         with closing(RunFolder.reopen(path) if path.exists() else RunFolder.make(path, run.auction.config)) as inner:
-            return await run.run(inner, listen, store, name)
+            return await run.run(inner, listen, store, name, token)
 
 
 def _has_settings(path: Path) -> bool:

@@ -55,7 +55,8 @@ def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
 class BidderMemory:
     """The memories of one bidder; those of the current `auction` are not recalled.
 
-    So an auction that stopped while its memories were stored recalls the same when it is resumed.
+    So an auction that stopped while its memories were stored recalls the same when it is resumed. `series` is that of
+    the auction, if it is of one.
     """
 
     store: BaseStore
@@ -63,10 +64,12 @@ class BidderMemory:
     auction: str
     settings: MemorySettings = MemorySettings()
     game: str = FIRST
+    series: str = ""
 
     def namespace(self, kind: MemoryKind, game: str = "") -> tuple[str, str, str]:
         """Name the place of one kind of memories of a game, by default that which is played: scope, bidder, kind."""
-        scope = CARRIED if self.settings.carry_over else label(self.auction)
+        own = (self.settings.carry_over == "series" and self.series) or self.auction
+        scope = CARRIED if self.settings.carry_over is True else label(own)
         of_game = game or self.game
         return (scope if of_game == FIRST else f"{scope}-of-{label(of_game)}", label(self.bidder), kind)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -244,13 +246,30 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
 
 
 def _make(database: Path) -> None:
-    """Create the database with a write-ahead log: a put then waits for one disk sync instead of five."""
+    """Create the database, whole or not at all."""
     new = database.with_suffix(".new")
     new.unlink(missing_ok=True)
-    open_private(new, "xb").close()  # private, and so is what SQLite puts beside it
-    with closing(sqlite3.connect(new)) as connection:
-        connection.execute("pragma journal_mode=wal")
+    with open_private(new, "xb") as file:
+        file.write(_empty_database())
     new.replace(database)
+
+
+@cache
+def _empty_database() -> bytes:
+    """Make an empty database of Chroma with what it lacks to be quick.
+
+    With a write-ahead log a put waits for one disk sync instead of five. And Chroma looks for what is new of a
+    collection whenever it is read or written: without an index it reads the whole log of all collections for that.
+    """
+    with TemporaryDirectory(prefix="harbor-empty-", ignore_cleanup_errors=True) as place, ExitStack() as stack:
+        in_folder(Path(place), stack)
+        copy = Path(place, "copy")  # as Chroma has an SQLite of its own, and two on one file undo each other's locks
+        shutil.copyfile(Path(place, DATABASE), copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute("pragma journal_mode=wal")
+            connection.execute("create index harbor_log on embeddings_queue (topic, seq_id)")
+            connection.commit()
+        return copy.read_bytes()
 
 
 def _begin(folder: Path) -> None:

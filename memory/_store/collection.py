@@ -19,7 +19,7 @@ from harbor.memory._store.records import EXPIRES, RECORD, Record, row_id, row_of
 if TYPE_CHECKING:
     from chromadb import Collection
 
-FIRST_PAGE, PAGE, WITH_VECTORS = 32, 500, 200  # rows per read; more would block other threads
+FIRST_PAGE, PAGE, WITH_VECTORS = 64, 500, 200  # rows per read; more would block other threads
 FEW = 200  # up to so many rows are ranked exactly: that is fast, and Chroma's index loses some that change often
 QUERIES_AT_ONCE = 4  # Chroma holds the interpreter's lock while it searches; this many take about 10 ms
 Stored = tuple[Record, Vectors]
@@ -96,9 +96,11 @@ class CollectionStore:
         if self.kept is not None:
             yield from [*self.kept.records.values()]
             return
-        offset, size = 0, FIRST_PAGE
-        while ids := (page := self.rows.get(limit=size, offset=offset, include=["metadatas"]))["ids"]:
-            yield from self._records(ids, page["metadatas"] or [])
+        offset, size, is_last = 0, FIRST_PAGE, False
+        while not is_last:
+            page = self.rows.get(limit=size, offset=offset, include=["metadatas"])
+            yield from self._records(page["ids"], page["metadatas"] or [])
+            is_last = len(page["ids"]) < size
             offset, size = offset + size, PAGE
 
     def nearest(self, queries: Sequence[Query]) -> list[list[Scored]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,14 +101,18 @@ def _measured(name: str, embed: Embed, embed_queries: Embed | None = None) -> Em
 def _named(name: str) -> Embedding:
     kind, _, model = name.partition(":")
     if name == "hashing":
-        return Embedding(name, HASHING_DIMENSION, _hashing())
+        return Embedding(name, HASHING_DIMENSION, lambda texts: _hashing()(texts))
     if kind == SENTENCE_TRANSFORMERS and model:
         return _sentence_transformers(name, model)
     raise MemoryStoreError(unknown("embedding", name, ["hashing", f"{SENTENCE_TRANSFORMERS}:<model or folder>"]))
 
 
+@cache
 def _hashing() -> Embed:
-    """Hash letter n-grams of words that are not stop words: no model, no state, and inflected words stay similar."""
+    """Hash letter n-grams of words that are not stop words: no model, no state, and inflected words stay similar.
+
+    What it needs takes a second to load, so it is made when the first text is embedded.
+    """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
 
     def without_stop_words(text: str) -> str:
