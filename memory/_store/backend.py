@@ -101,8 +101,10 @@ class Collections:
         except NotFoundError:
             if wanted is None:
                 raise NoMemoryError("it has no memory yet; name another") from None
-            self.client.create_collection(self.name, embedding_function=None, metadata=dict(metadata_of(wanted)))
-            return wanted
+            self.client.get_or_create_collection(
+                self.name, embedding_function=None, metadata=dict(metadata_of(wanted))
+            )  # another process may be the first
+            found = dict(self.client.get_collection(self.name, embedding_function=None).metadata or {})
         check_complete(found)
         embedding = wanted or embedding_of(found, trusted)
         check_metadata(found, metadata_of(embedding))

@@ -121,7 +121,8 @@ class Shelf:
             if one.kept is not None:
                 self._sizes[one.namespace] = one.kept.size + OF_A_RECORD, one
                 self._total += one.kept.size + OF_A_RECORD
-        oldest = (one for _, one in [*self._sizes.values()] if not one.staged)
-        while self._total > KEPT_BYTES and (one := next(oldest, None)):
-            self._total -= self._sizes.pop(one.namespace)[0]
-            one.kept = None
+        for size, oldest in [*self._sizes.values()] if self._total > KEPT_BYTES else ():
+            if self._total > KEPT_BYTES and not oldest.staged:
+                del self._sizes[oldest.namespace]
+                self._total -= size
+                oldest.kept = None

@@ -178,6 +178,15 @@ def test_without_carry_over_every_auction_begins_anew():
         assert [one.memories for one in of_type(held.log, Recalled)] == [()]
 
 
+def test_a_series_may_recall_what_its_own_auctions_left_and_nothing_of_another(tmp_path):
+    own = short().memory.model_copy(update={"carry_over": "series", "store": str(tmp_path / "memory")})
+    for _ in range(2):
+        first, second = run_series(short().model_copy(update={"memory": own})).auctions
+        assert [one.memories for one in of_type(first.log, Recalled)] == [()]
+        learned = of_type(first.log, Learned)[0].learnings
+        assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
+
+
 @pytest.mark.slow
 def test_a_series_in_memory_carries_over_too():
     first, second = run_series(short()).auctions

@@ -347,6 +347,15 @@ def test_two_runs_without_carry_over_see_nothing_of_each_other(tmp_path):
     assert CARRIED not in scopes
 
 
+def test_runs_at_the_same_time_share_a_folder_and_the_last_one_lets_it_go(tmp_path):
+    async def both():
+        config = sale(tmp_path / "memory", memory="full", learning=True)
+        return await asyncio.gather(*(config.arun(models={"mine": SimulatedChat()}) for _ in range(3)))
+
+    assert all(of_type(one.log, Remembered) for one in asyncio.run(both()))
+    assert len({json.loads(line)["value"]["auction"] for line in exported(tmp_path / "memory")}) == 3
+
+
 def test_carry_over_shares_with_the_same_bidder_only(tmp_path):
     hold(tmp_path / "memory", memory="full", learning=True)
     ben = Bidder("Ben", model="mine", budget=4000, memory="full", learning=True)
