@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -23,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from harbor._core.errors import HarborError, MemoryStoreError
 from harbor._core.handles import remedy_of
-from harbor._core.private_files import FILE, make_private, open_private
+from harbor._core.private_files import FILE, make_private
 from harbor._core.sent_files import check_folder
 from harbor.memory._store.clients import ChromaError, NotFoundError, in_folder, in_this_process, on_server
 from harbor.memory._store.collection import CollectionStore
@@ -32,6 +30,7 @@ from harbor.memory._store.indexes import indexes_in, is_saved
 from harbor.memory._store.kept import Kept
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.metadata import check_complete, check_metadata, embedding_of, metadata_of
+from harbor.memory._store.new_database import make_database
 from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
 from harbor.memory._store.trust import begin_own, check_own_memory, embedding_marked
 
@@ -234,7 +233,7 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
             " and give both its address, http://localhost:8000"
         ) from None
     if not database.exists():
-        _make(database)
+        make_database(database)
     opened = folder / OPEN
     doubted = indexes_in(folder) if opened.exists() else {}
     opened.touch(FILE)
@@ -245,33 +244,6 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     if names and found.name not in names:
         raise MemoryStoreError("it has a Chroma database that Harbor did not make; name another")
     return found
-
-
-def _make(database: Path) -> None:
-    """Create the database, whole or not at all."""
-    new = database.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    with open_private(new, "xb") as file:
-        file.write(_empty_database())
-    new.replace(database)
-
-
-@cache
-def _empty_database() -> bytes:
-    """Make an empty database of Chroma with what it lacks to be quick.
-
-    With a write-ahead log a put waits for one disk sync instead of five. And Chroma looks for what is new of a
-    collection whenever it is read or written: without an index it reads the whole log of all collections for that.
-    """
-    with TemporaryDirectory(prefix="harbor-empty-", ignore_cleanup_errors=True) as place, ExitStack() as stack:
-        in_folder(Path(place), stack)
-        copy = Path(place, "copy")  # as Chroma has an SQLite of its own, and two on one file undo each other's locks
-        shutil.copyfile(Path(place, DATABASE), copy)
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("pragma journal_mode=wal")
-            connection.execute("create index harbor_log on embeddings_queue (topic, seq_id)")
-            connection.commit()
-        return copy.read_bytes()
 
 
 def _begin(folder: Path) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harbor.memory._store.clients import InternalError
 from harbor.memory._store.embedding import Vectors
-from harbor.memory._store.kept import KEPT_ROWS, NO_ROW, Kept, Query, Scored, ranked
+from harbor.memory._store.kept import KEPT_ROWS, NO_ROW, Kept, Query, Scored
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.records import EXPIRES, RECORD, Record, row_id, row_of
 
@@ -34,8 +33,8 @@ class CollectionStore:
     earlier value are ignored until they are deleted.
 
     `size` is how many rows were counted last. `kept` has all memories, if this process keeps them. `staged` are those
-    that `commit` will write, None to delete; `fetched` is what Chroma has of some keys, until `forget`. All three are
-    seen by reads of single memories; of `staged`, searches see what is kept alone.
+    that `commit` will write, None to delete; `fetched` is what Chroma has of some keys, while jobs are done. Reads of
+    single memories see all three; of `staged`, searches see what is kept alone.
     """
 
     namespace: Namespace
@@ -74,22 +73,10 @@ class CollectionStore:
             self.fetched |= dict.fromkeys(page)
             self.fetched |= {one.key: one for one in self._records(found["ids"], found["metadatas"] or [])}
 
-    def forget(self) -> None:
-        """Forget what was fetched: others may change it."""
-        self.fetched.clear()
-
     def keep(self) -> None:
         """Keep all memories from now on, unless they are too many."""
-        if self.kept is not None or self._count(KEPT_ROWS) > KEPT_ROWS:
-            return
-        kept, vectors = (
-            Kept(),
-            {name: own for names, page in self._pages() for name, own in zip(names, page, strict=True)},
-        )
-        for record in self.all():
-            own = [vectors[name] for name in record.ids()[: record.vectors]]
-            kept.put(record, np.stack(own) if own else NO_ROW)
-        self.kept = kept
+        if self.kept is None and self._count(KEPT_ROWS) <= KEPT_ROWS:
+            self.kept = self._read(self.all())
 
     def all(self) -> Iterator[Record]:
         """Every memory, in the order in which they were first stored; nothing may be staged that is not kept."""
@@ -129,23 +116,30 @@ class CollectionStore:
         )
         every, rows, distances = answer["ids"], answer["metadatas"] or [], answer["distances"] or []
         records = {one.key: one for ids, own in zip(every, rows, strict=True) for one in self._records(ids, own)}
-        if others := {key for ids in every for key, _ in map(row_of, ids)} - set(records):
-            self.fetch(others)
-            records |= {key: record for key in others if (record := self.fetched[key])}
-        return [
-            _first(ids, [1 - distance for distance in own], records, query)
-            for ids, own, query in zip(every, distances, queries, strict=True)
-        ]
+        self.fetch({key for ids in every for key, _ in map(row_of, ids)} - set(records))
+        records |= {key: record for key, record in self.fetched.items() if record}
+        found = []
+        for ids, own, query in zip(every, distances, queries, strict=True):
+            scored = zip(map(row_of, ids), own, strict=True)
+            indexed = ((key, 1 - far) for (key, row), far in scored if key in records and row < records[key].vectors)
+            found.append(query.best(indexed, records))
+        return found
 
     def _exactly(self, queries: Sequence[Query]) -> list[list[Scored]]:
-        fitting = (one for one in self.all() if one.vectors and any(query.fits(one) for query in queries))
-        records = {one.key: one for one in fitting}
-        wanted = np.stack([query.vector for query in queries]).T
-        keys, scores = list[str](), [np.zeros((0, len(queries)), np.float32)]
-        for names, page in self._pages([name for record in records.values() for name in record.ids()]):
-            keys += [row_of(name)[0] for name in names]
-            scores.append(page @ wanted)
-        return ranked(keys, np.concatenate(scores), records, queries)
+        return self._read(one for one in self.all() if any(query.fits(one) for query in queries)).nearest(queries)
+
+    def _read(self, records: Iterable[Record]) -> Kept:
+        """Read the vectors of these memories."""
+        kept, vectors = Kept(), dict[str, Vectors]()
+        every = list(records)
+        names = [name for record in every for name in record.ids()[: record.vectors]]
+        for start in range(0, len(names), WITH_VECTORS):
+            page = self.rows.get(ids=names[start : start + WITH_VECTORS], include=["embeddings"])
+            vectors |= zip(page["ids"], np.asarray(page["embeddings"], np.float32), strict=True)
+        for record in every:
+            own = [vectors[name] for name in record.ids()[: record.vectors]]
+            kept.put(record, np.stack(own) if own else NO_ROW)
+        return kept
 
     def stage(self, key: str, stored: Stored | None) -> None:
         """Put a memory, or delete it (None), so that reads of it see that; `commit` writes it."""
@@ -181,27 +175,20 @@ class CollectionStore:
 
     def put(self, stored: Sequence[Stored]) -> None:
         """Write memories at once over those that are there, which nobody has read."""
-        self.kept = None
-        self.fetched.clear()
+        self.abandon()
         self.fetch([record.key for record, _ in stored])
         for record, vectors in stored:
             self.stage(record.key, (record, vectors))
         self.commit(len(stored))
 
-    def prolong(self, records: Sequence[Record], expires: Sequence[float]) -> None:
-        """Set when memories expire."""
-        longer = {one.key: replace(one, expires=moment) for one, moment in zip(records, expires, strict=True)}
-        for key, record in longer.items():
-            if (stored := self.staged.get(key)) is not None:
-                self.staged[key] = record, stored[1]
+    def prolong(self, records: Sequence[Record]) -> None:
+        """Write when memories expire; nothing may be staged."""
+        moments: list[Any] = [{EXPIRES: record.expires} for record in records]
+        self.rows.update(ids=[row_id(record.key) for record in records], metadatas=moments)
+        for record in records:
+            self.fetched[record.key] = record
             if self.kept is not None:
-                self.kept.put(record, self.kept.vectors[key])
-            if key in self.fetched:
-                self.fetched[key] = record
-        written = [record for key, record in longer.items() if key not in self.staged]
-        if written:
-            moments: list[Any] = [{EXPIRES: record.expires} for record in written]
-            self.rows.update(ids=[row_id(record.key) for record in written], metadatas=moments)
+                self.kept.put(record, self.kept.vectors[record.key])
 
     def sweep(self, now: float) -> int:
         """Delete expired memories; return how many."""
@@ -209,9 +196,8 @@ class CollectionStore:
         expired = self.rows.get(where=past, include=["metadatas"])
         records = self._records(expired["ids"], expired["metadatas"] or [])
         self._drop(_names(records))
-        if self.kept is not None:
-            for record in records:
-                self.kept.drop(record.key)
+        if records:
+            self.abandon()
         return len(records)
 
     def _count(self, enough: int) -> int:
@@ -233,19 +219,6 @@ class CollectionStore:
         if names:
             self.rows.delete(ids=sorted(names))
 
-    def _pages(self, names: Sequence[str] | None = None) -> Iterator[tuple[list[str], Vectors]]:
-        """Yield the vectors of these rows, or of all, page by page."""
-        for start in count(0, WITH_VECTORS):
-            if names is None:
-                page = self.rows.get(limit=WITH_VECTORS, offset=start, include=["embeddings"])
-            elif some := [*names[start : start + WITH_VECTORS]]:
-                page = self.rows.get(ids=some, include=["embeddings"])
-            else:
-                return
-            if not page["ids"]:
-                return
-            yield page["ids"], np.asarray(page["embeddings"], np.float32)
-
     def _records(self, ids: Sequence[str], rows: Sequence[Any]) -> list[Record]:
         named = zip(map(row_of, ids), rows, strict=True)
         return [Record.read(self.namespace, key, row) for (key, _), row in named if RECORD in row]
@@ -257,16 +230,6 @@ def _names(records: Iterable[Record]) -> set[str]:
 
 def _metadatas(record: Record) -> list[Any]:
     return [record.row(), *({"of": record.key} for _ in record.ids()[1:])]
-
-
-def _first(ids: Sequence[str], scores: Sequence[float], records: dict[str, Record], query: Query) -> list[Scored]:
-    """Keep the best row of each memory that fits and is indexed; rows are given best first."""
-    best: dict[str, Scored] = {}
-    for (key, number), score in zip(map(row_of, ids), scores, strict=True):
-        record = records.get(key)
-        if record and number < record.vectors and query.fits(record):
-            best.setdefault(key, (score, record))
-    return [*best.values()][: query.wanted]
 
 
 def _nowhere(key: str, dimension: int) -> Vectors:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from langgraph.store.base import Op, Result
+from langgraph.store.base import Op, PutOp, Result
 
 from harbor._core.errors import MemoryStoreError
+from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.matching import Namespace
 
 TOLD_AT_ONCE = 100
@@ -24,14 +24,19 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """The operations of one caller, and who waits for their results.
+    """The operations of one caller, and who waits for their results, in an event loop or not.
 
-    `leans_on` are the namespaces of which it wrote or saw what is not saved yet; `error` is why it failed.
+    `puts` are the last ones by key, with their values as JSON; `vectors` belong to those that delete nothing, and
+    `queries` to the searches by meaning at these places. `leans_on` are the namespaces of which it wrote or saw what is
+    not saved yet; `error` is why it failed.
     """
 
     ops: Sequence[Op]
     waiter: Future[list[Result]] | asyncio.Future[list[Result]]
     loop: asyncio.AbstractEventLoop | None = None
+    puts: dict[tuple[Namespace, str], tuple[PutOp, str]] = field(default_factory=dict)
+    vectors: Sequence[Vectors] = ()
+    queries: dict[int, Vectors] = field(default_factory=dict)
     results: list[Any] = field(default_factory=list)
     leans_on: set[Namespace] = field(default_factory=set)
     error: Exception | None = None
@@ -80,22 +85,12 @@ class Gathering:
     def __init__(self, place: str, do: Callable[[list[Job]], Iterable[list[Job]]]) -> None:
         self._place, self._do = place, do
         self._worker = ThreadPoolExecutor(1, "memory")
-        self._pending: deque[Job | Callable[[], None]] = deque()
-        self._lock = Lock()
+        self._pending: deque[Job] = deque()
         self._ticks: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Job]] = WeakKeyDictionary()
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do something else in the thread, after what was asked before."""
-        future: Future[T] = Future()
-
-        def done() -> None:
-            try:
-                future.set_result(work())
-            except BaseException as error:
-                future.set_exception(error)
-
-        self._add([done])
-        return future.result()
+        """Do something else in the thread."""
+        return self._submit(work).result()
 
     def batch(self, ops: Sequence[Op]) -> list[Result]:
         """Do operations, and wait for their results."""
@@ -126,23 +121,19 @@ class Gathering:
                 job.error = error
                 job.end()
 
-    def _add(self, asked: Sequence[Job | Callable[[], None]]) -> None:
-        with self._lock:
-            try:
-                self._worker.submit(self._go_on)
-            except RuntimeError:
-                raise MemoryStoreError(f"{self._place} is closed; open it again") from None
-            self._pending += asked
+    def _add(self, jobs: Sequence[Job]) -> None:
+        self._pending += jobs
+        self._submit(self._go_on)
+
+    def _submit(self, work: Callable[[], T]) -> Future[T]:
+        try:
+            return self._worker.submit(work)
+        except RuntimeError:
+            raise MemoryStoreError(f"{self._place} is closed; open it again") from None
 
     def _go_on(self) -> None:
-        """Do what is pending: all jobs up to the next thing that is done by itself."""
-        with self._lock:
-            jobs = list[Job]()
-            while self._pending and isinstance(self._pending[0], Job):
-                jobs.append(self._pending.popleft())  # type: ignore[arg-type]
-            work = self._pending.popleft() if self._pending and not jobs else None
-        if work is not None:
-            work()  # type: ignore[operator]
+        """Do all jobs that are pending."""
+        jobs = [self._pending.popleft() for _ in range(len(self._pending))]
         left = {job: None for job in jobs if not job.waiter.cancelled()}
         try:
             for done in self._do([*left]) if left else ():

@@ -5,7 +5,7 @@ A folder has one writer, so what it keeps is never stale. On a server others wri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,16 @@ class Query:
     fits: Callable[[Record], bool]
     is_filtered: bool = False
 
+    def best(self, rows: Iterable[tuple[str, float]], records: Mapping[str, Record]) -> list[Scored]:
+        """Take as many memories as are wanted, of rows with the key of their memory and their score, best first."""
+        found: dict[str, Scored] = {}
+        for key, score in rows:
+            if len(found) == self.wanted:
+                break
+            if key not in found and self.fits(record := records[key]):
+                found[key] = score, record
+        return list(found.values())
+
 
 @dataclass(slots=True)
 class Kept:
@@ -65,9 +75,11 @@ class Kept:
             keys = [key for key, own in self.vectors.items() for _ in own]
             self._table = keys, np.concatenate([own for own in self.vectors.values() if len(own)] or [NO_ROW])
         keys, table = self._table
-        if not keys:
-            return [[] for _ in queries]
-        return ranked(keys, table @ np.stack([query.vector for query in queries]).T, self.records, queries)
+        return (
+            [query.best(_ordered(keys, table, query.vector), self.records) for query in queries]
+            if keys
+            else [[]] * len(queries)
+        )
 
     def _size_of(self, key: str) -> int:
         return _size(self.records[key], self.vectors[key]) if key in self.records else 0
@@ -77,31 +89,9 @@ def _size(record: Record, vectors: Vectors) -> int:
     return OF_A_RECORD + len(record.value) + int(vectors.nbytes)
 
 
-def ranked(
-    keys: Sequence[str], scores: Vectors, records: Mapping[str, Record], queries: Sequence[Query]
-) -> list[list[Scored]]:
-    """Rank rows by their similarity to each query.
-
-    Args:
-        keys: whose memory a row is of; it may have several.
-        scores: the similarities, one row each with a column per query.
-        records: the memories by their keys.
-        queries: what is searched for.
-
-    Returns:
-        For each query the best memories, best first, as many as it wants and fit.
-    """
-    return [_best(keys, scores[:, place], records, query) for place, query in enumerate(queries)]
-
-
-def _best(keys: Sequence[str], scores: Vectors, records: Mapping[str, Record], query: Query) -> list[Scored]:
-    best: dict[str, Scored] = {}
-    for row in np.argsort(-scores, kind="stable").tolist():
-        if (key := keys[row]) not in best and query.fits(record := records[key]):
-            best[key] = float(scores[row]), record
-            if len(best) == query.wanted:
-                break
-    return list(best.values())
+def _ordered(keys: Sequence[str], table: Vectors, vector: Vectors) -> Iterator[tuple[str, float]]:
+    scores = table @ vector
+    return ((keys[row], float(scores[row])) for row in np.argsort(-scores, kind="stable").tolist())
 
 
 class Shelf:

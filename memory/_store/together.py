@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import islice
 
@@ -26,20 +26,6 @@ Found = Sequence[tuple[float | None, Record]]
 
 
 @dataclass(slots=True)
-class _Task:
-    """What a job puts, with its value as JSON and its vectors, and the vectors of its searches by their places."""
-
-    puts: dict[tuple[Namespace, str], tuple[PutOp, str]]
-    vectors: list[Vectors] = field(default_factory=list)
-    queries: dict[int, Vectors] = field(default_factory=dict)
-
-    @property
-    def kept(self) -> list[PutOp]:
-        """What it puts and does not delete."""
-        return [op for op, _ in self.puts.values() if op.value is not None]
-
-
-@dataclass(slots=True)
 class Together:
     """Jobs that are done together. Whatever is put is staged, and written at the end: one upsert per namespace.
 
@@ -53,7 +39,6 @@ class Together:
     clock: Callable[[], float]
     shelf: Shelf
     at_once: int
-    tasks: dict[Job, _Task] = field(default_factory=dict)
     waiting: dict[Namespace, list[Read]] = field(default_factory=lambda: defaultdict(list))
     used: dict[Namespace, CollectionStore] = field(default_factory=dict)
     is_fresh: bool = False
@@ -62,7 +47,7 @@ class Together:
         """Do jobs, in order, and yield those that are done: a read sees what the jobs before its own have put."""
         for job in jobs:
             with self._failing([job]):
-                self.tasks[job] = _task_of(job)
+                _check(job)
         self._embed([job for job in jobs if not job.has_failed()])
         with self._failing(jobs):
             self._fetch([job for job in jobs if not job.has_failed()])
@@ -74,7 +59,7 @@ class Together:
         self._commit(jobs)
         yield [job for job in jobs if job.leans_on]
         for one in self.used.values():
-            one.forget()
+            one.fetched.clear()
         self.shelf.use([*self.used.values()])
 
     @contextmanager
@@ -100,12 +85,13 @@ class Together:
 
     def _embed_at_once(self, jobs: Sequence[Job]) -> None:
         asked = [(job, place, text) for job in jobs for place, op in enumerate(job.ops) if (text := _query_of(op))]
-        vectors = iter(self.index.vectors([op for job in jobs for op in self.tasks[job].kept]))
-        queries = self.index.queries([text for _, _, text in asked])
-        for job in jobs:
-            self.tasks[job].vectors = list(islice(vectors, len(self.tasks[job].kept)))
-        for (job, place, _), vector in zip(asked, queries, strict=True):
-            self.tasks[job].queries[place] = vector
+        kept = {job: [op for op, _ in job.puts.values() if op.value is not None] for job in jobs}
+        vectors = iter(self.index.vectors([op for own in kept.values() for op in own]))
+        queries = iter(self.index.queries([text for _, _, text in asked]))
+        for job, own in kept.items():
+            job.vectors = list(islice(vectors, len(own)))
+        for job, place, _ in asked:
+            job.queries[place] = next(queries)
 
     def _fetch(self, jobs: Sequence[Job]) -> None:
         """Read at once what single memories will be read of each namespace, before they are put too."""
@@ -140,9 +126,8 @@ class Together:
                 job.results[place] = self._get(job, op)
             elif isinstance(op, SearchOp | ListNamespacesOp):
                 self.waiting[op.namespace_prefix if isinstance(op, SearchOp) else ()].append((job, place, op))
-        task = self.tasks[job]
-        vectors = iter(task.vectors)
-        for op, value in task.puts.values():
+        vectors = iter(job.vectors)
+        for op, value in job.puts.values():
             self._answer([op.namespace[:depth] for depth in range(len(op.namespace) + 1)])
             if job.has_failed():  # a read of its own failed
                 return
@@ -219,7 +204,7 @@ class Together:
     def _by_meaning(self, collections: Sequence[CollectionStore], reads: Sequence[Read]) -> Iterator[list[Scored]]:
         """Rank the memories of these namespaces for each search; what has no vector is like nothing."""
         queries = [
-            Query(self.tasks[job].queries[place], op.offset + op.limit, self._fits(op), bool(op.filter))
+            Query(job.queries[place], op.offset + op.limit, self._fits(op), bool(op.filter))
             for job, place, op in reads
             if isinstance(op, SearchOp)
         ]
@@ -245,10 +230,11 @@ class Together:
         grouped: dict[Namespace, list[Record]] = defaultdict(list)
         for record in records:
             if record.ttl_minutes is not None:
-                grouped[record.namespace].append(record)
+                grouped[record.namespace].append(replace(record, expires=self.clock() + 60 * record.ttl_minutes))
         for namespace, own in grouped.items():
-            expires = [self.clock() + 60 * (record.ttl_minutes or 0) for record in own]
-            self.collections.known[namespace].prolong(own, expires)
+            collection = self.collections.known[namespace]
+            collection.commit(self.at_once)
+            collection.prolong(own)
 
     # ---------------------------------------------------------------- at the end
 
@@ -271,12 +257,12 @@ class Together:
                 job.error = job.error or error
 
 
-def _task_of(job: Job) -> _Task:
+def _check(job: Job) -> None:
     """Check the operations of a job, before anything of it is done; the last put to a key wins."""
     for op in job.ops:
         check_op(op)
     puts = [op for op in job.ops if isinstance(op, PutOp)]
-    return _Task({(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in puts})
+    job.puts = {(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in puts}
 
 
 def _query_of(op: Op) -> str:
