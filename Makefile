@@ -7,7 +7,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests format lint types bench studies results golden prompts load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests format lint types bench stores studies results golden prompts load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
@@ -36,6 +36,10 @@ format: .venv/installed-dev
 
 bench: .venv/installed-dev  ## measure; prints a table
 	$(BIN)/pytest bench $(addprefix --ignore ,bench/test_load.py $(STUDIES)) -q -p no:cacheprovider --benchmark-columns=min,median,rounds
+
+stores: .venv/installed-dev  ## the store of memories beside raw Chroma and LangGraph's SQLite store, which is fetched; three minutes
+	$(BIN)/pip install -q --no-deps --target build/stores langgraph-checkpoint-sqlite==3.1.2 aiosqlite==0.22.1 sqlite-vec==0.1.9
+	PYTHONPATH=build/stores $(BIN)/pytest bench/test_store_figures.py -q -p no:cacheprovider --benchmark-columns=min
 
 studies: .venv/installed-dev  ## how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; about a quarter of an hour
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
