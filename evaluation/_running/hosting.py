@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._core.errors import ConfigError, unknown
@@ -15,6 +15,9 @@ from harbor._runs.inputs import anybody_remembers
 from harbor._runs.result import Listener
 from harbor.evaluation._experiments.trials import Trial
 from harbor.memory._store.place import is_url
+
+if TYPE_CHECKING:
+    from harbor.evaluation._running.options import ExperimentOptions
 
 R = TypeVar("R")
 
@@ -30,7 +33,20 @@ class Host(Protocol):
         ...
 
 
-def check_people(planned: Iterable[Trial], executor: str, lane: str, host: Host | None) -> None:
+def check_shared(
+    planned: Sequence[Trial], options: ExperimentOptions, host: Host | None, agents: Mapping[str, Any]
+) -> None:
+    """Refuse games that can't be held where these options hold them, with what they share.
+
+    Raises:
+        ConfigError: it names the bidder, and the arm.
+    """
+    _check_people(planned, options.executor, options.lane, host)
+    _check_agents(planned, options.executor, agents)
+    _check_memories(planned, options.executor)
+
+
+def _check_people(planned: Iterable[Trial], executor: str, lane: str, host: Host | None) -> None:
     """Refuse games with a person where nobody could ask it.
 
     Raises:
@@ -48,7 +64,7 @@ def check_people(planned: Iterable[Trial], executor: str, lane: str, host: Host 
             raise ConfigError(f"{who}, and there is neither a terminal nor a pipe to ask it; run this at a terminal")
 
 
-def check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, Any]) -> None:
+def _check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, Any]) -> None:
     """Refuse games with an agent that is not given, or that other processes or games could not have.
 
     Raises:
@@ -71,7 +87,7 @@ def check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, A
             raise ConfigError(f"{who}, and its games would share it; give an Agent, whose make gives one for each game")
 
 
-def check_memories(planned: Iterable[Trial], executor: str) -> None:
+def _check_memories(planned: Iterable[Trial], executor: str) -> None:
     """Refuse games that share a store of memories, and can't, or would recall what other games put there.
 
     Raises:

@@ -39,7 +39,7 @@ from harbor.evaluation._running.experiment_folder import (
     trial_path,
     write_results,
 )
-from harbor.evaluation._running.hosting import Host, check_agents, check_memories, check_people, given_to
+from harbor.evaluation._running.hosting import Host, check_shared, given_to
 from harbor.evaluation._running.options import ExperimentOptions, options_again
 from harbor.evaluation._running.options import RunOptions as RunOptions
 from harbor.evaluation._running.stated_settings import check_stated
@@ -75,9 +75,7 @@ async def run_experiment(
     kept = options.over(ExperimentOptions())
     experiment = with_prices(experiment)
     first = [trial for trial in trials(experiment) if trial.repeat == 1]
-    check_people(first, kept.executor, kept.lane, options.host)
-    check_agents(first, kept.executor, agents)
-    check_memories(first, kept.executor)
+    check_shared(first, kept, options.host, agents)
     if kept.lane == "batch":
         check_lane(first)
     if kept.max_cost is not None:
@@ -141,9 +139,7 @@ async def _go_on(
     """Run what is not finished yet; an executor is opened only if there is something to run, and money for it."""
     with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
-        check_people(todo, kept.executor, kept.lane, options.host)
-        check_agents(todo, kept.executor, agents)
-        check_memories(todo, kept.executor)
+        check_shared(todo, kept, options.host, agents)
         budget = _budget(path, trials(experiment), kept.max_cost)
         so_far = replace(tally(done), games=len(todo) + len(done))
         on_progress(so_far, None)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from langgraph.store.base import BaseStore, Op, Result, TTLConfig
 
 from harbor.memory._store.backend import open_collections, plain_errors
+from harbor.memory._store.callers import Gathering, Job
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding
-from harbor.memory._store.gathering import Gathering, Job
 from harbor.memory._store.index import Index
 from harbor.memory._store.kept import Shelf
 from harbor.memory._store.matching import Namespace

@@ -13,9 +13,9 @@ from langgraph.store.base import GetOp, Item, ListNamespacesOp, Op, PutOp, Searc
 
 from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.backend import Collections, plain_errors
+from harbor.memory._store.callers import Job
 from harbor.memory._store.collection import CollectionStore, Stored
 from harbor.memory._store.embedding import Vectors
-from harbor.memory._store.gathering import Job
 from harbor.memory._store.index import Index
 from harbor.memory._store.kept import Query, Scored, Shelf
 from harbor.memory._store.matching import Namespace, has, named_by

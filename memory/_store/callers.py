@@ -39,7 +39,7 @@ class Job:
     queries: dict[int, Vectors] = field(default_factory=dict)
     results: list[Any] = field(default_factory=list)
     leans_on: set[Namespace] = field(default_factory=set)
-    error: Exception | None = None
+    error: BaseException | None = None
 
     def has_failed(self) -> bool:
         """Say whether it can't be done."""
@@ -140,7 +140,7 @@ class Gathering:
                 end(done)
                 for job in done:
                     del left[job]
-        except Exception as error:
+        except BaseException as error:  # whatever it is, nobody may wait for ever
             for job in left:
                 job.error = job.error or error
         finally:
