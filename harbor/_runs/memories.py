@@ -41,8 +41,9 @@ async def memories(
                 mine = await asyncio.to_thread(open_store, config.memory, folder.path / MEMORY if folder else None)
                 store: BaseStore = await stack.enter_async_context(mine)
             else:
-                store = await asyncio.to_thread(_borrow, config.memory)
-                stack.push_async_callback(asyncio.to_thread, _give_back, config.memory)
+                opening = asyncio.ensure_future(asyncio.to_thread(_borrow, config.memory))
+                stack.push_async_callback(_give_back, opening)
+                store = (await asyncio.shield(opening)).store
         except MemoryStoreError as error:
             if config.memory.on_error == "stop":
                 raise
@@ -54,6 +55,7 @@ async def memories(
 class _Lent:
     """A store that runs of this process use, and how many: a folder can be opened once."""
 
+    key: tuple[str, str]
     store: ChromaStore
     users: int = 0
 
@@ -62,29 +64,30 @@ _LENT: dict[tuple[str, str], _Lent] = {}
 _ONE_AT_A_TIME = Lock()
 
 
-def _borrow(settings: MemorySettings) -> ChromaStore:
+def _borrow(settings: MemorySettings) -> _Lent:
     """Open the store that settings name, once for all runs of this process."""
+    where = str(settings.store)
+    key = where if is_url(where) else str(Path(where).resolve()), settings.embedding
     with _ONE_AT_A_TIME:
-        key = _key(settings)
-        if key not in _LENT:
-            _LENT[key] = _Lent(open_store(settings, None))
-        _LENT[key].users += 1
-        return _LENT[key].store
+        lent = _LENT.get(key) or _Lent(key, open_store(settings, None))
+        lent.users += 1
+        _LENT[key] = lent
+        return lent
 
 
-def _give_back(settings: MemorySettings) -> None:
-    """Close a store that was borrowed, once nobody uses it."""
+async def _give_back(opening: asyncio.Future[_Lent]) -> None:
+    """Close a store that was borrowed, once nobody uses it; who was cancelled meanwhile waits until it is open."""
+    await asyncio.wait([opening])
+    if not opening.cancelled() and opening.exception() is None:
+        await asyncio.to_thread(_let_go, opening.result())
+
+
+def _let_go(lent: _Lent) -> None:
     with _ONE_AT_A_TIME:
-        lent = _LENT[_key(settings)]
         lent.users -= 1
         if not lent.users:
-            del _LENT[_key(settings)]
+            del _LENT[lent.key]
             lent.store.close()
-
-
-def _key(settings: MemorySettings) -> tuple[str, str]:
-    where = str(settings.store)
-    return where if is_url(where) else str(Path(where).resolve()), settings.embedding
 
 
 class Unavailable(BaseStore):

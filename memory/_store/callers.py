@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakSet
 
 from langgraph.store.base import Op, PutOp, Result
 
@@ -39,7 +39,7 @@ class Job:
     queries: dict[int, Vectors] = field(default_factory=dict)
     results: list[Any] = field(default_factory=list)
     leans_on: set[Namespace] = field(default_factory=set)
-    error: BaseException | None = None
+    error: Exception | None = None
 
     def has_failed(self) -> bool:
         """Say whether it can't be done."""
@@ -53,6 +53,13 @@ class Job:
             self.waiter.set_exception(self.error)
         else:
             self.waiter.set_result(self.results)
+
+
+def as_error(error: BaseException) -> Exception:
+    """Return an error that anybody can be told; what ends a task, a loop or a program was not meant for theirs."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return MemoryStoreError(f"{type(error).__name__}: {error}")
 
 
 def end(jobs: Iterable[Job]) -> None:
@@ -76,7 +83,7 @@ def _end_some(loop: asyncio.AbstractEventLoop, jobs: Sequence[Job]) -> None:
         loop.call_soon(_end_some, loop, rest)
 
 
-class Gathering:
+class Callers:
     """One thread, as Chroma needs one writer; what is asked while it works, or in one tick of a loop, goes together.
 
     `do` does jobs, in order, and yields those that are done.
@@ -86,50 +93,49 @@ class Gathering:
         self._place, self._do = place, do
         self._worker = ThreadPoolExecutor(1, "memory")
         self._pending: deque[Job] = deque()
-        self._ticks: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Job]] = WeakKeyDictionary()
+        self._ticking: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+        self._is_closed = False
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do something else in the thread."""
-        return self._submit(work).result()
+        """Do something else in the thread, after what was asked before."""
+        self._check_open()
+        self._worker.submit(self._go_on)
+        return self._worker.submit(work).result()
 
     def batch(self, ops: Sequence[Op]) -> list[Result]:
         """Do operations, and wait for their results."""
+        self._check_open()
         waiter: Future[list[Result]] = Future()
-        self._add([Job(ops, waiter)])
+        self._pending.append(Job(ops, waiter))
+        self._worker.submit(self._go_on)
         return waiter.result()
 
     async def abatch(self, ops: Sequence[Op]) -> list[Result]:
         """Do operations with all others of this tick of the event loop; a caller that is cancelled leaves alone."""
+        self._check_open()
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[list[Result]] = loop.create_future()
-        if loop not in self._ticks:
-            self._ticks[loop] = []
+        self._pending.append(Job(ops, waiter, loop))
+        if loop not in self._ticking:
+            self._ticking.add(loop)
             loop.call_soon(self._tick, loop)
-        self._ticks[loop].append(Job(ops, waiter, loop))
         return await waiter
 
     def close(self) -> None:
         """Finish pending work."""
-        self._worker.shutdown()
+        if not self._is_closed:
+            self._is_closed = True
+            self._worker.submit(self._go_on)
+            self._worker.shutdown()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise MemoryStoreError(f"{self._place} is closed; open it again")
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        jobs = self._ticks.pop(loop)
-        try:
-            self._add(jobs)
-        except MemoryStoreError as error:
-            for job in jobs:
-                job.error = error
-                job.end()
-
-    def _add(self, jobs: Sequence[Job]) -> None:
-        self._pending += jobs
-        self._submit(self._go_on)
-
-    def _submit(self, work: Callable[[], T]) -> Future[T]:
-        try:
-            return self._worker.submit(work)
-        except RuntimeError:
-            raise MemoryStoreError(f"{self._place} is closed; open it again") from None
+        self._ticking.discard(loop)
+        if not self._is_closed:
+            self._worker.submit(self._go_on)
 
     def _go_on(self) -> None:
         """Do all jobs that are pending."""
@@ -142,6 +148,6 @@ class Gathering:
                     del left[job]
         except BaseException as error:  # whatever it is, nobody may wait for ever
             for job in left:
-                job.error = job.error or error
+                job.error = job.error or as_error(error)
         finally:
             end(left)

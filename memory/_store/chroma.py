@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from langgraph.store.base import BaseStore, Op, Result, TTLConfig
 
 from harbor.memory._store.backend import open_collections, plain_errors
-from harbor.memory._store.callers import Gathering, Job
+from harbor.memory._store.callers import Callers, Job
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding
 from harbor.memory._store.index import Index
@@ -72,7 +72,7 @@ class ChromaStore(BaseStore):
         self._collections, self.embedding = open_collections(where, wanted, trusted, trust)
         self._index = Index(self.embedding, tuple(fields))
         self._shelf = Shelf()
-        self._gathering = Gathering(self.place, self._do)
+        self._callers = Callers(self.place, self._do)
         with ExitStack() as stack:
             stack.push(self._collections.closing)  # closed only if the repair fails
             self._run(self._repair)
@@ -80,14 +80,14 @@ class ChromaStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations as one batch and return their results in order."""
-        return self._gathering.batch(list(ops))
+        return self._callers.batch(list(ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do operations as one batch without blocking the event loop; return their results in order.
 
         All that is asked in one tick of the loop goes to Chroma together.
         """
-        return await self._gathering.abatch(list(ops))
+        return await self._callers.abatch(list(ops))
 
     def sweep_ttl(self) -> int:
         """Delete expired memories and return how many they were; `ttl` can set an interval for this."""
@@ -103,7 +103,7 @@ class ChromaStore(BaseStore):
 
     def close(self) -> None:
         """Finish pending work and release files, connections and the folder; closing twice is no error."""
-        self._gathering.close()
+        self._callers.close()
         with plain_errors(self.place):
             self._collections.closing.close()
 
@@ -121,7 +121,7 @@ class ChromaStore(BaseStore):
 
     def _run(self, work: Callable[[], T]) -> T:
         with plain_errors(self.place):
-            return self._gathering.run(work)
+            return self._callers.run(work)
 
     def _do(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
         with plain_errors(self.place):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,7 +127,12 @@ class CollectionStore:
         return found
 
     def _exactly(self, queries: Sequence[Query]) -> list[list[Scored]]:
-        return self._read(one for one in self.all() if any(query.fits(one) for query in queries)).nearest(queries)
+        found: list[list[Scored]] = [[] for _ in queries]
+        fitting = (one for one in self.all() if any(query.fits(one) for query in queries))
+        while page := list(islice(fitting, WITH_VECTORS)):
+            for every, best in zip(found, self._read(page).nearest(queries), strict=True):
+                every += best
+        return found
 
     def _read(self, records: Iterable[Record]) -> Kept:
         """Read the vectors of these memories."""
@@ -137,7 +143,7 @@ class CollectionStore:
             page = self.rows.get(ids=names[start : start + WITH_VECTORS], include=["embeddings"])
             vectors |= zip(page["ids"], np.asarray(page["embeddings"], np.float32), strict=True)
         for record in every:
-            own = [vectors[name] for name in record.ids()[: record.vectors]]
+            own = [vectors[name] for name in record.ids()[: record.vectors] if name in vectors]  # others may delete
             kept.put(record, np.stack(own) if own else NO_ROW)
         return kept
 
@@ -147,6 +153,8 @@ class CollectionStore:
             self._before[key] = now
         if stored is None:
             self._deleted.add(key)
+        elif self.staged.get(key, stored) is None:
+            del self.staged[key]  # it begins anew, as the last one
         self.staged[key] = stored
         if self.kept is not None:
             self.kept.put(*stored) if stored else self.kept.drop(key)
@@ -165,8 +173,7 @@ class CollectionStore:
         except BaseException:
             self.abandon()
             raise
-        if self.kept is None:
-            self.fetched |= {key: one and one[0] for key, one in staged.items()}
+        self.fetched |= {key: one and one[0] for key, one in staged.items()}
 
     def abandon(self) -> None:
         """Stage nothing any longer, and read anew what is there."""
@@ -180,6 +187,7 @@ class CollectionStore:
         for record, vectors in stored:
             self.stage(record.key, (record, vectors))
         self.commit(len(stored))
+        self.fetched.clear()
 
     def prolong(self, records: Sequence[Record]) -> None:
         """Write when memories expire; nothing may be staged."""

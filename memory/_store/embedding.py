@@ -21,6 +21,7 @@ Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
 
 HASHING_DIMENSION = 384
+TEXTS_AT_ONCE = 1_000
 WORD = re.compile(r"\w+")
 
 
@@ -53,7 +54,8 @@ class Embedding:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         try:
-            made = np.asarray(embed(texts), dtype=np.float32)
+            pieces = (texts[start : start + TEXTS_AT_ONCE] for start in range(0, len(texts), TEXTS_AT_ONCE))
+            made = np.concatenate([np.asarray(embed(piece), dtype=np.float32) for piece in pieces])
         except Exception as error:
             raise MemoryStoreError(f"the embedding {self.name!r} failed: {error}") from error
         if made.shape != (len(texts), self.dimension) or not np.isfinite(made).all():

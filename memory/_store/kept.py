@@ -86,7 +86,7 @@ class Kept:
 
 
 def _size(record: Record, vectors: Vectors) -> int:
-    return OF_A_RECORD + len(record.value) + int(vectors.nbytes)
+    return OF_A_RECORD + len(record.value) + 2 * int(vectors.nbytes)  # also in the table of all
 
 
 def _ordered(keys: Sequence[str], table: Vectors, vector: Vectors) -> Iterator[tuple[str, float]]:

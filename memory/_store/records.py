@@ -110,12 +110,26 @@ def json_text(op: PutOp) -> str:
     return text
 
 
+_NUMBERS = {"limit": int, "offset": int, "max_depth": int | None, "ttl": int | float | None}
+
+
 def check_op(op: Op) -> None:
-    """Refuse an operation with an invalid namespace, key or filter."""
+    """Refuse an operation that could not be done: an invalid namespace, key, query, number, index or filter."""
+    for name, kind in _NUMBERS.items():
+        given = getattr(op, name, None if name in ("max_depth", "ttl") else 0)
+        if not isinstance(given, kind) or (name != "ttl" and given is not None and given < 0):
+            raise MemoryStoreError(f"{name} is {given!r} in {type(op).__name__}; give a number of them")
+    place = op.namespace_prefix if isinstance(op, SearchOp) else getattr(op, "namespace", ())
+    if not isinstance(place, tuple):
+        raise MemoryStoreError(f"the namespace {place!r} is no tuple; give a tuple of labels")
     validate_op_namespace(op)
     if isinstance(op, GetOp | PutOp):
         check_key(op.namespace, op.key)
+    if isinstance(op, PutOp) and op.index and not all(isinstance(one, str) for one in op.index):
+        raise MemoryStoreError(f"the index {op.index!r} of {op.key!r} names no paths; give a list of texts, or False")
     if isinstance(op, SearchOp):
+        if not isinstance(op.query, str | None):
+            raise MemoryStoreError(f"the query {op.query!r} is no text; give one")
         for field, wanted in (op.filter or {}).items():
             if field.startswith("$"):
                 raise MemoryStoreError(f"the filter {op.filter!r} has {field!r} for a field; name a field")

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import islice
 
+from httpx import TransportError
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, Op, PutOp, SearchOp
 
-from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.backend import Collections, plain_errors
-from harbor.memory._store.callers import Job
+from harbor.memory._store.callers import Job, as_error
 from harbor.memory._store.collection import CollectionStore, Stored
 from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.index import Index
@@ -23,6 +23,7 @@ from harbor.memory._store.records import Record, check_op, json_text
 
 Read = tuple[Job, int, SearchOp | ListNamespacesOp]  # with the place of its result
 Found = Sequence[tuple[float | None, Record]]
+Made = tuple[CollectionStore, str, Stored | None]  # where it goes, its key, what is stored (None: it is deleted)
 
 
 @dataclass(slots=True)
@@ -31,6 +32,9 @@ class Together:
 
     A search waits until something is put where it looks, or to the end, so that all searches of a namespace go to
     Chroma as one.
+
+    `used` are the namespaces that were, `broken` those where something could not be written, and why; `longer` has the
+    memories that were read and so live longer.
     """
 
     place: str
@@ -41,26 +45,34 @@ class Together:
     at_once: int
     waiting: dict[Namespace, list[Read]] = field(default_factory=lambda: defaultdict(list))
     used: dict[Namespace, CollectionStore] = field(default_factory=dict)
+    broken: dict[Namespace, Exception] = field(default_factory=dict)
+    longer: dict[Namespace, dict[str, Record]] = field(default_factory=lambda: defaultdict(dict))
     is_fresh: bool = False
 
     def do(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
         """Do jobs, in order, and yield those that are done: a read sees what the jobs before its own have put."""
-        for job in jobs:
-            with self._failing([job]):
-                _check(job)
-        self._embed([job for job in jobs if not job.has_failed()])
-        with self._failing(jobs):
+        try:
+            for job in jobs:
+                with self._failing([job]):
+                    _check(job)
+            self._embed([job for job in jobs if not job.has_failed()])
             self._fetch([job for job in jobs if not job.has_failed()])
-        for job in jobs:
-            with self._failing([job]):
-                self._do(job)
-        self._answer([*self.waiting])
-        yield [job for job in jobs if not job.leans_on]
-        self._commit(jobs)
-        yield [job for job in jobs if job.leans_on]
-        for one in self.used.values():
-            one.fetched.clear()
-        self.shelf.use([*self.used.values()])
+            for job in jobs:
+                with self._failing([job]):
+                    self._do(job)
+            self._answer([*self.waiting])
+            yield [job for job in jobs if not job.leans_on]
+            self._save_all()
+            for job in (one for one in jobs if one.leans_on):
+                broken = (self.broken[namespace] for namespace in job.leans_on if namespace in self.broken)
+                job.error = job.error or next(broken, None)
+            yield [job for job in jobs if job.leans_on]
+        finally:
+            for one in self.used.values():
+                if one.staged:
+                    one.abandon()
+                one.fetched.clear()
+            self.shelf.use([*self.used.values()])
 
     @contextmanager
     def _failing(self, jobs: Sequence[Job]) -> Iterator[None]:
@@ -68,9 +80,9 @@ class Together:
         try:
             with plain_errors(self.place):
                 yield
-        except Exception as error:
+        except BaseException as error:
             for job in jobs:
-                job.error = job.error or error
+                job.error = job.error or as_error(error)
 
     # ---------------------------------------------------------------- before the first is done
 
@@ -78,7 +90,7 @@ class Together:
         """Embed all texts in one call; if one of many can't be, those of each job by themselves."""
         try:
             self._embed_at_once(jobs)
-        except MemoryStoreError:
+        except BaseException:
             for job in jobs:
                 with self._failing([job]):
                     self._embed_at_once([job])
@@ -95,12 +107,15 @@ class Together:
 
     def _fetch(self, jobs: Sequence[Job]) -> None:
         """Read at once what single memories will be read of each namespace, before they are put too."""
-        keys: dict[Namespace, dict[str, None]] = defaultdict(dict)
-        for op in (op for job in jobs for op in job.ops if isinstance(op, GetOp | PutOp)):
-            keys[op.namespace][op.key] = None
-        for namespace, own in keys.items():
-            if collection := self._at(namespace):
-                collection.fetch(own)
+        asking: dict[Namespace, list[tuple[Job, str]]] = defaultdict(list)
+        for job in jobs:
+            for op in job.ops:
+                if isinstance(op, GetOp | PutOp):
+                    asking[op.namespace].append((job, op.key))
+        for namespace, own in asking.items():
+            with self._failing([job for job, _ in own]):
+                if collection := self._at(namespace):
+                    collection.fetch(dict.fromkeys(key for _, key in own))
 
     def _at(self, namespace: Namespace) -> CollectionStore | None:
         if namespace not in self.collections.known:
@@ -126,48 +141,57 @@ class Together:
                 job.results[place] = self._get(job, op)
             elif isinstance(op, SearchOp | ListNamespacesOp):
                 self.waiting[op.namespace_prefix if isinstance(op, SearchOp) else ()].append((job, place, op))
-        vectors = iter(job.vectors)
-        for op, value in job.puts.values():
-            self._answer([op.namespace[:depth] for depth in range(len(op.namespace) + 1)])
-            if job.has_failed():  # a read of its own failed
-                return
-            self._put(job, op, value, next(vectors) if op.value is not None else None)
+        if job.puts:  # what it reads was there before, and a read that fails leaves nothing half done
+            self._answer([op.namespace_prefix if isinstance(op, SearchOp) else () for op in job.ops if _waits(op)])
+        if not job.has_failed():
+            vectors = iter(job.vectors)
+            values = [(op, value, next(vectors) if op.value is not None else None) for op, value in job.puts.values()]
+            made = [self._made(*one) for one in values]
+            for collection, key, stored in filter(None, made):
+                self._put(job, collection, key, stored)
 
     def _get(self, job: Job, op: GetOp) -> Item | None:
         collection = self._at(op.namespace)
         if collection is None:
             return None
-        if op.key in collection.staged:
+        if op.key in collection.staged or op.namespace in self.broken:
             job.leans_on.add(op.namespace)
         record = collection.get(op.key)
         if record is None or not record.alive(self.clock()):
             return None
-        self._prolong([record] if op.refresh_ttl else [])
+        self._prolong(job, [record] if op.refresh_ttl else [])
         return record.item()
 
-    def _put(self, job: Job, op: PutOp, value: str, vectors: Vectors | None) -> None:
+    def _made(
+        self, op: PutOp, value: str, vectors: Vectors | None
+    ) -> tuple[CollectionStore, str, Stored | None] | None:
+        """Make what is to be stored, and where; None: there is nothing to delete."""
         collection = self._at(op.namespace)
         if vectors is None:
-            if collection is None:
-                return
-            stored: Stored | None = None
-        else:
-            self.used[op.namespace] = collection = collection or self.collections.made(op.namespace)
-            old, now = collection.get(op.key), self.clock()
-            record = Record(
-                op.namespace,
-                op.key,
-                value,
-                created=old.created if old and old.alive(now) else now,
-                updated=now,
-                vectors=len(vectors),
-                ttl_minutes=op.ttl,
-                expires=now + 60 * op.ttl if op.ttl is not None else None,
-                paths=self.index.paths(op),
-            )
-            stored = record, vectors
-        job.leans_on.add(op.namespace)
-        collection.stage(op.key, stored)
+            return (collection, op.key, None) if collection else None
+        self.used[op.namespace] = collection = collection or self.collections.made(op.namespace)
+        if op.namespace in self.broken:
+            raise self.broken[op.namespace]
+        old, now = collection.get(op.key), self.clock()
+        record = Record(
+            op.namespace,
+            op.key,
+            value,
+            created=old.created if old and old.alive(now) else now,
+            updated=now,
+            vectors=len(vectors),
+            ttl_minutes=op.ttl,
+            expires=now + 60 * op.ttl if op.ttl is not None else None,
+            paths=self.index.paths(op),
+        )
+        return collection, op.key, (record, vectors)
+
+    def _put(self, job: Job, collection: CollectionStore, key: str, stored: Stored | None) -> None:
+        namespace = collection.namespace
+        self._answer([namespace[:depth] for depth in range(len(namespace) + 1)])
+        job.leans_on.add(namespace)
+        self.longer[namespace].pop(key, None)
+        collection.stage(key, stored)
 
     def _answer(self, prefixes: Iterable[Namespace]) -> None:
         """Answer the reads that wait for what has these prefixes."""
@@ -182,29 +206,31 @@ class Together:
         meant = [(job, place, op) for job, place, op in reads if isinstance(op, SearchOp) and op.query]
         for one in collections:
             self.used[one.namespace] = one
-            if one.staged and one.kept is None:
-                one.commit(self.at_once)
+            if one.kept is None:
+                self._save(one)
             if meant and not self.collections.shared:
                 one.keep()
                 self.shelf.use([one])
-        unsaved = {one.namespace for one in collections if one.staged}
+        unsaved = {one.namespace for one in collections if one.staged or one.namespace in self.broken}
         by_meaning = iter(self._by_meaning(collections, meant))
         for job, place, op in reads:
             job.leans_on |= unsaved
-            if isinstance(op, ListNamespacesOp):
-                job.results[place] = self._namespaces(collections, op)
-                continue
-            end = op.offset + op.limit
-            fitting = ((None, one) for every in collections for one in every.all() if self._fits(op)(one))
-            found: Found = next(by_meaning) if op.query else list(islice(fitting, end))
-            page = found[op.offset : end]
-            self._prolong([record for _, record in page] if op.refresh_ttl else [])
-            job.results[place] = [record.found(score) for score, record in page]
+            with self._failing([job]):
+                if isinstance(op, ListNamespacesOp):
+                    job.results[place] = self._namespaces(collections, op)
+                    continue
+                end = op.offset + op.limit
+                fits = self._fits(job, op)
+                fitting = ((None, one) for every in collections for one in every.all() if fits(one))
+                found: Found = next(by_meaning) if op.query else list(islice(fitting, end))
+                page = found[op.offset : end]
+                self._prolong(job, [record for _, record in page] if op.refresh_ttl else [])
+                job.results[place] = [record.found(score) for score, record in page]
 
     def _by_meaning(self, collections: Sequence[CollectionStore], reads: Sequence[Read]) -> Iterator[list[Scored]]:
         """Rank the memories of these namespaces for each search; what has no vector is like nothing."""
         queries = [
-            Query(job.queries[place], op.offset + op.limit, self._fits(op), bool(op.filter))
+            Query(job.queries[place], op.offset + op.limit, self._fits(job, op), bool(op.filter))
             for job, place, op in reads
             if isinstance(op, SearchOp)
         ]
@@ -216,9 +242,18 @@ class Together:
         for query in queries:
             yield nlargest(query.wanted, found[id(query)], key=lambda scored: scored[0])
 
-    def _fits(self, op: SearchOp) -> Callable[[Record], bool]:
+    def _fits(self, job: Job, op: SearchOp) -> Callable[[Record], bool]:
+        """Say which memories fit a search; a filter that can't be compared fails its own job alone."""
         now, wanted = self.clock(), op.filter or {}
-        return lambda record: record.alive(now) and (not wanted or has(record.content(), wanted))
+
+        def fits(record: Record) -> bool:
+            try:
+                return record.alive(now) and (not wanted or has(record.content(), wanted))
+            except Exception as error:
+                job.error = job.error or error
+                return False
+
+        return fits
 
     def _namespaces(self, collections: Sequence[CollectionStore], op: ListNamespacesOp) -> list[Namespace]:
         now, conditions = self.clock(), op.match_conditions or ()
@@ -226,35 +261,38 @@ class Together:
         filled = {one.namespace[: op.max_depth] for one in named if any(record.alive(now) for record in one.all())}
         return sorted(filled)[op.offset : op.offset + op.limit]
 
-    def _prolong(self, records: Iterable[Record]) -> None:
-        grouped: dict[Namespace, list[Record]] = defaultdict(list)
+    def _prolong(self, job: Job, records: Iterable[Record]) -> None:
         for record in records:
             if record.ttl_minutes is not None:
-                grouped[record.namespace].append(replace(record, expires=self.clock() + 60 * record.ttl_minutes))
-        for namespace, own in grouped.items():
-            collection = self.collections.known[namespace]
-            collection.commit(self.at_once)
-            collection.prolong(own)
+                longer = replace(record, expires=self.clock() + 60 * record.ttl_minutes)
+                self.longer[record.namespace][record.key] = longer
+                job.leans_on.add(record.namespace)
 
     # ---------------------------------------------------------------- at the end
 
-    def _commit(self, jobs: Sequence[Job]) -> None:
-        """Write what is staged; after a failure nothing more, as a server that is gone takes long to say so."""
-        error: Exception | None = None
-        unsaved = set[Namespace]()
-        for one in (each for each in self.used.values() if each.staged):
-            try:
-                if error is None:
+    def _save(self, one: CollectionStore) -> None:
+        """Write what is staged; what can't be written is nobody's any longer."""
+        try:
+            with plain_errors(self.place):
+                if one.staged:
+                    one.commit(self.at_once)
+        except BaseException as error:
+            self.broken[one.namespace] = as_error(error)
+
+    def _save_all(self) -> None:
+        """Write what is staged and what lives longer; a server that is gone is not asked again, as that takes long."""
+        for one in self.used.values():
+            gone = [error for error in self.broken.values() if isinstance(error.__cause__, TransportError)]
+            if gone and one.staged:
+                self.broken[one.namespace] = gone[0]
+                continue
+            self._save(one)
+            if (longer := self.longer[one.namespace]) and one.namespace not in self.broken:
+                try:
                     with plain_errors(self.place):
-                        one.commit(self.at_once)
-            except Exception as failure:
-                error = failure
-            if error is not None:
-                one.abandon()
-                unsaved.add(one.namespace)
-        for job in jobs:
-            if not unsaved.isdisjoint(job.leans_on):
-                job.error = job.error or error
+                        one.prolong([*longer.values()])
+                except BaseException as error:
+                    self.broken[one.namespace] = as_error(error)
 
 
 def _check(job: Job) -> None:
@@ -263,6 +301,10 @@ def _check(job: Job) -> None:
         check_op(op)
     puts = [op for op in job.ops if isinstance(op, PutOp)]
     job.puts = {(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in puts}
+
+
+def _waits(op: Op) -> bool:
+    return isinstance(op, SearchOp | ListNamespacesOp)
 
 
 def _query_of(op: Op) -> str:
