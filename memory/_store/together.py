@@ -6,20 +6,20 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from heapq import nlargest
 from itertools import islice
 
 from httpx import TransportError
-from langgraph.store.base import GetOp, Item, ListNamespacesOp, Op, PutOp, SearchOp
+from langgraph.store.base import GetOp, Item, ListNamespacesOp, PutOp, SearchOp
 
 from harbor.memory._store.backend import Collections, plain_errors
 from harbor.memory._store.callers import Job, as_error
 from harbor.memory._store.collection import CollectionStore, Stored
 from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.index import Index
-from harbor.memory._store.kept import Query, Scored, Shelf
-from harbor.memory._store.matching import Namespace, has, named_by
+from harbor.memory._store.kept import Query, Shelf
+from harbor.memory._store.matching import Namespace
 from harbor.memory._store.records import Record, check_op, json_text
+from harbor.memory._store.searches import filled, fitting, nearest
 
 Read = tuple[Job, int, SearchOp | ListNamespacesOp]  # with the place of its result
 Found = Sequence[tuple[float | None, Record]]
@@ -96,7 +96,8 @@ class Together:
                     self._embed_at_once([job])
 
     def _embed_at_once(self, jobs: Sequence[Job]) -> None:
-        asked = [(job, place, text) for job in jobs for place, op in enumerate(job.ops) if (text := _query_of(op))]
+        searches = ((job, place, op) for job in jobs for place, op in enumerate(job.ops) if isinstance(op, SearchOp))
+        asked = [(job, place, op.query) for job, place, op in searches if op.query]
         kept = {job: [op for op, _ in job.puts.values() if op.value is not None] for job in jobs}
         vectors = iter(self.index.vectors([op for own in kept.values() for op in own]))
         queries = iter(self.index.queries([text for _, _, text in asked]))
@@ -136,13 +137,15 @@ class Together:
         if job.has_failed():
             return
         job.results = [None] * len(job.ops)
+        looks = list[Namespace]()
         for place, op in enumerate(job.ops):
             if isinstance(op, GetOp):
                 job.results[place] = self._get(job, op)
             elif isinstance(op, SearchOp | ListNamespacesOp):
-                self.waiting[op.namespace_prefix if isinstance(op, SearchOp) else ()].append((job, place, op))
+                looks.append(op.namespace_prefix if isinstance(op, SearchOp) else ())
+                self.waiting[looks[-1]].append((job, place, op))
         if job.puts:  # what it reads was there before, and a read that fails leaves nothing half done
-            self._answer([op.namespace_prefix if isinstance(op, SearchOp) else () for op in job.ops if _waits(op)])
+            self._answer(looks)
         if not job.has_failed():
             vectors = iter(job.vectors)
             values = [(op, value, next(vectors) if op.value is not None else None) for op, value in job.puts.values()]
@@ -212,54 +215,24 @@ class Together:
                 one.keep()
                 self.shelf.use([one])
         unsaved = {one.namespace for one in collections if one.staged or one.namespace in self.broken}
-        by_meaning = iter(self._by_meaning(collections, meant))
+        now = self.clock()
+        queries = [
+            Query(job.queries[place], op.offset + op.limit, fitting(job, op, now), bool(op.filter))
+            for job, place, op in meant
+        ]
+        by_meaning = iter(nearest(collections, queries))
         for job, place, op in reads:
             job.leans_on |= unsaved
             with self._failing([job]):
                 if isinstance(op, ListNamespacesOp):
-                    job.results[place] = self._namespaces(collections, op)
+                    job.results[place] = filled(collections, op, now)
                     continue
-                end = op.offset + op.limit
-                fits = self._fits(job, op)
-                fitting = ((None, one) for every in collections for one in every.all() if fits(one))
-                found: Found = next(by_meaning) if op.query else list(islice(fitting, end))
+                end, fits = op.offset + op.limit, fitting(job, op, now)
+                every = ((None, one) for collection in collections for one in collection.all() if fits(one))
+                found: Found = next(by_meaning) if op.query else list(islice(every, end))
                 page = found[op.offset : end]
                 self._prolong(job, [record for _, record in page] if op.refresh_ttl else [])
                 job.results[place] = [record.found(score) for score, record in page]
-
-    def _by_meaning(self, collections: Sequence[CollectionStore], reads: Sequence[Read]) -> Iterator[list[Scored]]:
-        """Rank the memories of these namespaces for each search; what has no vector is like nothing."""
-        queries = [
-            Query(job.queries[place], op.offset + op.limit, self._fits(job, op), bool(op.filter))
-            for job, place, op in reads
-            if isinstance(op, SearchOp)
-        ]
-        told = [query for query in queries if query.vector.any() and query.wanted]
-        found: dict[int, list[Scored]] = defaultdict(list)
-        for one in collections if told else ():
-            for query, scored in zip(told, one.nearest(told), strict=True):
-                found[id(query)] += scored
-        for query in queries:
-            yield nlargest(query.wanted, found[id(query)], key=lambda scored: scored[0])
-
-    def _fits(self, job: Job, op: SearchOp) -> Callable[[Record], bool]:
-        """Say which memories fit a search; a filter that can't be compared fails its own job alone."""
-        now, wanted = self.clock(), op.filter or {}
-
-        def fits(record: Record) -> bool:
-            try:
-                return record.alive(now) and (not wanted or has(record.content(), wanted))
-            except Exception as error:
-                job.error = job.error or error
-                return False
-
-        return fits
-
-    def _namespaces(self, collections: Sequence[CollectionStore], op: ListNamespacesOp) -> list[Namespace]:
-        now, conditions = self.clock(), op.match_conditions or ()
-        named = [one for one in collections if all(named_by(condition, one.namespace) for condition in conditions)]
-        filled = {one.namespace[: op.max_depth] for one in named if any(record.alive(now) for record in one.all())}
-        return sorted(filled)[op.offset : op.offset + op.limit]
 
     def _prolong(self, job: Job, records: Iterable[Record]) -> None:
         for record in records:
@@ -271,28 +244,24 @@ class Together:
     # ---------------------------------------------------------------- at the end
 
     def _save(self, one: CollectionStore) -> None:
-        """Write what is staged; what can't be written is nobody's any longer."""
+        """Write what is staged, and what lives longer; what can't be written is nobody's any longer."""
         try:
             with plain_errors(self.place):
                 if one.staged:
                     one.commit(self.at_once)
+                if longer := self.longer.pop(one.namespace, None):
+                    one.prolong([*longer.values()])
         except BaseException as error:
             self.broken[one.namespace] = as_error(error)
 
     def _save_all(self) -> None:
-        """Write what is staged and what lives longer; a server that is gone is not asked again, as that takes long."""
+        """Save all; a server that is gone is not asked again, as that takes long."""
         for one in self.used.values():
             gone = [error for error in self.broken.values() if isinstance(error.__cause__, TransportError)]
             if gone and one.staged:
                 self.broken[one.namespace] = gone[0]
-                continue
-            self._save(one)
-            if (longer := self.longer[one.namespace]) and one.namespace not in self.broken:
-                try:
-                    with plain_errors(self.place):
-                        one.prolong([*longer.values()])
-                except BaseException as error:
-                    self.broken[one.namespace] = as_error(error)
+            else:
+                self._save(one)
 
 
 def _check(job: Job) -> None:
@@ -301,11 +270,3 @@ def _check(job: Job) -> None:
         check_op(op)
     puts = [op for op in job.ops if isinstance(op, PutOp)]
     job.puts = {(op.namespace, op.key): (op, json_text(op) if op.value is not None else "") for op in puts}
-
-
-def _waits(op: Op) -> bool:
-    return isinstance(op, SearchOp | ListNamespacesOp)
-
-
-def _query_of(op: Op) -> str:
-    return (op.query or "") if isinstance(op, SearchOp) else ""

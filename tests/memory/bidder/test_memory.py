@@ -16,6 +16,7 @@ from harbor._core.log import of_type
 from harbor._core.log_lines import encode
 from harbor._core.thoughts import Learned, Recalled, Remembered
 from harbor._games.english.events import ItemSold
+from harbor._runs.memories import _LENT
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._nodes.learn import LEARN
 from harbor.graphs._wiring.bidder import GraphBidder
@@ -354,6 +355,22 @@ def test_runs_at_the_same_time_share_a_folder_and_the_last_one_lets_it_go(tmp_pa
 
     assert all(of_type(one.log, Remembered) for one in asyncio.run(both()))
     assert len({json.loads(line)["value"]["auction"] for line in exported(tmp_path / "memory")}) == 3
+
+
+def test_a_run_that_is_cancelled_while_its_store_opens_lets_it_go_whatever_folder_is_current(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    async def cancelled():
+        running = asyncio.create_task(sale("memory", memory="full").arun(models={"mine": SimulatedChat()}))
+        while not _LENT and not running.done():
+            await asyncio.sleep(0)
+        running.cancel()
+        monkeypatch.chdir("/")
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(cancelled())
+    assert not _LENT
+    ChromaStore(tmp_path / "memory").close()
 
 
 def test_carry_over_shares_with_the_same_bidder_only(tmp_path):

@@ -6,9 +6,10 @@ import asyncio
 from collections import Counter
 from random import Random
 
+import numpy as np
 import pytest
 from chromadb import Collection
-from langgraph.store.base import GetOp, PutOp, SearchOp
+from langgraph.store.base import GetOp, ListNamespacesOp, PutOp, SearchOp
 
 from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.chroma import PUTS_BESIDE_A_LOOP, ChromaStore
@@ -173,6 +174,103 @@ async def test_what_could_not_be_written_fails_who_put_it_and_who_saw_it_and_nob
         assert [item.key for item in await store.asearch(())] == ["a"]
         await store.aput(HERE, "b", {"n": 3})
         assert (await store.aget(HERE, "b")).value == {"n": 3}
+
+
+@pytest.mark.parametrize("most", [0, 2_000])
+async def test_what_could_not_be_written_before_a_read_is_never_told_to_be(most, monkeypatch):
+    monkeypatch.setattr("harbor.memory._store.collection.KEPT_ROWS", most)
+    monkeypatch.setattr("harbor.memory._store.kept.KEPT_ROWS", most)
+
+    def full(self, **rows):
+        raise OSError(28, "No space left on device")
+
+    async with ChromaStore(fields=["text"]) as store:
+        await store.abatch([PutOp(HERE, str(n), {"n": n}, ttl=60) for n in range(3)])
+        monkeypatch.setattr(Collection, "upsert", full)
+        asked = [store.aput(HERE, "new", {"n": 9}), store.asearch(HERE, query="9"), store.aget(HERE, "new")]
+        asked += [store.aget(HERE, "1", refresh_ttl=True), store.aput(HERE, "later", {"n": 9})]
+        for error in await asyncio.gather(*asked, return_exceptions=True):
+            assert isinstance(error, MemoryStoreError)
+            assert "make room" in str(error)
+        monkeypatch.undo()
+        assert {item.key for item in await store.asearch(HERE)} == {"0", "1", "2"}
+
+
+MISTAKES = {
+    "a query that is no text": SearchOp(HERE, query=123),
+    "paths that are no texts": PutOp(HERE, "k", {"text": "x"}, index=[5]),
+    "a namespace that is no tuple": GetOp([*HERE], "k"),
+    "a negative limit": SearchOp(HERE, limit=-3),
+    "a limit in words": SearchOp(HERE, limit="5"),
+    "a filter that can't be compared": SearchOp(HERE, filter={"n": np.array([1, 2])}),
+    "a depth in words": ListNamespacesOp(max_depth="1"),
+    "minutes in words": PutOp(HERE, "k", {"text": "x"}, ttl="5"),
+}
+
+
+@pytest.mark.parametrize("wrong", MISTAKES.values(), ids=MISTAKES)
+async def test_a_mistake_fails_the_caller_that_makes_it_and_leaves_nothing_of_its_batch(wrong):
+    async with ChromaStore(fields=["text"]) as store:
+        await store.aput(HERE, "a", {"text": "a boat", "n": 1})
+        asked = [store.asearch(HERE, query="a boat"), store.abatch([PutOp(HERE, "half", {}), wrong])]
+        asked += [store.aput(HERE, "b", {"text": "a bird"}), store.asearch(("ann",)), store.alist_namespaces()]
+        before, error, put, after, names = await asyncio.gather(*asked, return_exceptions=True)
+        assert isinstance(error, Exception)
+        assert ([item.key for item in before], put, names) == (["a"], None, [HERE])
+        assert [item.key for item in after] == ["a", "b"]
+        assert [item.key for item in await store.asearch(HERE)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("strange", [asyncio.CancelledError, SystemExit, StopIteration, KeyboardInterrupt])
+async def test_what_would_end_a_task_or_the_program_is_an_error_of_its_caller(strange):
+    def moody(texts):
+        if "bad" in texts[-1]:
+            raise strange
+        return [[1.0, 2.0]] * len(texts)
+
+    async with ChromaStore(embedding=Embedding("moody", 2, moody), fields=["text"]) as store:
+        asked = [store.aput(HERE, text, {"text": text}) for text in ("good", "bad")]
+        good, bad = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), 20)
+        assert (good, type(bad)) == (None, MemoryStoreError)
+        assert [item.key for item in await store.asearch(HERE)] == ["good"]
+
+
+@pytest.mark.parametrize("most", [0, 2_000])
+async def test_order_is_as_if_one_had_come_after_the_other_and_stays_so(most, monkeypatch, tmp_path):
+    monkeypatch.setattr("harbor.memory._store.collection.KEPT_ROWS", most)
+    monkeypatch.setattr("harbor.memory._store.kept.KEPT_ROWS", most)
+    async with ChromaStore(tmp_path / "memory") as store:
+        await asyncio.gather(*(store.aput(HERE, key, {}) for key in ("a", "old")))
+        later = [("old", None), ("b", {}), ("old", {}), ("c", {}), ("a", {}), ("c", None)]
+        await asyncio.gather(*(store.aput(HERE, key, value) for key, value in later))
+        assert [item.key for item in await store.asearch(HERE)] == ["a", "b", "old"]
+    with ChromaStore(tmp_path / "memory") as store:
+        assert [item.key for item in store.search(HERE)] == ["a", "b", "old"]
+
+
+async def test_what_is_pending_is_done_before_the_store_closes_and_seen_by_who_does_not_wait():
+    store = ChromaStore()
+    tasks = [asyncio.create_task(store.aput(HERE, str(n), {"n": n})) for n in range(5)]
+    await asyncio.sleep(0)
+    assert (store.get(HERE, "4").value, len(store.records())) == ({"n": 4}, 5)
+    tasks.append(asyncio.create_task(store.aput(HERE, "last", {"n": 0})))
+    await asyncio.sleep(0)
+    store.close()
+    assert await asyncio.gather(*tasks) == [None] * 6
+    with pytest.raises(MemoryStoreError, match="is closed"):
+        await store.aget(HERE, "1")
+
+
+async def test_an_embedding_is_given_no_more_texts_than_it_can_take():
+    sizes: list[int] = []
+
+    def embed(texts):
+        sizes.append(len(texts))
+        return [[1.0, 2.0]] * len(texts)
+
+    async with ChromaStore(embedding=Embedding("small", 2, embed)) as store:
+        await store.abatch([PutOp(HERE, str(n), {"n": n}) for n in range(2_300)])
+    assert sizes == [1_000, 1_000, 300]
 
 
 async def test_what_is_kept_has_bounds_whatever_is_searched(monkeypatch):
