@@ -17,7 +17,7 @@ from langgraph.store.base import BaseStore, Op, Result, TTLConfig
 from harbor.memory._store.backend import open_collections, plain_errors
 from harbor.memory._store.callers import Callers, Job
 from harbor.memory._store.collection import CollectionStore
-from harbor.memory._store.embedding import Embed, Embedding, as_embedding
+from harbor.memory._store.embedding import Embed, Embedding, as_embedding, load_hashing
 from harbor.memory._store.index import Index
 from harbor.memory._store.kept import Shelf
 from harbor.memory._store.matching import Namespace
@@ -69,6 +69,8 @@ class ChromaStore(BaseStore):
         self._clock = clock
         self._swept = clock()
         wanted = None if embedding is None else as_embedding(embedding)
+        if embedding == "hashing":
+            load_hashing()  # now, as it would hold up an event loop later; who only reads never needs it
         self._collections, self.embedding = open_collections(where, wanted, trusted, trust)
         self._index = Index(self.embedding, tuple(fields))
         self._shelf = Shelf()

@@ -103,14 +103,14 @@ def _measured(name: str, embed: Embed, embed_queries: Embed | None = None) -> Em
 def _named(name: str) -> Embedding:
     kind, _, model = name.partition(":")
     if name == "hashing":
-        return Embedding(name, HASHING_DIMENSION, lambda texts: _hashing()(texts))
+        return Embedding(name, HASHING_DIMENSION, lambda texts: load_hashing()(texts))
     if kind == SENTENCE_TRANSFORMERS and model:
         return _sentence_transformers(name, model)
     raise MemoryStoreError(unknown("embedding", name, ["hashing", f"{SENTENCE_TRANSFORMERS}:<model or folder>"]))
 
 
 @cache
-def _hashing() -> Embed:
+def load_hashing() -> Embed:
     """Hash letter n-grams of words that are not stop words: no model, no state, and inflected words stay similar.
 
     What it needs takes a second to load, so it is made when the first text is embedded.

@@ -241,8 +241,6 @@ class Together:
                 self.longer[record.namespace][record.key] = longer
                 job.leans_on.add(record.namespace)
 
-    # ---------------------------------------------------------------- at the end
-
     def _save(self, one: CollectionStore) -> None:
         """Write what is staged, and what lives longer; what can't be written is nobody's any longer."""
         try:
