@@ -1,6 +1,6 @@
 """What survives a power cut: files that are synced, in folders that are synced, in an order that is kept.
 
-Flushing hands bytes to the operating system, which outlives a process that is killed. Only `os.fsync` hands them to the
+Flushing hands bytes to the operating system, which outlives a process that is killed. Only syncing hands them to the
 disk. It takes milliseconds, so it is done for what can't be had again for nothing: a paid reply, somebody's words.
 """
 

@@ -31,6 +31,7 @@ ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|f
 ON_REQUEST = ("langchain_anthropic",)
 """The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
 OWN = "harbor"
+"""The package of the built-in model, which takes shapes of replies as they are."""
 FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", OWN)
 """The packages whose models can be made to call one tool of several by its name; others are offered that one alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
