@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -92,13 +92,13 @@ def search(
     """Search memories by meaning, the nearest first."""
     wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding, trust) as opened:
+        from langgraph.store.base import SearchOp
+
         records = {(record.namespace, record.key): record for record in _chosen(opened, wanted)}
-        found = [
-            item
-            for namespace in dict.fromkeys(namespace for namespace, _ in records)
-            for item in opened.search(namespace, query=query, limit=k)
-            if item.namespace == namespace
-        ]
+        asked = [SearchOp(namespace, query=query, limit=k) for namespace in dict.fromkeys(one for one, _ in records)]
+        answers: Any = opened.batch(asked)
+        every = zip(asked, answers, strict=True)
+        found = [item for op, items in every for item in items if item.namespace == op.namespace_prefix]
     found.sort(key=lambda item: -(item.score or 0.0))
     _print([(records[item.namespace, item.key], item.score) for item in found[:k]], as_json)
 

@@ -41,10 +41,6 @@ class Job:
     leans_on: set[Namespace] = field(default_factory=set)
     error: Exception | None = None
 
-    def has_failed(self) -> bool:
-        """Say whether it can't be done."""
-        return self.error is not None
-
     def end(self) -> None:
         """Tell whoever waits, unless it waits no more."""
         if self.waiter.done():

@@ -45,7 +45,6 @@ class CollectionStore:
     staged: dict[str, Stored | None] = field(default_factory=dict)
     fetched: dict[str, Record | None] = field(default_factory=dict)
     _before: dict[str, Record] = field(default_factory=dict)
-    _deleted: set[str] = field(default_factory=set)
 
     def sound(self, dimension: int) -> bool:
         """Say whether its index can be read; a process killed while Chroma saves an index leaves it torn."""
@@ -148,28 +147,25 @@ class CollectionStore:
         return kept
 
     def stage(self, key: str, stored: Stored | None) -> None:
-        """Put a memory, or delete it (None), so that reads of it see that; `commit` writes it."""
+        """Put a memory, or delete it (None), so that reads of it see that; `commit` writes it.
+
+        What was deleted has to be written before it is put again, to stand where it is put again.
+        """
         if (now := self.get(key)) and key not in self.staged:
             self._before[key] = now
-        if stored is None:
-            self._deleted.add(key)
-        elif self.staged.get(key, stored) is None:
-            del self.staged[key]  # it begins anew, as the last one
         self.staged[key] = stored
         if self.kept is not None:
             self.kept.put(*stored) if stored else self.kept.drop(key)
 
     def commit(self, at_once: int) -> None:
         """Write what is staged, so many memories in one call of Chroma; what fails is staged no longer."""
-        staged, before, deleted = self.staged, self._before, self._deleted
-        self.staged, self._before, self._deleted = {}, {}, set()
+        staged, before = self.staged, self._before
+        self.staged, self._before = {}, {}
+        stored = [one for one in staged.values() if one]
         try:
-            self._drop(_names(record for key, record in before.items() if key in deleted))
-            stored = [one for one in staged.values() if one]
             for start in range(0, len(stored), at_once):
                 self._upsert(stored[start : start + at_once])
-            left = [record for key, record in before.items() if key not in deleted]
-            self._drop(_names(left) - _names(record for record, _ in stored))
+            self._drop(_names(before.values()) - _names(record for record, _ in stored))
         except BaseException:
             self.abandon()
             raise
@@ -177,7 +173,7 @@ class CollectionStore:
 
     def abandon(self) -> None:
         """Stage nothing any longer, and read anew what is there."""
-        self.staged, self._before, self._deleted = {}, {}, set()
+        self.staged, self._before = {}, {}
         self.kept, self.fetched = None, {}
 
     def put(self, stored: Sequence[Stored]) -> None:

@@ -41,11 +41,6 @@ class Embedding:
         """Return one row per text, of length 1, or of length 0 if the embedding finds nothing in the text."""
         return self._unit(self.embed, texts)
 
-    def query(self, text: str) -> Vectors:
-        """Return the vector of a query."""
-        found: Vectors = self.queries([text])[0]
-        return found
-
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Return one row per query, as `vectors` does."""
         return self._unit(self.embed_queries or self.embed, texts)

@@ -55,8 +55,8 @@ class Together:
             for job in jobs:
                 with self._failing([job]):
                     _check(job)
-            self._embed([job for job in jobs if not job.has_failed()])
-            self._fetch([job for job in jobs if not job.has_failed()])
+            self._embed([job for job in jobs if not job.error])
+            self._fetch([job for job in jobs if not job.error])
             for job in jobs:
                 with self._failing([job]):
                     self._do(job)
@@ -134,7 +134,7 @@ class Together:
     # ---------------------------------------------------------------- one after the other
 
     def _do(self, job: Job) -> None:
-        if job.has_failed():
+        if job.error:
             return
         job.results = [None] * len(job.ops)
         looks = list[Namespace]()
@@ -146,7 +146,7 @@ class Together:
                 self.waiting[looks[-1]].append((job, place, op))
         if job.puts:  # what it reads was there before, and a read that fails leaves nothing half done
             self._answer(looks)
-        if not job.has_failed():
+        if not job.error:
             vectors = iter(job.vectors)
             values = [(op, value, next(vectors) if op.value is not None else None) for op, value in job.puts.values()]
             made = [self._made(*one) for one in values]
@@ -173,8 +173,6 @@ class Together:
         if vectors is None:
             return (collection, op.key, None) if collection else None
         self.used[op.namespace] = collection = collection or self.collections.made(op.namespace)
-        if op.namespace in self.broken:
-            raise self.broken[op.namespace]
         old, now = collection.get(op.key), self.clock()
         record = Record(
             op.namespace,
@@ -194,6 +192,10 @@ class Together:
         self._answer([namespace[:depth] for depth in range(len(namespace) + 1)])
         job.leans_on.add(namespace)
         self.longer[namespace].pop(key, None)
+        if stored and collection.staged.get(key, stored) is None:
+            self._save(collection)
+        if namespace in self.broken:
+            raise self.broken[namespace]
         collection.stage(key, stored)
 
     def _answer(self, prefixes: Iterable[Namespace]) -> None:

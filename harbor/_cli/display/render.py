@@ -50,10 +50,18 @@ def render(blocks: Iterable[Table | str]) -> None:
     above = False
     for block in blocks:
         if isinstance(block, str):
-            screen.print(Text("\n".join(map(printable, block.split("\n")))), soft_wrap=not screen.is_terminal)
+            _say("\n".join(map(printable, block.split("\n"))), screen)
         elif block.rows:
             screen.print(*[""] * above, _drawn(block, screen), sep="\n", crop=False)
         above = True
+
+
+def _say(text: str, screen: Console) -> None:
+    """Print lines, wrapped in a terminal; anywhere else as they are, which need not be laid out."""
+    if screen.is_terminal:
+        screen.print(Text(text))
+    else:
+        print(text, file=screen.file)
 
 
 def _drawn(table: Table, screen: Console) -> RenderableType:

@@ -65,10 +65,10 @@ def test_sentence_transformers_find_learnings_by_meaning_better_than_hashing(min
 def test_hashing_is_the_same_in_every_process():
     script = (
         "from harbor.memory._store.embedding import as_embedding;"
-        "print(as_embedding('hashing').query('a garden').tobytes().hex())"
+        "print(as_embedding('hashing').queries(['a garden']).tobytes().hex())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == as_embedding("hashing").query("a garden").tobytes().hex()
+    assert done.stdout.strip() == as_embedding("hashing").queries(["a garden"]).tobytes().hex()
 
 
 def test_hashing_loads_scikit_learn_when_it_is_asked_for():
@@ -95,7 +95,7 @@ def test_langchain_embeddings_tell_questions_from_texts():
     assert embedding.name.endswith("Asymmetric")
     assert embedding.dimension == 2
     assert embedding.vectors(["x"]).tolist() == [[1, 0]]
-    assert embedding.query("x").tolist() == [0, 1]
+    assert embedding.queries(["x"]).tolist() == [[0, 1]]
 
 
 def test_any_langchain_embeddings_serve_a_store():
