@@ -146,7 +146,7 @@ RUNS = 5
 
 def sale(folder, memory: str, seed: int) -> Auction:
     """The standard sale under the yardstick's policy, of three bidders that remember (or none that does)."""
-    minds = {} if memory == "none" else {"memory": memory, "learning": True}
+    minds = {"bidding": "call"} | ({} if memory == "none" else {"memory": memory, "learning": True})
     seats = [Bidder(f"Bidder {number}", budget=20_000, **minds) for number in (1, 2, 3)]
     model = ModelSettings(simulated=Simulated(policy="minimum"))
     return Auction(seed=seed, items=ITEMS, bidders=seats, models={"simulated": model}, memory={"store": str(folder)})
