@@ -47,7 +47,7 @@ DAMAGED = "the file is damaged: restore it from a copy, or name another folder"
 REMEDIES = {
     "not a database|malformed": DAMAGED,
     "readonly|Read-only": "make it writable",
-    "unable to open": "make the folder writable",
+    "unable to open": "make the folder writable, or let who writes there open more files (`ulimit -n`)",
     "ermission": "make it readable and writable",
     "full|No space|disk I/O": "make room on the disk",
     "backfill|compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from langgraph.store.base import BaseStore, Op, Result, TTLConfig
 
+from harbor._core.errors import MemoryStoreError
 from harbor.memory._store.backend import open_collections, plain_errors
 from harbor.memory._store.callers import Callers, Job
 from harbor.memory._store.collection import CollectionStore
@@ -22,7 +23,7 @@ from harbor.memory._store.index import Index
 from harbor.memory._store.kept import Shelf
 from harbor.memory._store.matching import Namespace
 from harbor.memory._store.place import place_of
-from harbor.memory._store.records import Record, check_op
+from harbor.memory._store.records import Record, are_paths, check_op
 from harbor.memory._store.together import Together
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class ChromaStore(BaseStore):
         ttl: TTLConfig | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        if not are_paths(fields):
+            raise MemoryStoreError(f"fields is {fields!r}; give a list of paths, such as [{fields!r}]")
         self.place = place_of(where)
         self.ttl_config = ttl
         self._clock = clock

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 FIRST_PAGE, PAGE, WITH_VECTORS = 64, 500, 200  # rows per read; more would block other threads
 FEW = 200  # up to so many rows are ranked exactly: that is fast, and Chroma's index loses some that change often
+NOBODY = "0:"  # a row that can't be, as no key is empty
 QUERIES_AT_ONCE = 4  # Chroma holds the interpreter's lock while it searches; this many take about 10 ms
 Stored = tuple[Record, Vectors]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -109,11 +112,9 @@ class CollectionStore:
 
     def _by_index(self, queries: Sequence[Query]) -> list[list[Scored]]:
         """Ask Chroma's index; it may find too few, as rows may be of one memory, expired, or not indexed."""
-        answer = self.rows.query(
-            query_embeddings=[query.vector.tolist() for query in queries],
-            n_results=max(query.wanted for query in queries) + 10,
-            include=["metadatas", "distances"],
-        )
+        vectors, most = [query.vector.tolist() for query in queries], max(query.wanted for query in queries) + 10
+        ask = partial(self.rows.query, query_embeddings=vectors, n_results=most, include=["metadatas", "distances"])
+        answer = self._with_index(ask)
         every, rows, distances = answer["ids"], answer["metadatas"] or [], answer["distances"] or []
         records = {one.key: one for ids, own in zip(every, rows, strict=True) for one in self._records(ids, own)}
         self.fetch({key for ids in every for key, _ in map(row_of, ids)} - set(records))
@@ -124,6 +125,18 @@ class CollectionStore:
             indexed = ((key, 1 - far) for (key, row), far in scored if key in records and row < records[key].vectors)
             found.append(query.best(indexed, records))
         return found
+
+    def _with_index(self, read: Callable[[], T]) -> T:
+        """Read vectors.
+
+        Where more namespaces are open than Chroma has files for, it forgets an index that was never saved, and finds
+        it no more until something is written there.
+        """
+        try:
+            return read()
+        except InternalError:
+            self.rows.delete(ids=[NOBODY])
+            return read()
 
     def _exactly(self, queries: Sequence[Query]) -> list[list[Scored]]:
         found: list[list[Scored]] = [[] for _ in queries]
@@ -139,7 +152,8 @@ class CollectionStore:
         every = list(records)
         names = [name for record in every for name in record.ids()[: record.vectors]]
         for start in range(0, len(names), WITH_VECTORS):
-            page = self.rows.get(ids=names[start : start + WITH_VECTORS], include=["embeddings"])
+            some = names[start : start + WITH_VECTORS]
+            page = self._with_index(partial(self.rows.get, ids=some, include=["embeddings"]))
             vectors |= zip(page["ids"], np.asarray(page["embeddings"], np.float32), strict=True)
         for record in every:
             own = [vectors[name] for name in record.ids()[: record.vectors] if name in vectors]  # others may delete

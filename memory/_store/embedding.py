@@ -53,9 +53,10 @@ class Embedding:
             made = np.concatenate([np.asarray(embed(piece), dtype=np.float32) for piece in pieces])
         except Exception as error:
             raise MemoryStoreError(f"the embedding {self.name!r} failed: {error}") from error
-        if made.shape != (len(texts), self.dimension) or not np.isfinite(made).all():
+        wrong = "numbers that are not finite" if made.shape == (len(texts), self.dimension) else f"shape {made.shape}"
+        if "shape" in wrong or not np.isfinite(made).all():
             raise MemoryStoreError(
-                f"the embedding {self.name!r} made an array of shape {made.shape} from {len(texts)} texts;"
+                f"the embedding {self.name!r} made an array of {wrong} from {len(texts)} texts;"
                 f" it has to make one row of {self.dimension} finite numbers per text"
             )
         lengths = np.linalg.norm(made, axis=1, keepdims=True)

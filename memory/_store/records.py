@@ -118,14 +118,14 @@ def check_op(op: Op) -> None:
     for name, kind in _NUMBERS.items():
         given = getattr(op, name, None if name in ("max_depth", "ttl") else 0)
         if not isinstance(given, kind) or (name != "ttl" and given is not None and given < 0):
-            raise MemoryStoreError(f"{name} is {given!r} in {type(op).__name__}; give a number of them")
+            raise MemoryStoreError(f"{name} is {given!r} in {type(op).__name__}; give a number that is not negative")
     place = op.namespace_prefix if isinstance(op, SearchOp) else getattr(op, "namespace", ())
     if not isinstance(place, tuple):
         raise MemoryStoreError(f"the namespace {place!r} is no tuple; give a tuple of labels")
     validate_op_namespace(op)
     if isinstance(op, GetOp | PutOp):
         check_key(op.namespace, op.key)
-    if isinstance(op, PutOp) and op.index and not all(isinstance(one, str) for one in op.index):
+    if isinstance(op, PutOp) and not are_paths(op.index or ()):
         raise MemoryStoreError(f"the index {op.index!r} of {op.key!r} names no paths; give a list of texts, or False")
     if isinstance(op, SearchOp):
         if not isinstance(op.query, str | None):
@@ -134,6 +134,11 @@ def check_op(op: Op) -> None:
             if field.startswith("$"):
                 raise MemoryStoreError(f"the filter {op.filter!r} has {field!r} for a field; name a field")
             check_filter(wanted)
+
+
+def are_paths(given: object) -> bool:
+    """Say whether this is a list of paths, and not one path by itself."""
+    return isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
 
 
 def check_key(namespace: Namespace, key: object) -> None:

@@ -33,8 +33,7 @@ class Together:
     A search waits until something is put where it looks, or to the end, so that all searches of a namespace go to
     Chroma as one.
 
-    `used` are the namespaces that were, `broken` those where something could not be written, and why; `longer` has the
-    memories that were read and so live longer.
+    `broken` says why a namespace could not be written; `longer` has what was read and so lives longer.
     """
 
     place: str
@@ -148,9 +147,8 @@ class Together:
             self._answer(looks)
         if not job.error:
             vectors = iter(job.vectors)
-            values = [(op, value, next(vectors) if op.value is not None else None) for op, value in job.puts.values()]
-            made = [self._made(*one) for one in values]
-            for collection, key, stored in filter(None, made):
+            puts = ((op, value, next(vectors) if op.value is not None else None) for op, value in job.puts.values())
+            for collection, key, stored in filter(None, [self._made(*one) for one in puts]):
                 self._put(job, collection, key, stored)
 
     def _get(self, job: Job, op: GetOp) -> Item | None:

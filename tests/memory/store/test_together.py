@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections import Counter
 from random import Random
 
@@ -199,6 +201,8 @@ async def test_what_could_not_be_written_before_a_read_is_never_told_to_be(most,
 MISTAKES = {
     "a query that is no text": SearchOp(HERE, query=123),
     "paths that are no texts": PutOp(HERE, "k", {"text": "x"}, index=[5]),
+    "one path for a list of them": PutOp(HERE, "k", {"text": "x"}, index="text"),
+    "true for a list of paths": PutOp(HERE, "k", {"text": "x"}, index=True),
     "a namespace that is no tuple": GetOp([*HERE], "k"),
     "a negative limit": SearchOp(HERE, limit=-3),
     "a limit in words": SearchOp(HERE, limit="5"),
@@ -321,3 +325,25 @@ async def test_a_thousand_namespaces_are_no_trouble(tmp_path):
         assert [[item.key for item in items] for items in found] == [[str(n)] for n in range(1000)]
     with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
         assert store.search((), query="text 77", limit=1)[0].key == "77"
+
+
+FEW_FILES = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (250, 250))
+from harbor.memory import ChromaStore
+
+where = sys.argv[1]
+for _ in range(2):
+    with ChromaStore(where, fields=["text"]) as store:
+        for n in range(70):
+            store.put((f"user {n}",), "a", {"text": f"text {n}"})
+with ChromaStore(where, fields=["text"]) as store:
+    assert len(store.search((), limit=100)) == 70
+    found = [store.search((f"user {n}",), query="text")[0].value["text"] for n in range(70)]
+assert found == [f"text {n}" for n in range(70)], found
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of open files to set")
+def test_more_namespaces_than_files_may_be_open_are_searched(tmp_path):
+    subprocess.run([sys.executable, "-c", FEW_FILES, str(tmp_path / "memory")], check=True)
