@@ -7,7 +7,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests format lint types bench stores studies results golden prompts load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests format lint types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
@@ -22,6 +22,7 @@ check: .venv/installed-dev  ## everything CI runs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(MAKE) -j2 types all-tests  # side by side: mypy has one core only
+	$(MAKE) budget
 
 all-tests: test  ## and then those that take long
 	$(BIN)/pytest -n auto --dist worksteal -m slow
@@ -52,6 +53,9 @@ golden: .venv/installed-dev  ## hold 1,258 games again and compare decisions, pr
 
 prompts: .venv/installed-dev  ## write a filled prompt of each kind, protocol and game to build/prompts, with lengths and findings; 20 seconds
 	PYTHONPATH=tests $(BIN)/python -m support.examination
+
+budget: .venv/installed-dev  ## print what the tree costs: code lines, modules, imports, rooms, arrows, tests; KEEP=--keep writes it down
+	PYTHONPATH=tests $(BIN)/python -m support.budget $(KEEP)
 
 load: .venv/installed-dev  ## a million settlements of each game, a thousand auctions, large games, many at once; half an hour
 	$(BIN)/pytest bench/test_load.py -q -p no:cacheprovider

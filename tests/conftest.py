@@ -15,6 +15,7 @@ from hypothesis.internal.conjecture import providers
 from harbor._core import finding, redaction
 from harbor._models.governor.local import governor
 
+pytest_plugins = ["support.processor"]
 TIMELESS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """How long an example takes says more of the machine than of Harbor."""
 settings.register_profile("harbor", derandomize=True, database=None, **TIMELESS)

@@ -1,0 +1,51 @@
+"""Tells the processor time of tests, with the processes that they start and wait for, and keeps it by folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BUILD = Path(__file__).resolve().parents[2] / "build" / "processor"
+STARTED, SPENT = pytest.StashKey[float](), "processor seconds"
+_tests, _seconds = Counter[str](), Counter[str]()
+
+
+def _now() -> float:
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.stash[STARTED] = _now()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report: Any = yield
+    if call.when == "teardown":
+        report.user_properties.append((SPENT, _now() - item.stash[STARTED]))
+    return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    for name, seconds in report.user_properties:
+        if name == SPENT:
+            folder = "/".join(Path(report.nodeid.partition("::")[0]).parts[:2])
+            _tests[folder] += 1
+            _seconds[folder] += seconds
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    minutes = sum(_seconds.values()) / 60
+    terminalreporter.write_line(f"{minutes:.1f} minutes of processor in {sum(_tests.values())} tests")
+    chosen = str(terminalreporter.config.getoption("-m"))
+    if chosen in ("slow", "not slow"):
+        BUILD.mkdir(parents=True, exist_ok=True)
+        told = {name: {"tests": _tests[name], "seconds": round(_seconds[name], 1)} for name in sorted(_tests)}
+        BUILD.joinpath(f"{chosen}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
