@@ -17,7 +17,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from time import process_time
 
-from harbor._core.outcomes import Signal
+from harbor._core.log.acts import Signal
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "doors")]
@@ -43,10 +43,9 @@ def hosted_elsewhere() -> Iterator[None]:
 
 async def time_of_a_turn(agent: object) -> float:
     """Give the seconds of processor time, of this process and of one that the agent is."""
-    from harbor._core.asks import Ask
-    from harbor._core.spaces import Amount
+    from harbor._core.asking.asks import Amount, Ask
+    from harbor._doors.door import SeatTurns
     from harbor._doors.open_doors import open_door
-    from harbor._doors.turn import SeatTurns
     from harbor.events import BidderSeated, ItemOpened
 
     estimates = {"Vase": Decimal(440)}

@@ -10,12 +10,11 @@ from statistics import fmean
 
 from harbor import Auction
 from harbor._config.auction import Bidder, Item
-from harbor._core.log_lines import Entry
-from harbor._core.seeding import stream
-from harbor.evaluation._analysis.calibration import best_temperature
-from harbor.evaluation._analysis.inverse_metrics import inferred
+from harbor._core.basics.numbers import stream
+from harbor._core.log.log_entries import Entry
+from harbor.evaluation._analysis.inverse_planner import inferred
 from harbor.evaluation._analysis.means import Mean, mean_of
-from harbor.evaluation._analysis.profiler import Profiler, train
+from harbor.evaluation._analysis.profiler import Profiler, best_temperature, train
 from harbor.evaluation._analysis.statistics import paired
 from harbor.evaluation._metrics.profiling import Judged, brier, divergence, hit, judged, last, overconfidence, truths
 from harbor.personas._catalog import traits

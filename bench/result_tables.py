@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import profilers
 
-from harbor._core.counting import counted
-from harbor._core.finding import find, names
+from harbor._core.basics.numbers import counted
+from harbor._core.plugins.finding import find, names
 from harbor.evaluation._analysis.comparisons import Difference
-from harbor.evaluation._analysis.estimates import Estimate
+from harbor.evaluation._analysis.findings import Estimate
 from harbor.evaluation._analysis.levels import ALPHA
 from harbor.evaluation._analysis.means import Mean
 from harbor.evaluation._analysis.variance import VarianceShare
 from harbor.evaluation._metrics.measurement import Unit
-from harbor.evaluation._report.formatting import in_draws, unit_of, write, write_interval, write_p
-from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.tabular.formatting import in_draws, unit_of, write, write_interval, write_p
+from harbor.evaluation._report.tabular.loading import Loaded
 
 Number = Difference | Estimate | Mean
 Key = tuple[str, str]

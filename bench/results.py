@@ -17,7 +17,7 @@ import profilers
 import result_tables
 
 from harbor.evaluation import load
-from harbor.evaluation._report.loading import Loaded
+from harbor.evaluation._report.tabular.loading import Loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n)(?:(?!<!-- results:).)*?(<!-- end of results -->)", re.DOTALL)

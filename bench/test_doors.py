@@ -14,15 +14,11 @@ from typing import Any
 import pytest
 
 from harbor._config.agents import AgentCommand
-from harbor._core.acts import Acted
-from harbor._core.asks import Ask, Bid
-from harbor._core.events import BidderSeated, Event
-from harbor._core.outcomes import Signal
-from harbor._core.spaces import Amount
-from harbor._doors.door import Door
-from harbor._doors.open_doors import open_door
-from harbor._doors.open_seats import OpenSeat
-from harbor._doors.turn import SeatTurns
+from harbor._core.asking.asks import Amount, Ask, Bid
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BidderSeated, Event
+from harbor._doors.door import Door, SeatTurns
+from harbor._doors.open_doors import OpenSeat, open_door
 from harbor._mcp.held_auctions import ClientSeat, HeldAuction
 from support.every_door import STEADY, chain, decide_later, graph, server
 from support.mcp_clients import on_loopback

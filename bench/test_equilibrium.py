@@ -8,10 +8,10 @@ import pytest
 
 from harbor import Auction
 from harbor._config.auction import Bidder
-from harbor._core.log import of_type
-from harbor._core.outcomes import Paid
-from harbor._games.first_price.equilibrium import equilibrium_bid
-from harbor._games.sessions.priors import Normal, Uniform
+from harbor._core.log.acts import Paid
+from harbor._core.log.log import of_type
+from harbor._games.first_price.rules import equilibrium_bid
+from harbor._games.sessions.settings import Normal, Uniform
 from support.best_response import gain_share
 
 RUNS = 10_000

@@ -17,7 +17,7 @@ import pytest
 
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, read_settings
-from harbor._core.log import read_log
+from harbor._core.log.log import read_log
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.calls import calls

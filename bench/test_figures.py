@@ -20,12 +20,12 @@ import pytest
 
 from harbor import Auction
 from harbor._config.auction import Bidder, Houses, ModelSettings, Simulated, read_settings
-from harbor._core.events import Lot
-from harbor._core.log import Log, of_type
-from harbor._core.thoughts import Decided
+from harbor._core.log.events import Lot
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.thoughts import Decided
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.policies import MinimumRaise
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale
 from support.turns import take_turn
 
 LATENCY_SECONDS = 0.1

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.asks import Bid
-from harbor._core.finding import find
-from harbor._core.log import Log
-from harbor._games.building import build
+from harbor._core.asking.asks import Bid
+from harbor._core.log.log import Log
+from harbor._core.plugins.finding import find
+from harbor._games.game import build
 from harbor._games.mechanism import Mechanism, Shown
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale
 from support.turns import take_turn
 
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")

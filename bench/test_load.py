@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from harbor import Auction, Bidder, Item, houses
-from harbor._core.log import difference
+from harbor._core.log.log import difference
 from support.settlements import CHECKS, settle_games
 
 SETTLEMENTS = int(os.environ.get("SETTLEMENTS", "1000000"))

@@ -7,15 +7,14 @@ from random import Random
 from time import process_time
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.asks import Bid
-from harbor._core.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, LogOpened, SaleClosed
-from harbor._core.finding import find, found
-from harbor._core.log import Log
-from harbor._core.log_lines import Entry
-from harbor._games.second_price.rules import SecondPrice
-from harbor._house.sale import Sale
-from harbor.evaluation._metrics.score import score
-from harbor.evaluation._metrics.summary import summarise
+from harbor._core.asking.asks import Bid
+from harbor._core.log.events import SCHEMA_VERSION, BidderLabelled, BidderSeated, LogOpened, SaleClosed
+from harbor._core.log.log import Log
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import find, found
+from harbor._games.second_price.game import SecondPrice
+from harbor._house.auctioneer import Sale
+from harbor.evaluation._metrics.summary import score, summarise
 from support.turns import take_turn
 
 FEW, MANY = 10_000, 20_000

@@ -14,8 +14,8 @@ from langgraph.store.base import PutOp
 
 from harbor import Auction
 from harbor._config.auction import Bidder, ModelSettings, Simulated, read_settings
-from harbor._core.log import of_type
-from harbor._core.thoughts import Decided
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Decided
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import Embedding, as_embedding
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from harbor import Auction
 from harbor._config.auction import read_settings
-from harbor._runs.playing_again import play_again
+from harbor._runs.deep_verification import play_again
 
 ROUNDS = 5
 DEMO = read_settings(files("harbor._config.presets") / "demo.toml", Auction)

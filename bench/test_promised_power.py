@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from harbor.evaluation._analysis.pivots import p_values, untestable
-from harbor.evaluation._analysis.simulated_power import draws, pairs_for, power_of, spread_limits
+from harbor.evaluation._analysis.power import draws, pairs_for, power_of, spread_limits
 from harbor.evaluation._analysis.statistics import holm, rejects
 
 SIZES, SAMPLES, PILOT = (5, 10, 20, 50), 2000, 4000

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor._cli.configs import load
+from harbor._cli.shared.files import load
 from harbor._config.auction import AuctionConfig
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 

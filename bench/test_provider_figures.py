@@ -22,8 +22,8 @@ import pytest
 
 from harbor import Auction, Bidder, ModelSettings
 from harbor._config.auction import check
-from harbor._core.events import ModelCalled, Spent
-from harbor._core.log import of_type
+from harbor._core.log.events import ModelCalled, Spent
+from harbor._core.log.log import of_type
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.runner import RunOptions, run_experiment

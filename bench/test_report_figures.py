@@ -11,13 +11,13 @@ from playwright.sync_api import Page
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
-from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trial_runs import run_trial
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.page import render
-from harbor.evaluation._report.side_by_side import Compared
+from harbor.evaluation._report.comparing.side_by_side import Compared
+from harbor.evaluation._report.page.page import render
+from harbor.evaluation._report.tabular.loading import Loaded
 from support.browser import browser, needs_browser
 
 GAMES = 1000

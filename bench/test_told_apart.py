@@ -11,9 +11,9 @@ import pytest
 
 from harbor import Auction, Bidder, run_series
 from harbor._config.auction import Series
-from harbor._core.log import of_type
-from harbor._core.thoughts import Profiled
-from harbor.evaluation._metrics.registry import measure
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Profiled
+from harbor.evaluation._metrics.measurement import measure
 from harbor.personas._catalog.traits import foremost
 
 SEEDS, RUNS, AUCTIONS = 200, 10, 5

@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 
 from harbor import Auction
-from harbor._cli.configs import load
-from harbor._runs.following import logs_checked
+from harbor._cli.shared.files import load
+from harbor._runs.verification import logs_checked
 
 
 def test_verifying_the_demo_takes_a_fraction_of_running_it(tmp_path, figure):

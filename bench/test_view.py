@@ -14,7 +14,7 @@ from support.shown_runs import think_much
 MEASURE = """
 import json, sys, time
 from pathlib import Path
-from harbor._view.run_data import run_page
+from harbor._view.page_data import run_page
 began = time.process_time()
 head, chunks = run_page(Path(sys.argv[1]))
 sizes = [len(json.dumps(chunk)) for chunk in chunks]

@@ -12,17 +12,17 @@ from statistics import median
 import pytest
 from playwright.sync_api import Page, expect
 
-from harbor._cli.configs import load
-from harbor._core.events import Event, LotOpened
-from harbor._core.layout import EVENTS
-from harbor._core.log import read_log
-from harbor._core.log_lines import Entry
+from harbor._cli.shared.files import load
+from harbor._core.files.layout import EVENTS
+from harbor._core.log.events import Event, LotOpened
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import Entry
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
-from harbor._view import run_data
-from harbor._view.call_file import CallFile
+from harbor._view import page_data
 from harbor._view.pages import write_run
+from harbor._view.run_record import CallFile
 from support.browser import browser, needs_browser
 
 pytestmark = needs_browser
@@ -54,10 +54,10 @@ def test_page(events, aim, figure, tmp_path, monkeypatch):
     folder = tmp_path / "run"
     asyncio.run(start(prepare(load("houses"), RunInputs()), folder, None))
     held = read_log(folder / EVENTS).entries
-    record, calls = run_data.read_run(folder), run_data.recorded
+    record, calls = page_data.read_run(folder), page_data.recorded
     long = replace(record, entries=_again_and_again(held, events))
-    monkeypatch.setattr(run_data, "read_run", lambda _: long)
-    monkeypatch.setattr(run_data, "recorded", _remembered(calls))
+    monkeypatch.setattr(page_data, "read_run", lambda _: long)
+    monkeypatch.setattr(page_data, "recorded", _remembered(calls))
     began = time.perf_counter()
     page = write_run(folder, tmp_path / "page.html")
     wrote = time.perf_counter() - began

@@ -5,7 +5,7 @@ The source folder is the root of the checkout, so that a link between pages is t
 
 from __future__ import annotations
 
-from harbor._core.version import __version__
+from harbor._core.faces import __version__
 
 project = "Harbor"
 author = "The Harbor contributors"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
+    from harbor._games.bidder_view import Part as Part
     from harbor._games.bidder_view import View as View
-    from harbor._games.part import Part as Part
     from harbor.graphs._context.node import ThoughtNode as ThoughtNode
 
 __getattr__, __all__ = face(__name__, __file__)

@@ -8,8 +8,8 @@ from harbor._core.faces import face
 
 if TYPE_CHECKING:
     from harbor.personas._catalog.catalogue import Catalogue as Catalogue
-    from harbor.personas._catalog.homes import houses as houses
-    from harbor.personas._catalog.homes import personas as personas
+    from harbor.personas._catalog.catalogue import houses as houses
+    from harbor.personas._catalog.catalogue import personas as personas
 
 __getattr__, __all__ = face(__name__, __file__)
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from harbor._core import finding, redaction
+from harbor._core.basics import redaction
+from harbor._core.plugins import finding
 from harbor._models.governor.local import governor
 
 pytest_plugins = ["support.processor"]

@@ -8,12 +8,12 @@ from importlib.resources.abc import Traversable
 
 import pytest
 
-from harbor._config.protocol import BUNDLES
-from harbor._core.finding import find
+from harbor._config.thinking import BUNDLES
+from harbor._core.plugins.finding import find
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._games.game import Game
 from harbor.graphs._context.node import PROMPTS
-from harbor.graphs._context.wording import OPENING, told_with
+from harbor.graphs._context.prompting import OPENING, told_with
 from harbor.graphs._wiring.mind import usual_nodes
 from support import examination
 from support.asked import SESSIONS, Asked, everything_asked

@@ -12,12 +12,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
-from harbor._core.acts import Tried
-from harbor._core.errors import ModelError
-from harbor._core.events import CLOCK_FIELDS, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import encode
-from harbor._core.thoughts import Believed, Mirrored, Profiled
+from harbor._core.basics.errors import ModelError
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import CLOCK_FIELDS, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log_entries import encode
+from harbor._core.log.thoughts import Believed, Mirrored, Profiled
 from harbor._games.english.events import ItemSold
 from harbor._models.simulated.chat_model import read_facts
 

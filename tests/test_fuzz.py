@@ -22,17 +22,17 @@ from langgraph.store.base import MatchCondition
 from pydantic import BaseModel
 
 from harbor._config.auction import AuctionConfig, read_settings
-from harbor._core import decisions
-from harbor._core.errors import HarborError, MemoryStoreError
-from harbor._core.extensions import KINDS, Found, class_of, fault
+from harbor._core.asking import decisions
+from harbor._core.basics.errors import HarborError, MemoryStoreError
+from harbor._core.plugins.extensions import KINDS, Found, class_of, fault
 from harbor._games import replies
-from harbor._models.calls.reading import read
-from harbor._models.calls.spoken import written
+from harbor._models.calls.messages import written
+from harbor._models.calls.reply_shapes import read
 from harbor._runs.inputs import RunInputs
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
-from harbor.memory._store.matching import check_filter, has, named_by
+from harbor.memory._store.records import check_filter, has, named_by
 
 NASTY: list[Any] = ["", " ", "0", "Ann", "../..", "/", "nan", "a:b", "a.b:C", "‮", "\x00", "é" * 40, "$gt", "x" * 300]
 NASTY += [

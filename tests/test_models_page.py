@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harbor._core.log import read_log
+from harbor._core.log.log import read_log
 from support.commands import process
 from support.folders import ROOT, calls
 from support.formats import ITEMS, SEED, auction, told

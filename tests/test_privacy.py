@@ -21,15 +21,15 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, EnglishRules, Item, Result, Simulated, SimulatedChat
 from harbor._config.auction import Persona
-from harbor._core.acts import Tried
-from harbor._core.errors import ModelError
-from harbor._core.events import ANALYST, EVERYONE, ModelCalled, SeatFailed
-from harbor._core.log import Log, of_type
-from harbor._core.log_lines import Entry, encode
-from harbor._core.thoughts import LimitSet
+from harbor._core.basics.errors import ModelError
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import ANALYST, EVERYONE, ModelCalled, SeatFailed
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.log_entries import Entry, encode
+from harbor._core.log.thoughts import LimitSet
 from harbor._games.english import rules as english
 from harbor._games.english.events import ItemSold
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale
 from harbor._view.pages import write_run
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}

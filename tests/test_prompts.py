@@ -9,8 +9,8 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor import Auction, Bidder, Item, houses
-from harbor._core.decisions import BidReply
-from harbor._core.prose import from_prose, in_prose
+from harbor._core.asking.decisions import BidReply
+from harbor._core.prompts.prose import from_prose, in_prose
 from harbor._games.replies import BeliefReply, FusedReply, LimitReply, PredictReply, ProfileReply
 from harbor._models.simulated.chat_model import read_facts
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from harbor import ModelSettings
-from harbor._core.version import __version__
+from harbor._core.faces import __version__
 from harbor._models.providers import open_chats
 from support.commands import harbor
 from support.folders import ROOT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harbor._core.extensions import KINDS
+from harbor._core.plugins.extensions import KINDS
 from harbor.testing import __all__ as suites
 from support.references.pages import PAGES
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings, Result, Simulated, houses
-from harbor._core.events import CLOCK_FIELDS
-from harbor._core.log import read_log
+from harbor._core.log.events import CLOCK_FIELDS
+from harbor._core.log.log import read_log
 from harbor.evaluation._metrics.summary import summarise
 from support.folders import shared
 

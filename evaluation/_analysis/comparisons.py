@@ -1,25 +1,63 @@
-"""Planned comparisons: differences between trials of the same repeat, tested as one family."""
+"""Planned comparisons test differences between trials of the same repeat as one family; companions describe others.
+
+Companions are what rivals and the seller gain or lose where a bidder is compared with itself in another cell. They are
+not planned: they describe, are in no family of tests, and have no p.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
+from typing import NamedTuple
 
 import pandas as pd
 
-from harbor._core.counting import counted
-from harbor.evaluation._analysis.arrays import constant
+from harbor._core.basics.numbers import counted
 from harbor.evaluation._analysis.frames import game_values
 from harbor.evaluation._analysis.levels import ALPHA, attainable
 from harbor.evaluation._analysis.means import Method, per_draw
-from harbor.evaluation._analysis.missing import gaps
+from harbor.evaluation._analysis.pivots import constant
 from harbor.evaluation._analysis.statistics import Tested, holm, paired
-from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, Side
-from harbor.evaluation._experiments.planned import expanded
-from harbor.evaluation._experiments.rotation import draws_of, turns_of
+from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, Side, expanded
+from harbor.evaluation._experiments.draws import draws_of, turns_of
 from harbor.evaluation._experiments.trial_records import Results
-from harbor.evaluation._metrics.measurement import Bounds, Interval
-from harbor.evaluation._metrics.registry import metric_of
+from harbor.evaluation._metrics.measurement import Bounds, Interval, metric_of
+
+
+class Gaps(NamedTuple):
+    """How many repeats lack a value on either side, and the limits of the mean difference whatever they gave.
+
+    There are limits where one side lacks more than the other, and both have bounds.
+    """
+
+    of: int
+    against: int
+    low: float | None = None
+    high: float | None = None
+
+
+def gaps(of: pd.Series[float], against: pd.Series[float], repeats: Collection[int], bounds: Sequence[Bounds]) -> Gaps:
+    """Count what is missing, and take each missing value at either bound in turn.
+
+    Args:
+        of: values of one side, by repeat.
+        against: those of the other.
+        repeats: all that were planned.
+        bounds: the least and the greatest value of either side.
+
+    Source: Horowitz and Manski 2000, worst-case bounds.
+    """
+    index = sorted(repeats)
+    sides = of.reindex(index), against.reindex(index)
+    ours, theirs = (int(side.isna().sum()) for side in sides)
+    if ours == theirs or not all(isfinite(end) for pair in bounds for end in pair):
+        return Gaps(ours, theirs)
+    (least, most), (others_least, others_most) = bounds
+    low = (sides[0].fillna(least) - sides[1].fillna(others_most)).mean()
+    high = (sides[0].fillna(most) - sides[1].fillna(others_least)).mean()
+    return Gaps(ours, theirs, float(low), float(high))
+
 
 ONE_DRAW = "one draw: no pairs"
 """Why arms or conditions are not compared where all repeats have the same seed."""
@@ -210,3 +248,46 @@ def _pairable(experiment: Experiment, comparison: Comparison) -> bool:
     """Tell whether repeats are pairs; those of one draw are within a game alone."""
     of, against = ((side.arm, side.condition) for side in (comparison.of, comparison.against))
     return of == against or not experiment.same_seed
+
+
+REVENUE = "revenue"
+SELLER = "the seller"
+
+
+def companions(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]:
+    """Give beside each comparison of a bidder with itself that of the mean of its rivals, then that of the seller.
+
+    Args:
+        results: the records.
+        values: the `measurements` of their frame. The seller's are those of the metric "revenue", if it is measured.
+    """
+    found: dict[Comparison, Difference] = {}
+    for planned in expanded(results.experiment):
+        if _across_cells(planned):
+            for one, others in _beside(planned, values):
+                found.setdefault(one, difference(results, others, one))
+    return tuple(replace(one, p=None) for one in found.values() if one.pairs)
+
+
+def _across_cells(planned: Comparison) -> bool:
+    """Tell whether one bidder is compared between arms or conditions."""
+    (of, own), (against, other) = (((side.arm, side.condition), side.bidder) for side in (planned.of, planned.against))
+    return own == other != EVERYONE and of != against
+
+
+def _beside(planned: Comparison, values: pd.DataFrame) -> Iterator[tuple[Comparison, pd.DataFrame]]:
+    name = planned.of.bidder
+    rivals = values[values["metric"].isin(planned.metrics) & ~values["bidder"].isin(["", EVERYONE, name])]
+    label = f"rivals of {name}"
+    yield _of(label, planned), game_values(game_values(rivals).assign(bidder=label))
+    revenue = values[(values["metric"] == REVENUE) & (values["bidder"] == "")]
+    yield _of(SELLER, planned, REVENUE), revenue.assign(bidder=SELLER)
+
+
+def _of(bidder: str, planned: Comparison, metric: str | None = None) -> Comparison:
+    sides = (
+        side.model_copy(update={"bidder": bidder, "metric": metric or own})
+        for side, own in zip((planned.of, planned.against), planned.metrics, strict=True)
+    )
+    of, against = sides
+    return Comparison(metric=metric or planned.metric, of=of, against=against)

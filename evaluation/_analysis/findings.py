@@ -1,4 +1,4 @@
-"""The analysis of an experiment: estimates with intervals, planned comparisons, correlations, ratings.
+"""The analysis of an experiment finds estimates with intervals, planned comparisons, correlations and ratings.
 
 The draw is the unit: values of several bidders, items or days of one game are averaged, and games that share a draw are
 one cluster.
@@ -6,19 +6,221 @@ one cluster.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Literal
 
 import pandas as pd
 
-from harbor.evaluation._analysis.companions import companions
-from harbor.evaluation._analysis.comparisons import Difference, differences
+from harbor.evaluation._analysis.comparisons import ONE_DRAW_ONLY, Difference, bounds_in, companions, differences
 from harbor.evaluation._analysis.correlations import Correlation, correlations
-from harbor.evaluation._analysis.estimates import Estimate, estimates
-from harbor.evaluation._analysis.frames import frame, measurements
+from harbor.evaluation._analysis.frames import CELL, QUANTITY, frame, game_values, measurements
+from harbor.evaluation._analysis.means import Mean, Method, clustered_mean, counted_share, mean_of, share_of
 from harbor.evaluation._analysis.ratings import SkillRating, ratings
-from harbor.evaluation._analysis.spreads import Spread, spreads
-from harbor.evaluation._analysis.variance import VarianceShare, variance_shares
-from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._analysis.variance import Spread, VarianceShare, spreads, variance_shares
+from harbor.evaluation._experiments.design import EVERYONE, measured
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._metrics.measurement import Bounds, metric_of
+
+Cell = tuple[str, str]
+"""An arm under a condition."""
+Quantity = tuple[str, str, str, int | None]
+"""What is estimated in a cell: metric, bidder, about, at."""
+Over = Literal["games", "values"]
+GAMES: Over = "games"
+UNMEASURED = "not measured in this game"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
+
+    `over` tells what counts once: "games", each with its own mean, or "values", each bid, answer or place of any game,
+    so that games with many count for more. `bidder` is a name, "everyone" (the mean over the bidders of each game), or
+    "" for a value of the game. `draws` counts the independent draws that its games are of: intervals take these as
+    the unit. `about` and `at` are as in a measurement; a metric with values at places only also has
+    an estimate over all places, `at` None; one about each rival only has also the mean
+    over rivals, `about` empty. `missing` counts games without a value, including failed ones, and `why`
+    gives each reason with its number.
+    """
+
+    metric: str
+    arm: str
+    condition: str
+    bidder: str
+    about: str
+    at: int | None
+    over: Over
+    games: int
+    missing: int
+    why: tuple[str, ...]
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+    method: Method
+    note: str = ""
+    draws: int = 0
+
+
+def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
+    """Estimate every quantity of every cell; a metric without any value is listed without a number.
+
+    With one value per draw, the metric tells the interval: t, t and Hall's t for skewed values, or Wilson. With several
+    values per draw (of games that share it, bids, or all places together), each counts once and the interval is
+    cluster-robust. Shares of counts are of all that was counted in all games. No interval leaves the bounds of the
+    metric's unit: a share ends at 0 and 1, a rank at 1 and the number of bidders.
+
+    Args:
+        results: the records.
+        table: their `frame`.
+        values: its `measurements`.
+    """
+    bidders = {bidder for game in results.records for bidder, _ in game.players}
+    answers, reasons = _answers(values, bidders), _reasons(table)
+    metrics = measured(results.experiment)
+    for arm, condition in results.experiment.cells:
+        cell = (arm.name, condition.name)
+        games = [game for game in results.records if (game.arm, game.condition) == cell]
+        found, why = answers.get(cell, {}), {game.repeat: reasons.get((*cell, game.repeat), {}) for game in games}
+        unanswered = {quantity for told in why.values() for quantity in told if quantity[1]}
+        for quantity in _sorted({*found, *unanswered}, metrics):
+            bounds = bounds_in(results, quantity[0], *cell)
+            yield _estimate(cell, quantity, bounds, found.get(quantity), _missing(quantity, games, found, why))
+
+
+def _answers(values: pd.DataFrame, bidders: set[str]) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
+    """Group values by cell and quantity, with all places together, and the mean over rivals, as quantities more."""
+    answers: dict[Cell, dict[Quantity, pd.DataFrame]] = {}
+    pooled = pd.concat([values, _over_places(values), _over_rivals(values, bidders)])
+    for (arm, condition, *quantity), rows in pooled.groupby([*CELL, *QUANTITY], dropna=False, sort=False):
+        answers.setdefault((str(arm), str(condition)), {})[_quantity(*quantity)] = rows
+    return answers
+
+
+def _over_places(values: pd.DataFrame) -> pd.DataFrame:
+    """Pool the places of a metric that is measured at several places and never for the whole game."""
+    whole = [*CELL, "metric", "bidder", "about"]
+    places = values.groupby(whole)["at"].agg(["count", "size", "nunique"]).reset_index()
+    only = places[(places["count"] == places["size"]) & (places["nunique"] > 1)]
+    return values.merge(only[whole], on=whole).assign(at=None).astype({"at": "Int64"})
+
+
+def _over_rivals(values: pd.DataFrame, bidders: set[str]) -> pd.DataFrame:
+    """Average over rivals what is measured about each of them alone, one value per game."""
+    whole, unplaced = [*CELL, "metric", "bidder"], values[values["at"].isna()]
+    of_rival = unplaced["about"].isin(bidders)
+    only = of_rival.groupby([unplaced[name] for name in whole]).all().reset_index()
+    return game_values(unplaced.merge(only[only["about"]][whole], on=whole).assign(about=""))
+
+
+def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Quantity, str]]:
+    """Give, by game, the reason for each missing value."""
+    reasons: dict[tuple[str, str, int], dict[Quantity, str]] = {}
+    unknown = table[table["value"].isna()]
+    for arm, condition, repeat, *quantity, why in unknown[[*CELL, "repeat", *QUANTITY, "missing"]].itertuples(False):
+        reasons.setdefault((arm, condition, repeat), {})[_quantity(*quantity)] = why
+    return reasons
+
+
+def _quantity(metric: object, bidder: object, about: object, at: Any) -> Quantity:
+    return str(metric), str(bidder), str(about), None if pd.isna(at) else int(at)
+
+
+def _sorted(asked: set[Quantity], metrics: Sequence[str]) -> list[Quantity]:
+    """Order quantities as the metrics are; every metric has one quantity of the game or of everyone at least."""
+    of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
+    asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
+    return sorted(
+        asked, key=lambda one: (metrics.index(one[0]), one[1] != EVERYONE, one[1], _natural(one[2]), one[3] or 0)
+    )
+
+
+def _natural(text: str) -> list[tuple[float, str]]:
+    """Make a key that sorts the numbers in texts by value."""
+    return [(float(part) if part.isdecimal() else 0.0, part) for part in re.split(r"(\d+)", text)]
+
+
+def _missing(
+    quantity: Quantity,
+    games: Iterable[TrialRecord],
+    found: Mapping[Quantity, pd.DataFrame],
+    why: Mapping[int, Mapping[Quantity, str]],
+) -> Counter[str]:
+    """Count the games without a value, by reason."""
+    measured_in = set(found[quantity]["repeat"]) if quantity in found else set()
+    return Counter(_reason(game, quantity, why[game.repeat]) for game in games if game.repeat not in measured_in)
+
+
+def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str]) -> str:
+    """Give the reason for a missing value: the game did not finish, or what the quantity, bidder or metric lacks."""
+    if game.status != "finished":
+        return ": ".join(filter(None, (game.status, game.detail)))
+    metric, bidder, _, _ = quantity
+    of_metric = [why for (name, *_), why in told.items() if name == metric]
+    said = [told.get(quantity), told.get((metric, bidder, "", None)), told.get((metric, "", "", None))]
+    return next(filter(None, [*said, *(of_metric if bidder == EVERYONE else [])]), UNMEASURED)
+
+
+def _estimate(
+    cell: Cell, quantity: Quantity, bounds: Bounds, rows: pd.DataFrame | None, missing: Counter[str]
+) -> Estimate:
+    metric, bidder, about, at = quantity
+    mean, over = _mean(quantity, bounds, rows) if rows is not None else (mean_of([]), GAMES)
+    return Estimate(
+        metric,
+        *cell,
+        bidder,
+        about,
+        at,
+        over=over,
+        games=0 if rows is None else rows["repeat"].nunique(),
+        missing=missing.total(),
+        why=tuple(f"{reason} ({count})" for reason, count in sorted(missing.items())),
+        mean=mean.mean,
+        sd=mean.sd,
+        low=mean.low,
+        high=mean.high,
+        method=mean.method,
+        note=mean.note,
+        draws=0 if rows is None else rows["draw"].nunique(),
+    )
+
+
+def _mean(quantity: Quantity, bounds: Bounds, rows: pd.DataFrame) -> tuple[Mean, Over]:
+    """Give the mean of a quantity, and what counts once in it."""
+    kind, values, draws = metric_of(quantity[0]).interval, rows["value"].to_numpy(), rows["draw"].to_numpy()
+    over: Over = "games" if rows["repeat"].is_unique else "values"
+    if rows["counted"].notna().all():
+        return _counted(rows), "values" if (rows.groupby("repeat")["counted"].sum() > 1).any() else "games"
+    if kind == "binary" and over == "games" and quantity[1] != EVERYONE and set(values) <= {0, 1}:
+        return _yes_or_no(rows), over  # a mean over rivals is none
+    if kind == "binary":
+        kind = "mean"
+    if rows["draw"].is_unique:
+        return mean_of(values, kind, bounds), over
+    return _of_one_draw(clustered_mean(values, draws, kind, bounds), rows), over
+
+
+def _counted(rows: pd.DataFrame) -> Mean:
+    """Give the share of all that was counted, draw by draw."""
+    whole = rows.assign(total=rows["value"] * rows["counted"]).groupby("draw")[["total", "counted"]].sum().to_numpy()
+    return _of_one_draw(counted_share(whole[:, 0] / whole[:, 1], whole[:, 1]), rows)
+
+
+def _yes_or_no(rows: pd.DataFrame) -> Mean:
+    """Give the share of games that are a yes; those that share a draw are counted in it."""
+    return share_of(rows["value"].to_numpy()) if rows["draw"].is_unique else _counted(rows.assign(counted=1.0))
+
+
+def _of_one_draw(found: Mean, rows: pd.DataFrame) -> Mean:
+    """Say why there is no interval, if several games are all of one draw."""
+    alone = rows["draw"].nunique() == 1 < rows["repeat"].nunique()
+    return replace(found, note=ONE_DRAW_ONLY) if alone else found
+
 
 __all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "Spread", "VarianceShare", "analyse"]
 

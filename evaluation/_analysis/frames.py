@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from harbor.evaluation._experiments.design import EVERYONE
-from harbor.evaluation._experiments.rotation import draws_of
+from harbor.evaluation._experiments.draws import draws_of
 from harbor.evaluation._experiments.trial_records import Results
 
 CELL = ["arm", "condition"]

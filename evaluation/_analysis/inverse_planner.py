@@ -1,9 +1,9 @@
-"""A Bayesian inverse planner: a reference for the profiles that models make, which needs no training.
+"""A Bayesian inverse planner gives reference profiles without training, and the measures of profiles are taken of them.
 
 It asks of each persona how far a bidder would have gone for each item, with its money in mind, and weighs the personas
 by how well that fits what a rival did. It takes rivals to judge and to plan as the built-in model does. So it is a
 strong reference for simulated bidders. For language models and people it is a misspecified baseline: its posterior is
-what their bids would mean if they planned like that.
+what their bids would mean if they planned like that, so that a model may well be better.
 Source: the idea is Baker, Saxe and Tenenbaum 2009 (action understanding as inverse planning); the model of a bidder and
 the likelihood are Harbor's own.
 """
@@ -16,15 +16,20 @@ from itertools import product
 from statistics import NormalDist
 from typing import NamedTuple
 
-from harbor._core.events import Lot
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._games.bidder_view import View
+from harbor._core.log.events import BidderSeated, CatalogShown, Lot
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, is_seen_by
+from harbor._games.bidder_view import Part, View
 from harbor._games.english import valuation
-from harbor._games.english.lot_bidding import bidding_on
+from harbor._games.english.facts import bidding_on
 from harbor._games.english.valuation import Option
-from harbor._games.part import Part
-from harbor._games.revealed import revealed, truth_per_estimate
-from harbor.personas._catalog.tastes import fit
+from harbor._games.outcomes import revealed, truth_per_estimate
+from harbor.evaluation._metrics import profiling
+from harbor.evaluation._metrics.measurement import Measurement, Metric, metric
+from harbor.evaluation._metrics.profiling import Judged
+from harbor.evaluation._metrics.results import positions
+from harbor.personas._catalog import traits
+from harbor.personas._catalog.traits import fit
 
 PRUDENCES = (0.8, 0.9, 1.0, 1.1)
 """What share of its expected true value an item that suits it by half may be worth to a rival; each is as likely."""
@@ -179,3 +184,60 @@ def _inference(bidder: str, rival: str, item: str, posterior: Posterior, catalog
     prudence = sum(chance * one.prudence for one, chance in posterior.items())
     budget = sum(chance * one.budget for one, chance in posterior.items())
     return Inference(bidder, rival, item, shares, prudence, budget)
+
+
+def inferred(entries: Sequence[Entry]) -> list[Judged]:
+    """Set beside the truth what inverse planning infers for each bidder that is shown the catalog, after each item."""
+    truths = profiling.truths(entries)
+    seats = {seated.bidder for seated in of_type(entries, BidderSeated)}
+    if not truths:
+        return []
+    return [
+        Judged(one.bidder, one.rival, one.item, truths[one.rival], traits.profile(one.personas))
+        for shown in of_type(entries, CatalogShown)
+        if shown.bidder in seats  # a log may have broken off before
+        for one in inferences(entries, shown.bidder)
+        if one.rival in truths
+    ]
+
+
+@metric("divergence of an inverse planner's profile", "nats", "skewed", no_data=profiling.NO_PROFILES)
+def profiling_error_inverse(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """KL(truth || profile) in nats as `profiling_error`, of what inverse planning infers in the bidder's place.
+
+    Source: Harbor's own; the idea is Baker, Saxe and Tenenbaum 2009.
+    """
+    places = positions(entries)
+    return [
+        Measurement(name, profiling.divergence(one.truth, one.profile), one.bidder, one.rival, places.get(one.item))
+        for one in inferred(entries)
+    ]
+
+
+def _reference(score: profiling.Score, of: Metric) -> Metric:
+    """Make the measure of an inverse planner's last profiles that stands beside a metric of the bidders' own."""
+
+    def measure(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+        return profiling.scored(name, profiling.last(inferred(entries)), score)
+
+    measure.__doc__ = f"""As `{of.name}`, of what inverse planning infers in the bidder's place.
+
+    Source: Harbor's own; the idea is Baker, Saxe and Tenenbaum 2009.
+    """
+    return metric(
+        f"{of.description}, by inverse planning",
+        of.unit,
+        of.interval,
+        no_data=profiling.NO_PROFILES,
+        name=f"{of.name}_inverse",
+    )(measure)
+
+
+METRICS = (
+    profiling_error_inverse,
+    _reference(profiling.divergence, profiling.final_profiling_error),
+    _reference(profiling.hit, profiling.final_profile_top1),
+    _reference(profiling.brier, profiling.final_profile_brier),
+    _reference(profiling.overconfidence, profiling.final_profile_overconfidence),
+)
+"""In the order in which tables list them."""

@@ -1,10 +1,17 @@
-"""The level of tests, and what p they can give at all: plain numbers, so that a design is judged without statistics."""
+"""Plain numbers judge a design before statistics are imported: the level of tests, the power asked for, its reach."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 
-from harbor.evaluation._metrics.measurement import Interval
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import counted
+from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, expanded
+from harbor.evaluation._experiments.draws import turns_of
+from harbor.evaluation._experiments.trials import planned_repeats
+from harbor.evaluation._metrics.measurement import Interval, metric_of
 
 ALPHA = 0.05
 LEAST: dict[Interval, int] = {"mean": 2, "skewed": 3, "binary": 2}
@@ -25,3 +32,86 @@ def attainable(pairs: int, kind: Interval = "mean") -> float:
 def least_pairs(kind: Interval, alpha: float) -> int:
     """Give the fewest pairs with which a test can reach its level at all."""
     return next(pairs for pairs in count(1) if attainable(pairs, kind) < alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to find: an effect in the unit of the metric, with this probability (`power`), at this level (`alpha`)."""
+
+    effect: float
+    power: float = 0.8
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.effect == 0 or not abs(self.effect) < float("inf"):
+            raise ConfigError(f"effect {self.effect!r}: no number of games finds that; give a difference other than 0")
+        if not 0 < self.alpha < self.power < 1:
+            raise ConfigError(
+                f"alpha {self.alpha!r}, power {self.power!r}: give an alpha above 0, and a power above it and below 1"
+            )
+
+
+def unreachable(experiment: Experiment, alpha: float = ALPHA) -> str:
+    """Say which planned comparisons can't come out below a level by Holm, however large their effects.
+
+    That is so if even the least p's that the tests of the family can give are too large. Comparisons that are not run
+    count in the family, and are not told of.
+
+    Returns:
+        a sentence, with how many repeats would do; nothing if all can.
+    """
+    turns = turns_of(experiment)
+    plan = [(one, _kind(one, turns), _pairs(experiment, one, turns)) for one in expanded(experiment)]
+    unit = "pair" if turns == 1 else "draw"
+    beyond = _beyond([attainable(pairs, kind) for _, kind, pairs in plan], alpha)
+    told = [
+        f"{one.metric} ({counted(pairs, unit)})"
+        for (one, _, pairs), lost in zip(plan, beyond, strict=True)
+        if lost and pairs
+    ]
+    if not told:
+        return ""
+    kinds = [kind if pairs else None for _, kind, pairs in plan]
+    run = len(plan) - kinds.count(None)
+    family = "" if run == len(plan) else f" that are run, in a family of {len(plan)},"
+    return (
+        f"{len(told)} of {run} planned comparisons{family} can't reach p < {alpha:g} by Holm, whatever is found:"
+        f" {', '.join(dict.fromkeys(told))}; give --repeats {turns * _enough(kinds, alpha)} or more, or plan fewer"
+        " comparisons"
+    )
+
+
+def _beyond(least: Sequence[float], alpha: float) -> list[bool]:
+    """Tell which of these least p's Holm would not reject: from the first on that is too large for its place."""
+    places = sorted(range(len(least)), key=least.__getitem__)
+    reached = 0
+    while reached < len(least) and least[places[reached]] < alpha / (len(least) - reached):
+        reached += 1
+    return [place in places[reached:] for place in range(len(least))]
+
+
+def _enough(kinds: Sequence[Interval | None], alpha: float) -> int:
+    """Give the draws with which every comparison that is run can reach the level; None is one that is not run."""
+    for repeats in count(2):
+        beyond = _beyond([attainable(repeats, kind) if kind else 1.0 for kind in kinds], alpha)
+        if not any(lost and kind for lost, kind in zip(beyond, kinds, strict=True)):
+            return repeats
+    raise AssertionError
+
+
+def _kind(comparison: Comparison, turns: int) -> Interval:
+    """Say how a comparison will be tested: a yes or no that is averaged, over bidders or a draw, is none any more."""
+    kinds = {metric_of(metric).interval for metric in comparison.metrics}
+    averaged = turns > 1 or EVERYONE in (comparison.of.bidder, comparison.against.bidder)
+    if kinds == {"binary"} and not averaged:
+        return "binary"
+    return "skewed" if "skewed" in kinds else "mean"
+
+
+def _pairs(experiment: Experiment, comparison: Comparison, turns: int) -> int:
+    """Count the draws of a comparison if no game fails: 0 if an arm of it is left out, or all games are of one draw."""
+    repeats = planned_repeats(experiment)
+    of, against = ((str(side.arm), str(side.condition)) for side in (comparison.of, comparison.against))
+    if experiment.same_seed and of != against:
+        return 0
+    return -(-min(repeats.get(cell, 0) for cell in (of, against)) // turns)

@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from harbor.evaluation._analysis.arrays import Floats, constant
 from harbor.evaluation._analysis.levels import ALPHA, LEAST
-from harbor.evaluation._analysis.pivots import FEW_NONZERO, limits, mostly_zero
+from harbor.evaluation._analysis.pivots import FEW_NONZERO, Floats, constant, limits, mostly_zero
 from harbor.evaluation._metrics.measurement import UNBOUNDED, Bounds, Interval
 
 Method = Literal[

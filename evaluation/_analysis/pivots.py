@@ -1,4 +1,4 @@
-"""Intervals and tests of a mean that are of one kind, for many samples at once: arrays in, arrays out.
+"""Pivots give intervals and tests of means, of one kind, for many samples at once: arrays in, arrays out.
 
 A kind has one or two methods. Its interval is the widest of theirs and its p the greatest, so p is below 0.05 exactly
 where the 95 % interval leaves out zero. Samples are rows; a sample without spread has an interval of no width.
@@ -11,11 +11,21 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special, stats
 
-from harbor.evaluation._analysis.arrays import Bools, Floats, constant
 from harbor.evaluation._analysis.levels import ALPHA, LEAST
 from harbor.evaluation._metrics.measurement import Interval
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def constant(values: Floats) -> Bools:
+    """Tell in which samples values are equal but for rounding, or too small to be squared."""
+    found: Bools = np.ptp(values, axis=-1) <= np.maximum(1e-12 * np.abs(values).max(axis=-1), 1e-150)
+    return found
+
 
 FEW_NONZERO = 5
 """Of values that are mostly zero, fewer others than these say nothing of how large they can be."""

@@ -1,17 +1,20 @@
-"""What a user chooses when a design is run: models, arms, repeats and seed; and what the models cost that day."""
+"""A user chooses the models, arms, repeats and seed of a design; the built-in model does not heed all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError, unknown
+from harbor._config.models import BUILT_IN
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.plugins.finding import find
+from harbor._games.game import Game
 from harbor._models.prices import price_of
 from harbor._models.providers import settings_of
 from harbor._runs.inputs import models_in_use
 from harbor.evaluation._experiments.design import Experiment, Published, with_models
-from harbor.evaluation._experiments.model_prices import ModelPrice, price_key
-from harbor.evaluation._experiments.trials import planned_repeats, trials
+from harbor.evaluation._experiments.design_parts import ModelPrice, price_key
+from harbor.evaluation._experiments.trials import Trial, planned_repeats, trials
 
 
 def chosen(
@@ -90,3 +93,19 @@ def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
 
 def _of_arms(published: Published, arms: list[str]) -> Published:
     return published.model_copy(update={"values": tuple(one for one in published.values if one.arm in ("", *arms))})
+
+
+def unheeded(experiment: Experiment) -> tuple[str, ...]:
+    """Say in which arms the built-in model does not read the personas of bidders that it plays; nothing if in none."""
+    found: dict[str, dict[str, None]] = {}
+    for one in trials(experiment, 1):
+        if told := _told(one):
+            found.setdefault(told, {})[one.arm] = None
+    return tuple(f"in {'arm' if len(arms) == 1 else 'arms'} {', '.join(arms)}: {told}" for told, arms in found.items())
+
+
+def _told(trial: Trial) -> str:
+    models = trial.config.models
+    played = [one for one in trial.config.bidders if one.uses_model and models[one.model].use == BUILT_IN]
+    game: Game = find("game", trial.config.rules.game)
+    return game.unheeded({one.name: one.persona for one in played})

@@ -1,4 +1,4 @@
-"""An experiment as data: what it varies, repeats, measures and compares, and what papers have published.
+"""An experiment is data: what it varies, repeats, measures and compares, and what papers have published.
 
 Settings of the auctions are written as in any config. A bidder's persona or model may be a slot instead, "@1", "@2" and
 so on. Personas rotate over the slots from repeat to repeat; models fill the slots in the order given.
@@ -6,27 +6,34 @@ so on. Personas rotate over the slots from repeat to repeat; models fill the slo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from harbor._core.errors import ConfigError, unknown
-from harbor._core.extensions import Kind
-from harbor._core.finding import asked
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.plugins.extensions import Kind
+from harbor._core.plugins.finding import asked
 from harbor._core.settings import Settings, check_distinct
-from harbor.evaluation._experiments.compared import Comparison as Comparison
-from harbor.evaluation._experiments.compared import Side as Side
-from harbor.evaluation._experiments.model_prices import ModelPrice
-from harbor.evaluation._experiments.published import EVERYONE as EVERYONE
-from harbor.evaluation._experiments.published import RATINGS
-from harbor.evaluation._experiments.published import Deviation as Deviation
-from harbor.evaluation._experiments.published import Published as Published
-from harbor.evaluation._experiments.published import PublishedValue as PublishedValue
-from harbor.evaluation._experiments.published import StandIn as StandIn
-from harbor.evaluation._experiments.slots import number, slots_of_models
-from harbor.evaluation._experiments.variations import AuctionSettings, Crossing, Factor, Slug, check_products, crossed
+from harbor.evaluation._experiments.design_parts import EVERYONE as EVERYONE
+from harbor.evaluation._experiments.design_parts import RATINGS, ModelPrice
+from harbor.evaluation._experiments.design_parts import Comparison as Comparison
+from harbor.evaluation._experiments.design_parts import Deviation as Deviation
+from harbor.evaluation._experiments.design_parts import Published as Published
+from harbor.evaluation._experiments.design_parts import PublishedValue as PublishedValue
+from harbor.evaluation._experiments.design_parts import Side as Side
+from harbor.evaluation._experiments.design_parts import StandIn as StandIn
+from harbor.evaluation._experiments.variations import (
+    AuctionSettings,
+    Crossing,
+    Factor,
+    Slug,
+    check_products,
+    crossed,
+    number,
+    slots_of_models,
+)
 from harbor.evaluation._experiments.variations import Order as Order
 from harbor.evaluation._experiments.variations import Variation as Variation
 
@@ -266,3 +273,23 @@ def ranking(experiment: Experiment) -> str:
     variations = (*experiment.arms, *experiment.conditions)
     series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
     return "series_rank" if series else "rank"
+
+
+def expanded(experiment: Experiment) -> Iterator[Comparison]:
+    """Repeat each comparison in all arms and conditions that it leaves open, also in arms that are not run.
+
+    The family is that of the plan: leaving an arm out must not make the other comparisons look more certain.
+    """
+    for comparison in experiment.comparisons:
+        planned = (*experiment.arms, *experiment.arms_left_out)
+        arms = [arm.name for arm in planned] if comparison.of.arm is None else [None]
+        conditions = [one.name for one in experiment.conditions] if comparison.of.condition is None else [None]
+        for arm in arms:
+            for condition in conditions:
+                filled = {"arm": arm} if arm else {}
+                filled |= {"condition": condition} if condition else {}
+                of, against = (
+                    side.model_copy(update=filled | {"metric": metric})
+                    for side, metric in zip((comparison.of, comparison.against), comparison.metrics, strict=True)
+                )
+                yield Comparison(metric=comparison.metric, of=of, against=against)

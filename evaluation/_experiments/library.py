@@ -7,9 +7,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harbor._core.errors import ConfigError, unknown
+from harbor._core.basics.errors import ConfigError, unknown
 from harbor._core.settings import read_settings
-from harbor.memory._store.trust import check_trusted
+from harbor.memory._store.place import check_trusted
 
 if TYPE_CHECKING:
     from harbor.evaluation._experiments.design import Experiment

@@ -1,23 +1,19 @@
-"""The results of an experiment: one record per trial, as data for statistics and reports."""
+"""An experiment has one record per trial, as data for statistics and reports, and a tally of its progress."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from harbor._core.events import NO_REQUESTS, ModelCalled, SeatFailed, Spent
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.log.events import NO_REQUESTS, ModelCalled, SeatFailed, Spent
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import Trial
-from harbor.evaluation._metrics.call_notes import Noted
-from harbor.evaluation._metrics.calls import calls
-from harbor.evaluation._metrics.lineup import any_simulated, players
-from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.refusals import Refusals, refusals
-from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.calls import Noted, Refusals, any_simulated, calls, players, refusals
+from harbor.evaluation._metrics.measurement import Measurement, measure
 
 Status = Literal["finished", "failed", "unfinished"]
 
@@ -163,3 +159,50 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
         answered_by=tuple(sorted(answered.items())),
         cost=made.cost_dollars,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts over trials; `cost_dollars` is None if the cost of any trial is unknown."""
+
+    games: int
+    finished: int = 0
+    failed: int = 0
+    calls: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_dollars: float | None = 0.0
+
+    @property
+    def unfinished(self) -> int:
+        """How many are still to be run."""
+        return self.games - self.finished - self.failed
+
+    def plus(self, record: TrialRecord) -> Tally:
+        """Count one more trial."""
+        known = self.cost_dollars is not None and record.cost is not None
+        return replace(
+            self,
+            finished=self.finished + (record.status == "finished"),
+            failed=self.failed + (record.status == "failed"),
+            calls=self.calls + record.calls,
+            input_tokens=self.input_tokens + record.input_tokens,
+            cached_tokens=self.cached_tokens + record.cached_tokens,
+            output_tokens=self.output_tokens + record.output_tokens,
+            cost_dollars=(self.cost_dollars or 0.0) + (record.cost or 0.0) if known else None,
+        )
+
+    def as_json(self) -> dict[str, int | float | None]:
+        """Give the counts by name."""
+        counts = asdict(self)
+        return {key: counts[key] for key in ("games", "finished", "failed")} | {"unfinished": self.unfinished} | counts
+
+
+def tally(records: Iterable[TrialRecord]) -> Tally:
+    """Count all trials of an experiment; what an unfinished one has cost so far is included."""
+    listed = list(records)
+    counted = Tally(len(listed))
+    for record in listed:
+        counted = counted.plus(record)
+    return counted

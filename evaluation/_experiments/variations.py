@@ -1,10 +1,10 @@
-"""What an experiment varies: arms and conditions, and the factors that arms may be the crossing of."""
+"""An experiment varies arms and conditions, arms may cross factors, and slots are filled by personas and models."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from itertools import combinations, product
@@ -12,9 +12,34 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from harbor._config.protocol import with_texts
-from harbor._core.layout import DEVICE
+from harbor._config.thinking import with_texts
+from harbor._core.files.layout import DEVICE
 from harbor._core.settings import Settings, check_distinct
+
+SLOT = re.compile(r"@[1-9][0-9]?")
+
+
+def slots_of_models(settings: Iterable[object]) -> tuple[str, ...]:
+    """Name the slots that stand for a `model` anywhere in settings, or in changes of them, in order."""
+    return tuple(sorted({model for model in named("model", settings) if SLOT.fullmatch(model)}, key=number))
+
+
+def number(slot: str) -> int:
+    """Give the number of a slot, from 1."""
+    return int(slot[1:])
+
+
+def named(key: str, settings: object) -> Iterator[str]:
+    """Yield every name that settings, or changes to them, have under a key at any depth; lists and mixes one by one."""
+    if isinstance(settings, (list, tuple)):
+        for one in settings:
+            yield from named(key, one)
+    elif isinstance(settings, Mapping):
+        own = settings.get(key)
+        several = own if isinstance(own, (list, tuple, Mapping)) else [own]
+        yield from (one for one in several if isinstance(one, str))
+        for one in settings.values():
+            yield from named(key, one)
 
 
 def _slug(name: str) -> str:

@@ -1,22 +1,90 @@
-"""How bidders behaved: what they won of the items that match them, and what they bid on.
+"""These metrics tell how bidders act: prices, legality, raises, and what they bid on and win of what matches them.
 
-Source: Harbor sec. 3.1 and 4.1.
+Sources: Harbor sec. 3.1 and 4.1 (items that match); Chen et al. 2023, sec. 4.1, and its later version, sec. 4.3 and
+Fig. 5 (raises and refused bids).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from statistics import fmean
+from typing import NamedTuple
 
-from harbor._core.events import BidderLabelled, ItemLabelled
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log.acts import Acted, ActedSealed, Tried
+from harbor._core.log.events import BidderLabelled, BidderWithdrew, ItemLabelled, LotClosed, PublicEvent
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import LimitSet
 from harbor._games.outcomes import outcomes, sales
-from harbor.evaluation._metrics.acts import bids
-from harbor.evaluation._metrics.measurement import Measurement, measured, metric
+from harbor.evaluation._metrics.measurement import Measurement, measured, metric, shares_by_bidder
 from harbor.evaluation._metrics.results import closed, positions
+
+
+class MadeBid(NamedTuple):
+    """A legal bid: whose, on which item, in which round, in dollars or as a number."""
+
+    bidder: str
+    item: str
+    round: int
+    amount: Decimal
+
+
+def acts(entries: Sequence[Entry]) -> Sequence[Acted | ActedSealed]:
+    """List the legal acts; of a public log of a game with sealed acts, those that its rules disclosed."""
+    return of_type(entries, ActedSealed) or of_type(entries, Acted)
+
+
+def bids(entries: Sequence[Entry]) -> Iterator[MadeBid]:
+    """Give the legal bids of amounts, in order."""
+    for one in acts(entries):
+        if isinstance(one.act, Bid):
+            yield MadeBid(one.bidder, one.item, one.round, one.act.amount)
+
+
+NO_PRICE = "nothing was sold as one unit to one bidder for money"
+
+
+@metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data=NO_PRICE)
+def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Dollars that whoever got the item paid for it, or in the run, at place `at`, and the highest bid.
+
+    `about` says which: "price" or "highest bid"; the latter only in sales whose winners do not pay their bids. What was
+    not sold, or for nothing, or in several units, has neither. Source: Chen et al. 2023, sec. 4.3;
+    EconArena, A.2.
+    """
+    told = outcomes(entries)
+    holders, closed = told.holders(), dict.fromkeys(event.item for event in of_type(entries, LotClosed))
+    paid = {
+        item: price
+        for mine in told.accounts.values()
+        for item, price in mine.paid.items()
+        if price and mine.units.get(item) == 1 and len(holders[item]) == 1
+    }
+    highest = dict(paid)
+    for bid in bids(entries):
+        if bid.item in highest:
+            highest[bid.item] = max(highest[bid.item], bid.amount)
+    return [
+        Measurement(name, float(amounts[item]), "", about, at)
+        for about, amounts in {"price": paid, "highest bid": highest}.items()
+        for at, item in enumerate(closed, start=1)
+        if item in amounts and (about == "price" or amounts != paid)
+    ]
+
+
+@metric("attempts that were legal", "share", "skewed", of=BidderLabelled, better="higher")
+def legality(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of each bidder's attempts to answer that were legal, a withdrawal too. Source: Harbor's own."""
+    # The house's own are left out: it enters a withdrawal for who gave no answer.
+    stood = (one for one in acts(entries) if not isinstance(one.act, Withdraw) or one.act.reason == "declined")
+    legal, failed = (Counter(one.bidder for one in tried) for tried in (stood, of_type(entries, Tried)))
+    tried = {label.bidder: legal[label.bidder] + failed[label.bidder] for label in of_type(entries, BidderLabelled)}
+    return shares_by_bidder(name, legal, tried, "the bidder answered no call")
+
 
 _NO_ITEM = "no item is over yet"
 
@@ -142,3 +210,93 @@ def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Meas
         why = f"no item that is over {'matches' if matched else 'does not match'} its persona"
         found.append(measured(name, fmean(counts) if counts else None, bidder, missing=why))
     return found
+
+
+_NO_BIDS = "nobody has bid"
+
+BINS = {"[0, 10)": 0, "[10, 11)": 10, "[11, 20)": 11, "[20, 50)": 20, "[50, inf)": 50}
+"""Bins of bid increases and their lower ends, in percent."""
+
+
+class Raise(NamedTuple):
+    """A bid relative to the highest bid before its round, or to the starting price if there was none."""
+
+    bidder: str
+    increase: Decimal
+
+
+def raises(entries: Sequence[Entry]) -> list[Raise]:
+    """List the bids, each as its increase over the price at which its bidder was asked.
+
+    Bids of one round are simultaneous, so each is compared with the price before the round.
+    """
+    found, price = [], Decimal(0)
+    for entry in entries:
+        match entry.event:
+            case Acted(bidder=bidder, act=Bid(amount=amount)) if price:
+                found.append(Raise(bidder, amount / price - 1))
+            case PublicEvent(called=Decimal() as called):
+                price = called
+    return found
+
+
+@metric("corrected failure rate of bids, of answers to calls", "share", "skewed", better="lower")
+def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's bids, a share: F / (C + F).
+
+    F is the number of refused bids, each attempt counted. C is the number of accepted decisions, bids and withdrawals:
+    a bidder that is refused is asked again, so C hardly depends on F. A withdrawal that the auctioneer entered because
+    there was no money, no legal bid or no reply is not a decision. Who bids by limit decides with each limit that it
+    sets: the bids that follow from it are the house's. Source: Chen et al. 2023, sec. 4.1.
+    """
+    return _failure_rate(name, entries, Counter())
+
+
+@metric("corrected failure rate of bids, forced withdrawals counted as answers", "share", "skewed", better="lower")
+def failed_bid_rate_forced(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's bids as the source's code counts it, a share: F / (C + F).
+
+    C also has the items that a bidder lacked the money to bid on, though nobody asked it. So this rate is never above
+    `failed_bid_rate`. Source: Chen et al. 2023, their code.
+    """
+    forced = (event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "cannot afford")
+    return _failure_rate(name, entries, Counter(forced))
+
+
+def _failure_rate(name: str, entries: Sequence[Entry], forced: Counter[str]) -> list[Measurement]:
+    failed = Counter(event.bidder for event in of_type(entries, Tried))
+    stood = Counter(one.bidder for one in acts(entries) if not isinstance(one.act, Withdraw) or one.act == Withdraw())
+    stood = Counter({**stood, **Counter(event.bidder for event in of_type(entries, LimitSet))}) + forced
+    answers = {label.bidder: failed[label.bidder] + stood[label.bidder] for label in of_type(entries, BidderLabelled)}
+    return shares_by_bidder(name, failed, answers, "the bidder answered no call")
+
+
+@metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS, public=True)
+def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Increase of each bid over the highest bid of the rounds before, a ratio (0.1: a tenth more), one value per bid.
+
+    A first bid is compared with the starting price. Source: Chen et al. 2023, later version, sec. 4.3.
+    """
+    return [Measurement(name, float(one.increase), one.bidder) for one in raises(entries)]
+
+
+@metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS, public=True)
+def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of each bidder's bids whose increase lies in a bin (`about`: "[0, 10)" percent and so on, see `BINS`).
+
+    The source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. Its first bin contains first
+    bids, which need not exceed the starting price. It also contains later raises by the minimum, which is a tenth of
+    the starting price and not of the bid before. Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
+    """
+    counts: dict[str, Counter[str]] = {}
+    for one in raises(entries):
+        counts.setdefault(one.bidder, Counter())[_bin(one.increase)] += 1
+    return [
+        Measurement(name, count[label] / count.total(), bidder, label)
+        for bidder, count in counts.items()
+        for label in BINS
+    ]
+
+
+def _bin(increase: Decimal) -> str:
+    return [label for label, lowest in BINS.items() if increase * 100 >= lowest][-1]

@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from harbor.evaluation._metrics import (
-    behaviour,
-    beliefs,
-    bidding,
-    calls,
-    forecasts,
-    legality,
-    outcomes,
-    paid_prices,
-    plans,
-    profiling,
-    reliability,
-    results,
-    series,
-    sessions,
-    strategy,
-    water,
-)
+from harbor.evaluation._metrics import behaviour, calls, plans, profiling, results, sessions, strategy, summary, water
 from harbor.evaluation._metrics.measurement import Metric
 
-_MODULES = (
-    results, outcomes, paid_prices, legality, behaviour, bidding, beliefs, profiling, reliability, plans, strategy,
-    water, sessions, forecasts, series, calls,
-)  # fmt: skip
+_MODULES = (results, behaviour, profiling, plans, strategy, water, sessions, summary, calls)
 METRICS = tuple(one for module in _MODULES for one in vars(module).values() if isinstance(one, Metric))

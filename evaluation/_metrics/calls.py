@@ -1,17 +1,136 @@
-"""What the models were asked: calls, tokens, dollars, and the longest chain of calls that waited for each other."""
+"""The log tells who played, what the models were asked and at what cost, and whose answers were refused."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from math import fsum
+from typing import Any, Literal, get_args
 
-from harbor._core.events import NO_REQUESTS, BidderLabelled, BiddersAsked, ModelCalled, Paused, Spent
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor.evaluation._metrics.call_notes import Noted, dollars_in_all, noted
+from harbor._core.basics.numbers import cost_in_words, counted
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import (
+    NO_REQUESTS,
+    Answered,
+    BidderLabelled,
+    BiddersAsked,
+    LogOpened,
+    ModelCalled,
+    Paused,
+    SeriesOpened,
+    Spent,
+)
+from harbor._core.log.log import is_public, of_type
+from harbor._core.log.log_entries import Entry
+from harbor._games.game import Game
 from harbor.evaluation._metrics.measurement import Measurement, metric
+
+
+def players(entries: Sequence[Entry]) -> dict[str, str]:
+    """Tell what plays each bidder: a model, a rule, an agent or a person; empty if the log broke off before that."""
+    for series in of_type(entries, SeriesOpened):
+        return dict(series.players)
+    return {label.bidder: label.player for label in of_type(entries, BidderLabelled)}
+
+
+def is_simulated(entries: Sequence[Entry]) -> bool:
+    """Tell whether the built-in model plays a bidder; a public log says it with the parts that it is made of."""
+    parts = (part for opened in of_type(entries, LogOpened) for part in opened.parts if is_public(entries))
+    return any_simulated(players(entries).values()) or any(part.kind == "model" for part in parts)
+
+
+def unheeded(entries: Sequence[Entry], game: Game) -> str:
+    """Say whose personas the built-in model did not read in a game; empty if nobody's."""
+    labels = of_type(entries, BidderLabelled)
+    return game.unheeded({one.bidder: one.personas for one in labels if any_simulated([one.player])})
+
+
+def is_agent(player: str) -> bool:
+    """Tell whether a player is an agent, be it given in Python or named in the settings."""
+    return player == "agent" or player.startswith("agent (")
+
+
+def any_simulated(played_by: Iterable[str]) -> bool:
+    """Tell whether the built-in model is among these players."""
+    return any(player.startswith("simulated") for player in played_by)
+
+
+Kind = Literal["mark", "not taken", "key", "fallback"]
+MARKS = {
+    "drafts": "had drafts before the answer",
+    "contradicted": "had a text that contradicts the call of the tool, which was taken",
+    "mended": "had slips of form, which were mended",
+    "words": "answered in words",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """How many calls have a mark, a setting that was not taken, a variable of a key, or a model that stood in."""
+
+    kind: Kind
+    name: str
+    calls: int
+
+
+def noted(made: Iterable[ModelCalled]) -> tuple[Noted, ...]:
+    """Count what calls note, the most frequent first within each kind."""
+    counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in get_args(Kind)}
+    for call in made:
+        counts["mark"].update(set(call.marks))
+        counts["not taken"].update(set(call.not_taken))
+        counts["key"].update(filter(None, [call.key_env]))
+        counts["fallback"].update(filter(None, [call.fallback]))
+    return tuple(Noted(kind, name, count) for kind, names in counts.items() for name, count in names.most_common())
+
+
+def summed(groups: Iterable[Sequence[Noted]]) -> tuple[Noted, ...]:
+    """Add up what was noted of several groups of calls."""
+    total = Counter[tuple[Kind, str]]()
+    for group in groups:
+        total.update({(one.kind, one.name): one.calls for one in group})
+    return tuple(Noted(kind, name, count) for (kind, name), count in total.items())
+
+
+def dollars_in_all(dollars: Iterable[float | None]) -> float | None:
+    """Add up dollars; None if any are unknown."""
+    told = list(dollars)
+    return None if None in told else fsum(one for one in told if one is not None)
+
+
+def notes_of(found: Sequence[Noted], probes: Spent, lost: Spent, cost: float | None) -> Iterator[str]:
+    """Say in words what calls note and what requests beside them cost; nothing of what there is not.
+
+    `cost` is that of the calls themselves, in dollars (None: unknown).
+    """
+    if probes.requests:
+        yield f"{counted(probes.requests, 'request')} found out how a model takes questions: {_spent(probes)}"
+    if lost.requests:
+        yield f"{counted(lost.requests, 'request')} lost, without an answer: at most {_spent(lost)}"
+    if probes.requests or lost.requests:
+        most = dollars_in_all((cost, probes.cost_dollars, lost.cost_dollars))
+        yield f"to pay for calls and for these requests, at most: {cost_in_words(most)}"
+    for one in found:
+        yield _told(one)
+
+
+def _spent(spent: Spent) -> str:
+    tokens = f"{spent.input_tokens:,} tokens in, {spent.output_tokens:,} out"
+    return f"{tokens}, {cost_in_words(spent.cost_dollars)}"
+
+
+def _told(one: Noted) -> str:
+    match one.kind:
+        case "mark":
+            what = MARKS.get(one.name, f"had the mark {one.name!r}")
+            return f"{one.calls:,} {'reply' if one.calls == 1 else 'replies'} {what}"
+        case "not taken":
+            return f"{counted(one.calls, 'call')} went without {one.name!r}, which the server does not take"
+        case "key":
+            return f"{counted(one.calls, 'call')} used the key in {one.name}"
+        case "fallback":
+            return f"{counted(one.calls, 'call')} went to {one.name!r} in place of the bidder's model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +308,64 @@ def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     model, never overlap, so all calls of one bidder in a turn count as consecutive.
     """
     return [Measurement(name, float(calls(entries).chain))]
+
+
+SHOWN = 60
+"""How many characters are shown of what was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """The refused answers of a bidder in a game: how many, of how many times that it was asked, and the first reason.
+
+    With the reason stands what was said, where the log has it and the reason does not. `by_model` is how often its
+    model refused to answer at all; then `first` is the reason of the first such time.
+
+    `agent` says whether an agent plays the bidder: its answers are refused for a fault of a program. Those of a model
+    may be refused for a bad choice too, which is a measurement.
+    """
+
+    bidder: str
+    refused: int
+    asked: int
+    first: str
+    agent: bool
+    by_model: int = 0
+
+    @property
+    def entire(self) -> bool:
+        """Whether no answer of the bidder was ever taken."""
+        return self.refused == self.asked
+
+    @property
+    def alarming(self) -> bool:
+        """Whether to warn of it: of an agent or a model that refuses always, of others if no answer was taken."""
+        return self.agent or self.entire or self.by_model > 0
+
+
+def refusals(*logs: Sequence[Entry]) -> list[Refusals]:
+    """List the bidders with refused answers in a log; of a series, over the logs of all its auctions."""
+    asked, said, reasons = Counter[str](), dict[str, str](), dict[str, list[str]]()
+    by_model, outcomes, own = Counter[str](), dict[str, str](), dict[str, str]()
+    for entry in (entry for log in logs for entry in log):
+        match entry.event:
+            case BiddersAsked(bidders=bidders):
+                asked.update(bidders)
+            case Answered(bidder=bidder, words=words):
+                said[bidder] = words
+            case ModelCalled(bidder=bidder, outcome=outcome):
+                by_model[bidder] += outcome == "refused"
+                outcomes[bidder] = outcome
+            case Tried(bidder=bidder, reason=reason):
+                reasons.setdefault(bidder, []).append(_with(said.pop(bidder, ""), reason))
+                if outcomes.get(bidder) == "refused":
+                    own.setdefault(bidder, reason)
+    agents = {bidder for log in logs for bidder, player in players(log).items() if is_agent(player)}
+    return [
+        Refusals(name, len(why), asked[name], own.get(name, why[0]), name in agents, by_model[name])
+        for name, why in reasons.items()
+    ]
+
+
+def _with(words: str, reason: str) -> str:
+    return reason if not words or reason in words else f"{words[:SHOWN]!r}: {reason}"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import takewhile
 from statistics import fmean
 
-from harbor._core.events import BidderLabelled, LotClosed, LotOpened
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Planned
+from harbor._core.log.events import BidderLabelled, LotClosed, LotOpened
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Planned
 from harbor._games.outcomes import outcomes, sales
 from harbor.evaluation._metrics.behaviour import engagements, matches
 from harbor.evaluation._metrics.measurement import Measurement, metric

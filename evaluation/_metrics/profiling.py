@@ -1,23 +1,69 @@
-"""How well bidders profile their rivals: how far from the truth, how often right, and how sure.
+"""These metrics tell how right bidders are: on the sale, on the personas of rivals, and how reliable that is.
 
-Source: Harbor sec. 3.4 and 4.3; Brier 1950.
+A belief has these fields: the bidder's own budget, everyone's profit, and every item won with its price. The first
+answer is compared with the truth, before any correction. Where the model corrects its belief itself, every later answer
+is compared as well, as in the paper's code. Source: Chen et al. 2023, sec. 3.2 and 4.1.
+
+A profile is compared with the persona of the rival. Source: Harbor sec. 3.4 and 4.3; Brier 1950.
+
+A prediction is reliable if of all that it gives a share of 0.7, as much as 0.7 comes true. Bins are centred at 0, 0.1
+and so on to 1, so those at the ends are one-sided. Source: Murphy 1973 (reliability).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from statistics import fmean
 from typing import NamedTuple
 
-from harbor._core.events import BidderLabelled, CatalogShown, LotClosed
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Profiled
-from harbor.evaluation._metrics.measurement import Measurement, metric
+from harbor._core.log.events import BidderLabelled, CatalogShown, LotClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Believed, Predicted, Profiled
+from harbor.evaluation._metrics.behaviour import bids
+from harbor.evaluation._metrics.measurement import Measurement, metric, shares_by_bidder
 from harbor.evaluation._metrics.results import positions
 from harbor.personas._catalog import traits
+
+_NO_BELIEFS = "no bidder has written down beliefs"
+
+
+@metric("corrected failure rate of beliefs about oneself", "share", "skewed", no_data=_NO_BELIEFS, better="lower")
+def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
+
+    F is the number of wrong fields over all updates. C is the number of all fields: the auctioneer corrects each wrong
+    one, so in the end all are correct. Where a config leaves beliefs uncorrected C is the same, so that rates are
+    comparable. If all fields are wrong once the rate is 1/2.
+    Source: Chen et al. 2023, sec. 4.1, Fig. 2.
+    """
+    updates = of_type(entries, Believed)
+    return _rates(name, [(one.bidder, one.errors_self + one.errors_self_again, one.fields_self) for one in updates])
+
+
+@metric("corrected failure rate of beliefs about others", "share", "skewed", no_data=_NO_BELIEFS, better="lower")
+def belief_error_rate_others(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Corrected failure rate of each bidder's beliefs about the others, a share: as `belief_error_rate_self`.
+
+    Source: Chen et al. 2023, sec. 4.1, Fig. 2.
+    """
+    updates = of_type(entries, Believed)
+    return _rates(
+        name, [(one.bidder, one.errors_others + one.errors_others_again, one.fields_others) for one in updates]
+    )
+
+
+def _rates(name: str, updates: Sequence[tuple[str, int, int]]) -> list[Measurement]:
+    wrong, answers = Counter[str](), Counter[str]()
+    for bidder, errors, compared in updates:
+        wrong[bidder] += errors
+        answers[bidder] += compared + errors
+    return shares_by_bidder(name, wrong, answers, "there was nothing to believe about others")
+
 
 NO_PROFILES = "nobody has profiled a rival whose persona is known"
 
@@ -203,3 +249,52 @@ def final_profile_overconfidence(name: str, entries: Sequence[Entry]) -> list[Me
 def _smooth(shares: Mapping[str, float], epsilon: float) -> dict[str, float]:
     total = sum(shares.values()) + epsilon * len(shares)
     return {persona: (share + epsilon) / total for persona, share in shares.items()}
+
+
+NO_INTEREST = "nobody has predicted how interested rivals are in an item"
+
+
+def bin_of(share: float) -> int:
+    """Give the bin of a share, from 1 to 11: that of the nearest tenth, and of two the greater.
+
+    >>> bin_of(0.04), bin_of(0.05), bin_of(1)
+    (1, 2, 11)
+    """
+    return floor(share * 10 + 0.5) + 1
+
+
+def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measurement]:
+    """Measure pairs of a bidder: in each of its bins (`at`) the means of what was predicted and observed."""
+    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for bidder, predicted, observed in pairs:
+        found.setdefault((bidder, bin_of(predicted)), []).append((predicted, observed))
+    return [
+        Measurement(name, fmean(values), bidder, about, at, counted=len(own))
+        for (bidder, at), own in sorted(found.items())
+        for about, values in zip(("predicted", "observed"), zip(*own, strict=True), strict=True)
+    ]
+
+
+@metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
+def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean interest that a bidder predicted (`about` "predicted"), and share of the rivals who bid ("observed").
+
+    A pair is the last prediction of a rival for an item that is over; it came true if the rival bid on the item. `at`
+    is the bin of the predicted interest, as in `bin_of`. Source: Murphy 1973.
+    """
+    over = {end.item for end in of_type(entries, LotClosed)}
+    bid_on = {(bid.bidder, bid.item) for bid in bids(entries)}
+    told = ((event, one) for event in of_type(entries, Predicted) for one in event.predictions if event.item in over)
+    said = {(event.bidder, one.rival, event.item): one.interest for event, one in told}
+    return binned(name, ((bidder, share, (rival, item) in bid_on) for (bidder, rival, item), share in said.items()))
+
+
+@metric("shares of last profiles beside personas", "share", of=LotClosed, no_data=NO_PROFILES, place="bin")
+def profile_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Mean share that last profiles gave to personas (`about` "predicted"), and share that was true ("observed").
+
+    A pair is one persona in the last profile of a rival: its share there, and in the truth 1, 0, or the rival's own
+    share if it mixes two. `at` is the bin of the share in the profile, as in `bin_of`. Source: Murphy 1973.
+    """
+    shares = ((one, traits.shares(one.profile, one.truth).items()) for one in last(judged(entries)))
+    return binned(name, ((one.bidder, share, one.truth[persona]) for one, given in shares for persona, share in given))

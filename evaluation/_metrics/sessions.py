@@ -1,4 +1,4 @@
-"""Sessions of one-shot games: payoffs, distance from equilibrium, the path of actions, broken rules.
+"""These metrics measure sessions of one-shot games, and what bidders expect of each other and recall of a game.
 
 Source: EconArena, sec. 3.2, A.2 and A.3.
 """
@@ -6,14 +6,22 @@ Source: EconArena, sec. 3.2, A.2 and A.3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
-from typing import SupportsFloat
+from statistics import fmean
+from typing import NamedTuple, SupportsFloat
 
-from harbor._core.log_lines import Entry
+from harbor._core.asking.asks import Bid
+from harbor._core.log.acts import Acted, ActedSealed
+from harbor._core.log.events import LotClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Expected, Stated
 from harbor._games.sessions.measures import Played, standings
 from harbor._games.sessions.session import RunClosed, SessionOpened
-from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric
+from harbor._games.water.rules import WaterOpened
+from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric, shares_by_bidder
 
 _metric = partial(metric, of=SessionOpened, no_data="no run is over yet", place="run")
 
@@ -111,3 +119,73 @@ def _column(name: str, column: str, entries: Sequence[Entry]) -> list[Measuremen
     rows = standings(entries) if any(isinstance(entry.event, RunClosed) for entry in entries) else []
     values = {row.bidder: getattr(row, column) for row in rows}
     return by_bidder(name, values, _unsolved(entries) or NO_EQUILIBRIUM)
+
+
+class Forecast(NamedTuple):
+    """What a bidder expected of a rival in a run or day, and what the rival did: dollars, or numbers that it picked."""
+
+    bidder: str
+    rival: str
+    expected: Decimal
+    came: Decimal
+
+
+def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
+    """Compare what was expected last in a run or day with the last bid in it, of all rivals that bid at all."""
+    expected: dict[str, Expected] = {}
+    did: dict[str, Decimal] = {}
+    for entry in entries:
+        match entry.event:
+            case Expected(bidder=bidder) as one:
+                expected[bidder] = one
+            case Acted(bidder=bidder, act=Bid(amount=amount)) | ActedSealed(bidder=bidder, act=Bid(amount=amount)):
+                did[bidder] = amount
+            case LotClosed():
+                for one in expected.values():
+                    known = ((rival, bid) for rival, bid in one.bids.items() if rival in did)
+                    yield from (Forecast(one.bidder, rival, bid, did[rival]) for rival, bid in known)
+                expected, did = {}, {}
+
+
+@metric(
+    "distance of what rivals did from what was expected",
+    "number",
+    "skewed",
+    of=(SessionOpened, WaterOpened),
+    no_data="nobody has forecast what a rival does that then bid",
+    least=0,
+    better="lower",
+)
+def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """How far each bidder's forecasts of rivals are off: mean |expected - last bid| over rivals and runs or days.
+
+    It is in dollars, and in a beauty contest in the numbers that are picked. A rival that did not bid is left out. Who
+    is asked for the most popular answer expects it of each rival; where rivals differ, no such answer is off by 0.
+    Source: Harbor's own.
+    """
+    errors: dict[str, list[float]] = {}
+    for one in forecasts(entries):
+        errors.setdefault(one.bidder, []).append(float(abs(one.expected - one.came)))
+    return by_bidder(name, {bidder: fmean(off) for bidder, off in errors.items()})
+
+
+@metric(
+    "wrong answers on what came of the run before",
+    "share",
+    "skewed",
+    of=SessionOpened,
+    no_data="nobody was asked what came of a run",
+    better="lower",
+)
+def recall_error_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
+    """Share of wrong ones among each bidder's answers on its own bid, number or payoff of the run before.
+
+    Only forms of answer that ask for it are counted, and an answer that is left out is wrong. To the cent is right.
+    Source: EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
+    """
+    asked = [one for one in of_type(entries, Stated) if one.recalled]
+    wrong, of = Counter[str](), Counter[str]()
+    for one in asked:
+        wrong[one.bidder] += sum(not right for right in one.recalled.values())
+        of[one.bidder] += len(one.recalled)
+    return shares_by_bidder(name, wrong, of, "")

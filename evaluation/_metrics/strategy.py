@@ -12,13 +12,13 @@ from decimal import Decimal
 from statistics import fmean
 from typing import get_args
 
-from harbor._core.acts import ActedSealed
-from harbor._core.events import LotClosed
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Decided, Predicted, StrategicAction, Strategized
+from harbor._core.log.acts import ActedSealed
+from harbor._core.log.events import LotClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Decided, Predicted, StrategicAction, Strategized
 from harbor._games.outcomes import outcomes, sales
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, metric
 
 ACTIONS: Mapping[StrategicAction, str] = {

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
 from harbor._games.water.measures import Point, ResidentStanding, curves, days, over, satisfaction, standings
 from harbor._games.water.rules import MOST_HEALTH, DayClosed, WaterOpened
 from harbor.evaluation._metrics.measurement import Measurement, by_bidder, measured, metric

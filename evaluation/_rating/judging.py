@@ -18,23 +18,29 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, BeforeValidator, Field
 
 from harbor._config.auction import ModelSettings
-from harbor._core.decisions import Text
-from harbor._core.errors import NoReply, RatingError, RunFolderError
-from harbor._core.events import Event, ModelCalled
-from harbor._core.layout import CALLS
-from harbor._core.private_files import make_private, open_private
-from harbor._core.sent_files import MOST_SETTINGS, read_sent
-from harbor._core.syncing import SyncedFile
+from harbor._core.asking.decisions import Text
+from harbor._core.basics.errors import NoReply, RatingError, RunFolderError
+from harbor._core.files.layout import CALLS
+from harbor._core.files.safe_files import MOST_SETTINGS, SyncedFile, make_private, open_private, read_sent
+from harbor._core.log.events import Event, ModelCalled
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.connections import connected
 from harbor._models.prices import with_price
 from harbor._models.providers import open_chat, settings_of
 from harbor._models.replies.replay import RawCall, ReplayCache
-from harbor._runs.raw_calls import line_of, recorded_calls
-from harbor._runs.stepping_back import mend_calls
-from harbor.evaluation._rating.rubric import rubric
-from harbor.evaluation._rating.sheets import JUDGE, JUDGES, NOT_RATED, SHEET, TRANSCRIPTS, Key, read_key, write_sheet
+from harbor._runs.raw_calls import line_of, mend_calls, recorded_calls
+from harbor.evaluation._rating.sheets import (
+    JUDGE,
+    JUDGES,
+    NOT_RATED,
+    SHEET,
+    TRANSCRIPTS,
+    Key,
+    read_key,
+    rubric,
+    write_sheet,
+)
 from harbor.graphs._context.prompting import fill
 
 PROMPTS = files("harbor.evaluation._rating.prompts")

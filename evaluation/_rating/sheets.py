@@ -1,7 +1,8 @@
-"""Blinded rating sheets: records are drawn and shuffled; each rater has a folder, and the key is apart.
+"""Raters fill blinded sheets by the criteria of a rubric; each rater has a folder, and the key is apart.
 
-A folder of ratings has ``key.json`` (which unblinds the records and is not for raters), ``transcripts/``, and for each
-rater ``sheets/rater-1/`` and so on: instructions, the transcripts to read, and ``sheet.csv`` to fill.
+The rubric and the published ratings are data files. A folder of ratings has ``key.json`` (which unblinds the records
+and is not for raters), ``transcripts/``, and for each rater ``sheets/rater-1/`` and so on: instructions, the
+transcripts to read, and ``sheet.csv`` to fill.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import as_file, files
 from io import StringIO
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -17,16 +20,78 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from harbor._core.errors import RatingError, RunFolderError
-from harbor._core.layout import KEY, check_ratings
-from harbor._core.private_files import make_private, write_whole
-from harbor._core.seeding import stream
+from harbor._core.basics.errors import RatingError, RunFolderError
+from harbor._core.basics.numbers import stream
+from harbor._core.files.layout import KEY, check_ratings
+from harbor._core.files.safe_files import make_private, write_whole
 from harbor._core.settings import Settings, read_settings
-from harbor.evaluation._rating.rubric import rubric
 from harbor.evaluation._rating.transcript import ME
 
 if TYPE_CHECKING:
-    from harbor.evaluation._rating.sources import Rateable
+    from harbor.evaluation._rating.transcript import Rateable
+
+LEVELS = 5
+
+
+class Criterion(Settings):
+    """A question about a transcript, and what each level from 1 to 5 means; `persona_only`: if it has one."""
+
+    id: str
+    name: str
+    question: str
+    levels: Annotated[tuple[str, ...], Field(min_length=LEVELS, max_length=LEVELS)]
+    persona_only: bool = False
+
+
+class Rubric(Settings):
+    """All criteria, in the order in which they are asked.
+
+    Source: Mao et al. 2024, sec. 7 and A.5; the words are our own.
+    """
+
+    criteria: tuple[Criterion, ...]
+
+    def of(self, persona: bool) -> list[Criterion]:
+        """List the criteria that a player with a persona, or without one, is rated on."""
+        return [criterion for criterion in self.criteria if persona or not criterion.persona_only]
+
+
+class PublishedGroup(Settings):
+    """Published ratings of one kind of player: who was rated by whom; by criterion, the scores' number and figures."""
+
+    rated: str
+    model: str
+    scores: dict[str, int]
+    first_quartile: dict[str, float]
+    median: dict[str, float]
+    third_quartile: dict[str, float]
+    mean: dict[str, float]
+    sd: dict[str, float]
+
+
+class PublishedRatings(Settings):
+    """The ratings that a paper prints."""
+
+    source: str
+    groups: tuple[PublishedGroup, ...]
+
+
+@cache
+def rubric() -> Rubric:
+    """Read the rubric."""
+    with as_file(files("harbor.evaluation._rating") / "rubric.toml") as path:
+        return read_settings(path, Rubric)
+
+
+@cache
+def published() -> PublishedRatings:
+    """Read the published ratings.
+
+    Source: Mao et al. 2024, Table 3.
+    """
+    with as_file(files("harbor.evaluation._rating") / "published.toml") as path:
+        return read_settings(path, PublishedRatings)
+
 
 SHEET, TRANSCRIPTS, SHEETS, JUDGES = "sheet.csv", "transcripts", "sheets", "judges"
 MOST_READINGS = 100_000

@@ -1,4 +1,4 @@
-"""A blinded transcript of one bidder's game, from the log alone: public events, and what it alone knew and thought.
+"""A transcript tells one bidder's game blinded, from the log alone; folders are searched for games that can be rated.
 
 It tells neither what plays the bidder nor in which run, arm or condition. Bidders are named by letters; the rated one
 is Player A. One statement is one line and the words of players are quoted, so that no player can forge a statement.
@@ -11,11 +11,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from string import ascii_uppercase
 
-from harbor._core.acts import Tried
-from harbor._core.errors import RatingError, unknown
-from harbor._core.events import (
+from harbor._core.basics.actions import printable, scrub
+from harbor._core.basics.errors import RatingError, unknown
+from harbor._core.basics.numbers import dollars
+from harbor._core.files.layout import EVENTS, GAMES, logs_in
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import (
     Answered,
     BidderLabelled,
     BidderSeated,
@@ -26,12 +30,10 @@ from harbor._core.events import (
     PrivateEvent,
     PublicEvent,
 )
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._core.money import dollars
-from harbor._core.parsing import printable, scrub
-from harbor._core.players import AGENT
-from harbor._core.thoughts import (
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.players import AGENT
+from harbor._core.log.thoughts import (
     Believed,
     Decided,
     DecidedInWords,
@@ -49,6 +51,7 @@ from harbor._core.thoughts import (
 from harbor._games.game import game_of
 from harbor._house.auctioneer import announce
 from harbor.evaluation._metrics.strategy import ACTIONS
+from harbor.evaluation._metrics.summary import is_series
 from harbor.personas._catalog.traits import foremost
 
 ME = "Player A"
@@ -179,3 +182,66 @@ def _letter(place: int) -> str:
     """Count in letters: A to Z, then AA, AB and so on."""
     first, last = divmod(place, len(ascii_uppercase))
     return (ascii_uppercase[first - 1] if first else "") + ascii_uppercase[last]
+
+
+@dataclass(frozen=True, slots=True)
+class Rateable:
+    """One bidder's game: the folder of its log, its trial if it is from an experiment, and what played the bidder.
+
+    `arm` and `condition` are empty outside an experiment, and `game` is then the folder of the run.
+    """
+
+    run: Path
+    bidder: str
+    player: str
+    arm: str
+    condition: str
+    game: str
+
+    def transcript(self) -> Transcript:
+        """Write its transcript."""
+        return transcript(read_log(self.run / EVENTS).entries, self.bidder)
+
+
+def rateables(folders: Iterable[Path]) -> list[Rateable]:
+    """Find all that can be rated: bidders that gave a reason or words of their own, in finished games.
+
+    Each auction of a series counts by itself.
+
+    Raises:
+        RatingError: there is nothing to rate.
+        RunFolderError: a folder contains no run.
+        LogError: a log can't be read.
+    """
+    wanted = list(folders)
+    logs = {log.resolve(): (folder, log) for folder in wanted for log in logs_in(folder)}  # a run may be given twice
+    found = [one for place in logs.values() for one in _bidders(*place)]
+    if not found:
+        raise RatingError(
+            f"nothing to rate in {', '.join(map(repr, map(str, wanted)))}; give finished runs with models"
+        )
+    return found
+
+
+def _bidders(folder: Path, log: Path) -> Iterator[Rateable]:
+    reading = read_log(log)
+    if is_series(reading.entries) or not reading.complete:
+        return
+    players = {label.bidder: label.player for label in of_type(reading.entries, BidderLabelled)}
+    arm, condition, game = _place(folder, log.parent)
+    for bidder in _speaking(reading.entries):
+        yield Rateable(log.parent, bidder, players[bidder], arm, condition, game)
+
+
+def _place(folder: Path, run: Path) -> tuple[str, str, str]:
+    match run.relative_to(folder).parts:
+        case (first, arm, condition, repeat, *_) if first == GAMES:
+            return arm, condition, f"{arm}/{condition}/{repeat}"
+    return "", "", run.as_posix()
+
+
+def _speaking(entries: Sequence[Entry]) -> list[str]:
+    """Name the bidders that said anything about why they bid as they did."""
+    speaking = Decided | DecidedInWords | LimitSet | Answered
+    said = (entry.event for entry in entries if isinstance(entry.event, speaking))
+    return list(dict.fromkeys(event.bidder for event in said))

@@ -1,4 +1,4 @@
-"""What games of an experiment share, and where they can't: people, given agents, a memory."""
+"""Games of an experiment share people, agents and memories; what they can't share, or can't state, is refused."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.errors import ConfigError, unknown
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._doors.agent import is_chat_agent
 from harbor._doors.door import Door
-from harbor._doors.makes import is_chat_agent
 from harbor._house.people import Person
-from harbor._runs.inputs import anybody_remembers
-from harbor._runs.result import Listener
+from harbor._models.replies.cache import is_cached
+from harbor._runs.inputs import Listener, anybody_remembers
+from harbor._runs.resolve import models_of
 from harbor.evaluation._experiments.trials import Trial
 from harbor.memory._store.place import is_url
 
@@ -113,3 +114,29 @@ def _check_memories(planned: Iterable[Trial], executor: str) -> None:
 def given_to(config: AuctionConfig, agents: Mapping[str, Any]) -> dict[str, Any]:
     """Give those of the agents that sit in a game."""
     return {bidder.name: agents[bidder.name] for bidder in config.bidders if bidder.agent is True}
+
+
+def check_stated(first: Iterable[Trial]) -> None:
+    """Refuse a new experiment that states a setting which a model of its first trials is known not to take.
+
+    It is known from the answers of the model, or from the package or the profile of its provider.
+
+    Raises:
+        ConfigError: it states one; the message names the model and the remedy.
+    """
+    models = {(name, one.model_dump_json()): one for trial in first for name, one in models_of(trial.config).items()}
+    for (name, _), settings in models.items():
+        if not settings.must_take or not is_cached(settings):
+            continue
+        from harbor._models.calls.forms import (
+            Forms,  # here, as what is played by scripts needs no LangChain
+            remedy_of,
+        )
+        from harbor._models.connections import known_to
+        from harbor._models.providers import open_keyless
+
+        chat = open_keyless(name, settings, 0)
+        free = Forms(chat, settings.model_copy(update={"must_take": ()}), known_to(chat, settings))
+        unable = {"temperature"} if (chat.profile or {}).get("temperature") is False else set()
+        if refused := sorted({*free.not_taken, *unable}.intersection(settings.must_take)):
+            raise ConfigError(f"model {name!r} ({settings.use}): {remedy_of(name, refused[0])}")

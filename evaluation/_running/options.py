@@ -1,26 +1,67 @@
-"""How the trials of an experiment are run: what a caller gives, and what an experiment keeps."""
+"""A caller gives the options of an experiment, among them the lane of its calls, and the experiment keeps some."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 from pydantic import ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from harbor._core.errors import ConfigError, unknown
-from harbor._core.finding import given
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.files.layout import BATCHES
+from harbor._core.plugins.finding import given
+from harbor._models.batch.job_records import JobRecords
+from harbor._models.batch.lane import BatchLane, check_batched
 from harbor._models.budget import check_limit
+from harbor._models.providers import settings_of
 from harbor._models.replies.cache import ReplyCache
 from harbor._models.replies.reply_folder import own_folder
-from harbor._runs.kept_options import EXACT, kept, wrong_in
+from harbor._runs.inputs import models_in_use
+from harbor._runs.manifest import EXACT, kept, wrong_in
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._running.batches import Lane, check_collected, check_lane
+from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.hosting import Host
+
+Lane = Literal["live", "batch"]
+
+
+def check_lane(planned: Iterable[Trial]) -> None:
+    """Refuse batches where a trial has a model that takes none.
+
+    Raises:
+        ConfigError: it names the model.
+    """
+    for trial in planned:
+        models = trial.config.models
+        check_batched({name: settings_of(name, models) for name in models_in_use(trial.config)})
+
+
+def check_collected(path: Path, lane: Lane) -> None:
+    """Refuse to go on live while batches are out.
+
+    Raises:
+        ConfigError: what they hold would be paid a second time.
+        RunFolderError: the records of batches were changed.
+    """
+    if lane == "live" and JobRecords(path / BATCHES).out:
+        raise ConfigError(
+            f"experiment {str(path)!r} has batches that nobody has collected, which would be paid for again; resume it"
+            f" with --lane batch, or remove {BATCHES} to give them up"
+        )
+
+
+def opened_lane(path: Path, lane: Lane, tell: Callable[[str], object]) -> AbstractAsyncContextManager[BatchLane | None]:
+    """Open the lane of an experiment in a folder; None: each call goes by itself.
+
+    Raises:
+        RunFolderError: the records of batches were changed.
+    """
+    return BatchLane(JobRecords(path / BATCHES), tell) if lane == "batch" else nullcontext()
 
 
 @checked_dataclass(frozen=True, config=EXACT)

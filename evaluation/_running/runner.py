@@ -1,8 +1,12 @@
-"""The runner: runs the trials of an experiment in its folder, on any executor, and resumes them."""
+"""The runner runs the trials of an experiment in its folder, within a budget, on any executor, and resumes them.
+
+Money is reserved before it is spent, so no executor can overdraw the limit by more than one call per trial.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -10,24 +14,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harbor._core.errors import ModelError, RunPaused
-from harbor._core.finding import references
-from harbor._core.layout import check_experiment
-from harbor._core.marks import check_own
+from harbor._core.basics.errors import ModelError, RunPaused
+from harbor._core.files.layout import check_experiment
+from harbor._core.files.marks import check_own
+from harbor._core.plugins.finding import references
 from harbor._models.batch.lane import AT_ONCE, BatchLane
 from harbor._models.budget import check_prices
 from harbor._models.replies.cache import ReplyCache
 from harbor._runs.inputs import RunInputs, people_of
-from harbor._runs.kept_options import keep
-from harbor._runs.limits import paid_for
+from harbor._runs.manifest import keep
 from harbor._runs.resolve import models_of
+from harbor._runs.run import paid_for
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment, measured
-from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trial_records import Results, Tally, TrialRecord, tally
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._running.batches import check_lane, opened_lane
-from harbor.evaluation._running.budget import ExperimentBudget
 from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.experiment_folder import (
     check_versions,
@@ -39,13 +41,72 @@ from harbor.evaluation._running.experiment_folder import (
     trial_path,
     write_results,
 )
-from harbor.evaluation._running.hosting import Host, check_shared, given_to
-from harbor.evaluation._running.options import ExperimentOptions, options_again
+from harbor.evaluation._running.hosting import Host, check_shared, check_stated, given_to
+from harbor.evaluation._running.options import ExperimentOptions, check_lane, opened_lane, options_again
 from harbor.evaluation._running.options import RunOptions as RunOptions
-from harbor.evaluation._running.stated_settings import check_stated
-from harbor.evaluation._running.tally import Tally, tally
 from harbor.evaluation._running.trial_folder import may_pass, set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
+
+ROOM = 1.5
+"""A trial is stopped once it costs this many times the dearest so far; it resumes by replay, which is free."""
+NOTHING = 1e-6
+"""No trial is started with less than this many dollars: rounding errors of sums stay below it."""
+
+
+class ExperimentBudget:
+    """The budget of an experiment: its limit, the cost of each trial so far, and the amounts reserved for running ones.
+
+    The cost of a trial is unknown before it ends; the dearest trial so far is the estimate. The first trial runs alone,
+    and after n finished trials at most n + 1 run at once. So if trials turn out dearer than the first, few are under
+    way, and the money finishes those. For example, $40 and trials of $11.50 finish three trials, whatever `jobs` is.
+
+    Args:
+        limit: in dollars; None: no limit.
+        paid: the cost of each trial so far, in dollars, by its path.
+    """
+
+    def __init__(self, limit: float | None = None, paid: Mapping[str, float] | None = None) -> None:
+        self._limit = limit
+        self._paid = dict(paid or {})
+        self._reserved: dict[str, float] = {}
+
+    @property
+    def left(self) -> float:
+        """What is neither spent nor reserved, in dollars."""
+        if self._limit is None:
+            return math.inf
+        bound = {trial: max(dollars, self._reserved.get(trial, 0.0)) for trial, dollars in self._paid.items()}
+        return self._limit - sum(bound.values())
+
+    def may_start(self, trial: Trial, running: int, finished: int) -> bool:
+        """Tell whether a trial may start beside `running` others: what is left must cover the dearest trial so far.
+
+        Beside others it must get the whole of what is reserved: with less it may stop, and those after it overtake it.
+        """
+        if self._limit is None:
+            return True
+        needed = (ROOM if running else 1) * self._dearest - self._paid.get(trial.path, 0.0)
+        return running <= finished and self.left >= max(needed, NOTHING)
+
+    def reserve(self, trial: Trial) -> float | None:
+        """Reserve more for a trial than the dearest so far has cost; returns the total cost at which it is stopped."""
+        if self._limit is None:
+            return None
+        paid = self._paid.setdefault(trial.path, 0.0)
+        # While no trial has cost anything, half: if this one costs nothing either, others can run beside the next.
+        wanted = ROOM * self._dearest - paid if self._dearest else self.left / 2
+        self._reserved[trial.path] = paid + min(self.left, wanted)
+        return self._reserved[trial.path]
+
+    @property
+    def _dearest(self) -> float:
+        return max(self._paid.values(), default=0.0)
+
+    def settle(self, trial: Trial, paid: float) -> None:
+        """Record the total cost of a trial that has ended or stopped, and release the rest of its reservation."""
+        self._reserved.pop(trial.path, None)
+        self._paid[trial.path] = paid
+
 
 NO_AGENTS: Mapping[str, Any] = {}
 OnProgress = Callable[[Tally, TrialRecord | None], None]

@@ -1,4 +1,4 @@
-"""The folder of one trial: that of a run or a series, with its measurements beside the log.
+"""The folder of a trial holds a run or a series, with its measurements; settings that differ are told in words.
 
 The log is the source of truth. `record.json` is a cache: it is valid while the digests of the logs, their schema, the
 metrics and the version of Harbor are those that it was made from. `failure.json` says why a trial failed for a reason
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import file_digest
 from pathlib import Path
@@ -20,20 +20,50 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from harbor._config.auction import AuctionConfig, read_settings
-from harbor._core.errors import ConfigError, LogError, RunFolderError
-from harbor._core.events import SCHEMA_VERSION
-from harbor._core.layout import CALLS, CONFIG, EVENTS, FAILURE, RECORD
-from harbor._core.log import read_whole_lines
-from harbor._core.log_lines import Entry, is_over
-from harbor._core.marks import is_in_own
-from harbor._core.private_files import make_private, write_whole
-from harbor._core.sent_files import MOST_RECORDS, MOST_SETTINGS, open_sent, read_sent
-from harbor._core.version import __version__
+from harbor._core.basics.errors import ConfigError, LogError, RunFolderError
+from harbor._core.faces import __version__
+from harbor._core.files.layout import CALLS, CONFIG, EVENTS, FAILURE, RECORD
+from harbor._core.files.marks import is_in_own
+from harbor._core.files.safe_files import MOST_RECORDS, MOST_SETTINGS, make_private, open_sent, read_sent, write_whole
+from harbor._core.log.events import SCHEMA_VERSION
+from harbor._core.log.log import read_whole_lines
+from harbor._core.log.log_entries import Entry, is_over
 from harbor._runs.folder import complete
-from harbor._runs.items import with_items
 from harbor.evaluation._experiments.trial_records import TrialRecord, broken_off, record
 from harbor.evaluation._experiments.trials import Trial
-from harbor.evaluation._running.differences import differences
+from harbor.personas._catalog.catalogue import with_items
+
+Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
+MOST_NAMED = 3
+LONGEST_SHOWN = 60
+NOT_SET = "not set"
+
+
+def differences(then: Json, now: Json, was: str = "then", is_: str = "now") -> str:
+    """Name the first keys that differ, with both values: ``seed 7 then, 8 now``."""
+    found = list(differing("", then, now))
+    named = [f"{key} {short(old)} {was}, {short(new)} {is_}" for key, old, new in found[:MOST_NAMED]]
+    more = [f"and {len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
+    return "; ".join([*named, *more])
+
+
+def differing(place: str, then: Json, now: Json) -> Iterator[tuple[str, Json, Json]]:
+    """Give each key that differs, below `place`, with both values; None where it is not set."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*then, *now]):
+            yield from differing(f"{place}.{key}".lstrip("."), then.get(key), now.get(key))
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for number, (old, new) in enumerate(zip(then, now, strict=True)):
+            yield from differing(f"{place}[{number}]", old, new)
+    elif then != now:
+        yield place, then, now
+
+
+def short(value: Json) -> str:
+    """Write a value in one short line."""
+    shown = str(value).lower() if isinstance(value, bool) else NOT_SET if value is None else repr(value)
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
+
 
 LONGEST_READ = 4096
 OF_NOW = (__version__, SCHEMA_VERSION)

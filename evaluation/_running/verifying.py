@@ -10,18 +10,17 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from harbor._core.errors import RunFolderError
-from harbor._core.layout import DESIGN, EVENTS, RECORD, RESULTS, games_in
-from harbor._core.marks import MARK, is_own
-from harbor._core.sent_files import MOST_RECORDS, check_folder, read_sent
-from harbor._core.version import __version__
-from harbor._house.verdict import LONGEST_SHOWN, Verdict, what_differs
-from harbor._runs.following import Checked, logs_checked
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.faces import __version__
+from harbor._core.files.layout import DESIGN, EVENTS, RECORD, RESULTS, games_in
+from harbor._core.files.marks import MARK, is_own
+from harbor._core.files.safe_files import MOST_RECORDS, check_folder, read_sent
+from harbor._house.compared_log import LONGEST_SHOWN, Verdict, what_differs
+from harbor._runs.verification import Checked, logs_checked
 from harbor.evaluation._experiments.design import measured
 from harbor.evaluation._experiments.trial_records import TrialRecord
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._running.experiment_folder import read_design, read_manifest, read_results, trial_path
-from harbor.evaluation._running.public_results import Unfounded
+from harbor.evaluation._running.experiment_folder import Unfounded, read_design, read_manifest, read_results, trial_path
 from harbor.evaluation._running.trial_folder import kept_record, read_trial, without_tries
 
 PLAYERS_UNCHECKED = "what played each bidder, and why a game has no log, are as the copy says"

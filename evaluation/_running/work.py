@@ -10,7 +10,7 @@ from typing import Any
 
 import harbor._runs.seating  # noqa: F401 - the frameworks, before workers keep what is loaded out of garbage collection
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import (
+from harbor._core.basics.errors import (
     HarborError,
     LimitReached,
     LogError,
@@ -20,22 +20,21 @@ from harbor._core.errors import (
     RunPaused,
     Unanswered,
 )
-from harbor._core.finding import follow, references
-from harbor._core.handles import OUT_OF_HANDLES
-from harbor._core.log_lines import Entry
-from harbor._core.marks import vouched
-from harbor._core.redaction import redact
+from harbor._core.basics.redaction import redact
+from harbor._core.files.marks import vouched
+from harbor._core.files.safe_files import OUT_OF_HANDLES
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import follow, references
 from harbor._models.batch.lane import BatchGame, BatchLane
 from harbor._models.budget import RunBudget
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor
 from harbor._models.replies.cache import ReplyCache
 from harbor._runs.folder import RunFolder, complete
-from harbor._runs.inputs import RunInputs
-from harbor._runs.limits import calls_in, paid_for, within
-from harbor._runs.result import Listener
+from harbor._runs.inputs import Listener, RunInputs
+from harbor._runs.run import calls_in, paid_for, within
 from harbor._runs.series import prepare
-from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import TrialRecord, record
+from harbor.evaluation._experiments.trial_runs import logs_of
 from harbor.evaluation._experiments.trials import Trial
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.hosting import Host

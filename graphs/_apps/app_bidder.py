@@ -1,39 +1,172 @@
-"""A bidder in somebody else's LangGraph app: its thoughts as nodes whose state is JSON."""
+"""A bidder thinks and answers in somebody else's LangGraph app: its thoughts are nodes whose state is JSON.
+
+It answers the auctioneer's last words. Its nodes can be run by `invoke` and by `ainvoke`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config, get_store
 from langgraph.graph import END, START
 
 from harbor._config.auction import Bidder, MemorySettings
-from harbor._core.acts import Tried
-from harbor._core.ask_json import ASK
-from harbor._core.asks import Answer, Ask, Pause, Unreadable, Withdraw
-from harbor._core.decisions import as_reply
-from harbor._core.events import Event, PrivateEvent
-from harbor._core.finding import find
+from harbor._core.asking.asks import Action, Answer, Ask, Bid, Pause, Unreadable, Withdraw
+from harbor._core.asking.decisions import as_reply
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.loops import run_in_background
+from harbor._core.basics.numbers import dollars
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import BidderSeated, Event, PrivateEvent
+from harbor._core.log.message_metadata import ASK
+from harbor._core.log.players import Player
+from harbor._core.plugins.finding import find
 from harbor._games.bidder_view import View
-from harbor._games.english.sale_heard import Brought
-from harbor._house.auctioneer import judged
-from harbor.graphs._apps.answering_up import ATTEMPTS, Values, at_price, brought, speakers
-from harbor.graphs._apps.app_model import AnyModel, client_of
+from harbor._games.english.outside_sale import Brought
+from harbor._house.auctioneer import answer_to, judged
+from harbor._house.watchdog import READY
 from harbor.graphs._apps.asked_in_json import Json, as_json, line_of
-from harbor.graphs._apps.both_ways import both_ways, route_both_ways
 from harbor.graphs._apps.listener import AUCTIONEERS, Listener
+from harbor.graphs._apps.plain_english import AnyModel, client_of
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.node import Occasion, ThoughtNode
-from harbor.graphs._context.steps import running
-from harbor.graphs._context.wording import prompts_of
+from harbor.graphs._context.prompting import prompts_of
 from harbor.graphs._wiring.bidder import ways
 from harbor.graphs._wiring.mind import Nodes, first_view, nodes_of, occasion_of, thinking
+from harbor.graphs._wiring.steps import running
 from harbor.memory._bidder.bidder_memory import BidderMemory, label
+from harbor.personas._catalog.catalogue import catalogue_of, persona_of
+
+Values = Mapping[str, Decimal | int | float | str]
+"""What items are worth to a bidder in dollars."""
+ATTEMPTS = 3
+"""How often a bidder may try to answer before it withdraws."""
+
+
+class Spoken(NamedTuple):
+    """What a bidder says, and the action that it means (None: it was not asked, or it lacks something)."""
+
+    words: str
+    action: Action | None = None
+    ask: Ask | None = None
+
+
+def brought(bidder: Bidder, values: Values, catalogue: str = "homes") -> Brought:
+    """Give what a bidder brings.
+
+    Raises:
+        ConfigError: a value is no positive amount, or a persona is not in the catalogue.
+    """
+    known = catalogue_of(catalogue).personas if bidder.persona else {}
+    texts = {persona_of(known, key).text: weight for key, weight in bidder.persona.items()}
+    if not isinstance(values, Mapping):
+        raise ConfigError(
+            f"bidder {bidder.name!r}: values are {values!r}; give dollars by item, as {{'Mill': 300_000}}"
+        )
+    guesses = {item: _dollars(bidder.name, item, value) for item, value in values.items()}
+    return Brought(BidderSeated(bidder.name, bidder.budget, texts, bidder.objective), guesses)
+
+
+def app_name(bidder: str, name: str | None) -> str:
+    """Give the name of a bidder among the agents of an app: the one that is given, or one made from its own.
+
+    Raises:
+        ConfigError: it is no Python identifier, as apps and providers want.
+    """
+    name = name or re.sub(r"\W", "_", bidder.lower())
+    if not name.isidentifier():
+        raise ConfigError(f"bidder {bidder!r} needs a name among agents: {name!r} is no Python identifier")
+    return name
+
+
+def speakers(bidder: str, auctioneers: Sequence[str]) -> tuple[str, ...]:
+    """Give the names of the speakers that a bidder believes.
+
+    Raises:
+        ConfigError: they are no list of names.
+    """
+    if isinstance(auctioneers, str):
+        raise ConfigError(f"bidder {bidder!r}: auctioneers is {auctioneers!r}; give a list of names: [{auctioneers!r}]")
+    return tuple(auctioneers)
+
+
+def _dollars(bidder: str, item: str, value: Decimal | int | float | str) -> Decimal:
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not amount.is_finite() or amount <= 0:
+        raise ConfigError(f"bidder {bidder!r}: the value of {item!r} is {value!r}; give a positive number of dollars")
+    return amount
+
+
+async def speak(listener: Listener, player: Player) -> Spoken:
+    """Answer what the bidder was asked, once; what it decides is checked before it is said, and decided again.
+
+    Args:
+        listener: has heard the auctioneer.
+        player: decides, such as a `GraphBidder` whose conclusions go to the listener.
+    """
+    ask, instead, price = listener.ask, listener.instead, listener.price
+    if ask is None:
+        return Spoken(instead or listener.unasked)
+    listener.answered()
+    if isinstance(ask, Pause):
+        await player.act(ask, listener.seen)
+        return Spoken(READY)
+    action = at_price(price, await _decided(listener, player, ask))
+    return Spoken(in_words(ask, price, action), action, ask)
+
+
+async def _decided(listener: Listener, player: Player, ask: Ask) -> Action:
+    """Give a legal action; after too many that are not, a withdrawal."""
+    for attempt in range(1, ATTEMPTS + 1):
+        given = await player.act(ask, listener.seen)
+        answer: Answer = answer_to(ask, given) if isinstance(given, str) else given or Unreadable("nothing was said")
+        found = judged(ask, answer)
+        if not isinstance(found, str):
+            return found
+        listener.conclude(Tried(ask.bidder, ask.item, ask.round, ask.attempt, found))
+        ask = ask._replace(attempt=attempt + 1, refusal=found)
+    return Withdraw("failed bids")
+
+
+def at_price(price: Decimal | None, action: Action) -> Action:
+    """Make a bid one of the price, if there is one price to take or to leave: who would pay more takes it."""
+    return action if price is None or not isinstance(action, Bid) else Bid(price)
+
+
+def in_words(ask: Ask, price: Decimal | None, action: Action) -> str:
+    """Say an action to whoever asked; where there is one price, it is taken or left."""
+    if price is None:
+        return ask.space.say(action)
+    return f"Yes, I accept {dollars(price)}." if isinstance(action, Bid) else f"No, not at {dollars(price)}: I decline."
+
+
+def both_ways(step: Callable[[Any], Coroutine[Any, Any, Any]], name: str) -> RunnableLambda[Any, Any]:
+    """Make a node of an async function; by `invoke` it runs in a loop of Harbor's own.
+
+    All such runs share that loop, which never ends: the connections of a hosted model belong to the loop that opened
+    them.
+    """
+    return RunnableLambda(lambda state: run_in_background(step(state)), afunc=step, name=name)
+
+
+def route_both_ways(choose: Callable[[Any], list[str]]) -> RunnableLambda[Any, list[str]]:
+    """Make a route of a function, so that `ainvoke` need not send it to a thread."""
+
+    async def chosen(state: Any) -> list[str]:
+        return choose(state)
+
+    found: Callable[[Any], Awaitable[list[str]]] = chosen
+    return RunnableLambda(choose, afunc=found, name="route")
+
 
 Step = Callable[[Any], Coroutine[Any, Any, Json]]
 UNDECIDED = {"answer": None, "proposed": None}

@@ -7,10 +7,10 @@ from typing import Any
 
 from langgraph.types import Overwrite, interrupt
 
-from harbor._core.actions import Action, Answer, Unreadable, Wait, Withdraw
-from harbor._core.asks import Ask
-from harbor._core.decisions import as_reply
-from harbor._doors.given import answer_in, answer_schema
+from harbor._core.asking.asks import Ask
+from harbor._core.asking.decisions import as_reply
+from harbor._core.basics.actions import Action, Answer, Unreadable, Wait, Withdraw
+from harbor._doors.door import answer_in, answer_schema
 from harbor._house.auctioneer import answer_to, judged
 from harbor.graphs._apps.app_bidder import asked
 from harbor.graphs._apps.asked_in_json import Json, as_json

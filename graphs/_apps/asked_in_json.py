@@ -10,14 +10,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 from typing_extensions import TypedDict  # that of Python 3.11 has no JSON schema
 
-from harbor._core.asks import Ask, Pause
-from harbor._core.errors import ConfigError
-from harbor._core.events import Event, PrivateEvent, PublicEvent
-from harbor._core.finding import find
-from harbor._core.log_lines import event_json, event_of
+from harbor._core.asking.asks import Ask, Pause, Space
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import Event, PrivateEvent, PublicEvent
+from harbor._core.log.log_entries import event_json, event_of
+from harbor._core.plugins.finding import find
 from harbor._core.settings import TAG
-from harbor._core.spaces import Space
-from harbor._doors.given import first_fault
+from harbor._doors.door import first_fault
 
 Json = dict[str, Any]
 REMEDY = 'give {"ask": turn, "seen": turn["seen"]}, as get_input_jsonschema() describes'

@@ -15,14 +15,13 @@ from langgraph.types import Checkpointer, Overwrite
 from typing_extensions import TypedDict  # that of Python 3.11 has no JSON schema
 
 from harbor._config.auction import Bidder
-from harbor._core.errors import ConfigError, HarborError, told
-from harbor.graphs._apps.answering_up import Values
-from harbor.graphs._apps.app_bidder import UNDECIDED, AppBidder, Step
-from harbor.graphs._apps.app_model import AnyModel
+from harbor._core.basics.errors import ConfigError, HarborError
+from harbor._core.basics.redaction import told
+from harbor.graphs._apps.app_bidder import UNDECIDED, AppBidder, Step, Values, both_ways
 from harbor.graphs._apps.approving import approve as approve_answer
 from harbor.graphs._apps.asked_in_json import BidderInput, BidderOutput, Json, ask_of, checked, events_of
-from harbor.graphs._apps.both_ways import both_ways
 from harbor.graphs._apps.listener import ENGLISH
+from harbor.graphs._apps.plain_english import AnyModel
 
 LISTEN, APPROVE = "listen", "approve"
 

@@ -13,19 +13,26 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict  # that of Python 3.11 has no JSON schema
 
 from harbor._config.auction import Bidder
-from harbor._core.asks import Ask
-from harbor._core.decisions import as_reply
-from harbor._house.hearing import READY
-from harbor.graphs._apps.answering_up import Values, app_name, at_price, in_words
-from harbor.graphs._apps.app_bidder import UNDECIDED, AppBidder, Step, asked
-from harbor.graphs._apps.app_model import AnyModel
+from harbor._core.asking.asks import Ask
+from harbor._core.asking.decisions import as_reply
+from harbor._house.watchdog import READY
+from harbor.graphs._apps.app_bidder import (
+    UNDECIDED,
+    AppBidder,
+    Step,
+    Values,
+    app_name,
+    asked,
+    at_price,
+    both_ways,
+    in_words,
+)
 from harbor.graphs._apps.approving import action_of
 from harbor.graphs._apps.approving import approve as approve_answer
 from harbor.graphs._apps.asked_in_json import Json
-from harbor.graphs._apps.both_ways import both_ways
 from harbor.graphs._apps.listener import AUCTIONEERS, ENGLISH
-from harbor.graphs._apps.plain_english import LISTEN, LISTENER, TASK
-from harbor.graphs._context.wording import OPENING, USUAL
+from harbor.graphs._apps.plain_english import LISTEN, LISTENER, TASK, AnyModel
+from harbor.graphs._context.prompting import OPENING, USUAL
 
 DATA = "harbor"
 """Where a message has the answer as data, in its `additional_kwargs`."""

@@ -9,18 +9,16 @@ from decimal import Decimal
 from typing import Any
 
 from harbor._config.models import BUILT_IN
-from harbor._core.acts import ActedSealed
-from harbor._core.amounts import Amount
-from harbor._core.ask_json import ASK
-from harbor._core.asks import Ask, Pause
-from harbor._core.carried import ask_in, events_in
-from harbor._core.errors import UnreadableReply
-from harbor._core.events import AnalystEvent, BidderSeated, CatalogShown, Event, PrivateEvent
-from harbor._core.finding import find
-from harbor._core.log_lines import event_json, event_of
-from harbor._core.money import DOLLAR, dollars
-from harbor._core.outcomes import Signal
-from harbor._games.english.sale_heard import UNTOLD, Brought, SaleHeard
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.basics.errors import UnreadableReply
+from harbor._core.basics.numbers import DOLLAR, dollars
+from harbor._core.log.acts import ActedSealed, Signal
+from harbor._core.log.events import AnalystEvent, BidderSeated, CatalogShown, Event, PrivateEvent
+from harbor._core.log.log_entries import event_json, event_of
+from harbor._core.log.message_metadata import ASK, ask_in, events_in
+from harbor._core.plugins.finding import find
+from harbor._games.english.outside_sale import UNTOLD, Brought, SaleHeard
 from harbor._games.game import Game
 from harbor.graphs._apps.plain_english import Heard, believed, called, read_english
 from harbor.graphs._context.context import BidderContext

@@ -1,4 +1,4 @@
-"""What a bidder's model reads in an auctioneer's English, and what of it the bidder believes.
+"""A bidder's model reads an auctioneer's English in somebody else's app, and the bidder believes what can be true.
 
 The built-in model reads no English but the call of Harbor's own auctioneer.
 """
@@ -10,18 +10,49 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field
 
-from harbor._core import amounts
-from harbor._core.asks import Ask
-from harbor._core.decisions import Amount, Name
-from harbor._core.money import CENT, dollars
-from harbor._core.parsing import NUMBER, printable
-from harbor._games.english.sale_heard import News
+from harbor._config.auction import Bidder
+from harbor._config.models import ModelSettings
+from harbor._core.asking import amounts
+from harbor._core.asking.asks import Ask
+from harbor._core.asking.decisions import Amount, Name
+from harbor._core.basics.actions import NUMBER, printable
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import CENT, dollars
+from harbor._games.english.outside_sale import News
 from harbor._house.auctioneer import call
 from harbor._models.calls.client import ModelClient
+from harbor._models.calls.line import Line
+from harbor._models.connections import OpenModel
+from harbor._models.providers import open_chats, settings_of
+from harbor._models.simulated.model import use_of
+from harbor.graphs._context.context import form_of
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import fill
+
+AnyModel = str | ModelSettings | BaseChatModel | None
+"""A name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model; None: as the bidder's settings say."""
+
+
+def client_of(bidder: Bidder, model: AnyModel, seed: int) -> ModelClient:
+    """Open the model of a bidder.
+
+    Raises:
+        ConfigError: no model plays this bidder, there is no such model, or it can't be opened.
+    """
+    if not bidder.uses_model:
+        raise ConfigError(f"bidder {bidder.name!r} has a player that is no model; drop its rule, agent or person")
+    if isinstance(model, BaseChatModel):
+        return ModelClient(bidder.name, bidder.model, model, ModelSettings(use=use_of(model)), reply=form_of(bidder))
+    given = model if isinstance(model, ModelSettings) else ModelSettings(use=model or bidder.model)
+    settings = settings_of(given.use, {given.use: given})
+    if settings.fallback is not None:
+        raise ConfigError(f"model {given.use!r} has a fallback, which a bidder in an app can't ask; drop it")
+    opened = OpenModel.of(given.use, open_chats(given.use, settings, seed), settings, None)
+    return ModelClient(bidder.name, given.use, opened.chat, settings, pool=opened.pool(Line), reply=form_of(bidder))
+
 
 TASK = "listen"
 LISTENER, LISTEN = PROMPTS / "listener.md", PROMPTS / "listen.md"

@@ -16,11 +16,11 @@ from pydantic import BaseModel
 
 from harbor._config.auction import Bidder
 from harbor._config.models import GIVEN, ModelSettings
-from harbor._core.errors import ConfigError
-from harbor._core.events import Event, ModelCalled, PrivateEvent
-from harbor.graphs._apps.answering_up import Spoken, Values, app_name, brought, speak, speakers
-from harbor.graphs._apps.app_model import AnyModel, client_of
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import Event, ModelCalled, PrivateEvent
+from harbor.graphs._apps.app_bidder import Spoken, Values, app_name, brought, speak, speakers
 from harbor.graphs._apps.listener import AUCTIONEERS, ENGLISH, Listener
+from harbor.graphs._apps.plain_english import AnyModel, client_of
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog.catalogue import catalogue_of

@@ -12,23 +12,22 @@ from pydantic import BaseModel
 
 from harbor._config.auction import Bidder, MindSettings
 from harbor._config.models import ModelSettings, ReplyForm
-from harbor._config.protocol import ProtocolSettings
-from harbor._core.asks import Answer, Ask, Pause
-from harbor._core.decisions import without_reasons
-from harbor._core.errors import ConfigError
-from harbor._core.events import Event, EventSink
-from harbor._core.finding import find
+from harbor._config.thinking import ProtocolSettings
+from harbor._core.asking.asks import Answer, Ask, Pause
+from harbor._core.asking.decisions import without_reasons
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import Event, EventSink
+from harbor._core.plugins.finding import find
 from harbor._games.bidder_view import View
 from harbor._games.game import Game, Thought
 from harbor._games.replies import Reply
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
-from harbor._models.calls.reading import Words
+from harbor._models.calls.reply_shapes import Words
 from harbor._models.simulated.model import use_of
+from harbor.graphs._context.deciding import reply_of, stays, task_of, words_of
 from harbor.graphs._context.node import ThoughtNode
-from harbor.graphs._context.prompting import fill
-from harbor.graphs._context.wording import Wording
-from harbor.graphs._context.words import reply_of, stays, task_of, words_of
+from harbor.graphs._context.prompting import Wording, fill
 from harbor.memory._bidder.bidder_memory import BidderMemory
 
 

@@ -1,26 +1,36 @@
-"""Believe: after an item, update the belief about the auction; the truth corrects it.
+"""A bidder believes something of the auction, of what rivals bid next, and of how they profile it.
 
-Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction).
+Believe: after an item, update the belief about the auction; the truth corrects it. In other games
+(`contest-believe`): after a day or run, forecast what every rival bids next.
+Mirror: predict how each rival profiles oneself (second-order theory of mind).
+Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction); of the mirror, Harbor sec. 4.5 and App. F.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from random import Random
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from harbor._core.thoughts import Belief, Believed, Win
-from harbor._games.answering import Row
+from harbor._config.auction import Simulated
+from harbor._config.thinking import MindSettings
+from harbor._core.asking.asks import Pause
+from harbor._core.log.thoughts import Belief, Believed, Expected, Mirrored, Win
+from harbor._core.plugins.finding import find
 from harbor._games.bidder_view import View
-from harbor._games.english import facts, standing
-from harbor._games.replies import BeliefReply
-from harbor.graphs._context.node import ThoughtNode
+from harbor._games.english import facts, thought_facts
+from harbor._games.game import Facts, Play, Values
+from harbor._games.replies import BeliefReply, ForecastReply, MirrorReply, Row, names_each
+from harbor._games.types_of_play import mirror as answer
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._nodes.profile import in_shares, read, records, told_in_percent
+from harbor.personas._catalog.traits import in_percent
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
-
 
 CORRECTIONS = 4
 """How often a model is told what is wrong in its belief, and asked again. Source: Chen et al. 2023, their code."""
@@ -78,7 +88,7 @@ async def _answers(
 def _long_over(view: View, believed: int) -> set[str]:
     """Name the items that prompts list no longer."""
     own = view.mind.protocol == "native"
-    return standing.long_over(view) if own else facts.long_over(view.results[:believed])
+    return thought_facts.long_over(view) if own else facts.long_over(view.results[:believed])
 
 
 class Field(NamedTuple):
@@ -160,4 +170,94 @@ BELIEVE = ThoughtNode(
     fold=lambda _, event: event,
     tells=None,
     run=believe,
+)
+
+
+def _forecasts(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Forecast what the game expects each rival to do."""
+    play: Play = find("game", facts["game"]).play
+    if play.forecast is None:
+        raise ValueError(f"the game {facts['game']!r} expects nothing of rivals; give its play a forecast")
+    forecasts = [{"rival": rival, "bid": round(play.forecast(rival, facts, settings), 2)} for rival in facts["rivals"]]
+    return {"reasons": "Most will do what they did before, unless their situation forces them.", "forecasts": forecasts}
+
+
+def _expected(reply: ForecastReply, view: View) -> Expected:
+    """Conclude what each rival is expected to do after what has just closed."""
+    bids = {forecast.rival: forecast.bid for forecast in reply.forecasts}
+    return Expected(view.name, cast(Pause, view.now).closed[-1], bids)
+
+
+EXPECT = ThoughtNode(
+    name="contest-believe",
+    description="after a day or run, forecast what every rival bids next",
+    occasions=("closed",),
+    event=Expected,
+    step="believe",
+    on=lambda mind, _: mind.believe,
+    uses=("believe",),
+    when=lambda view, _: bool(view.ahead.goes_on and view.ahead.rivals),
+    prompt=PROMPTS / "contest_believe.md",
+    facts=lambda view: {"rivals": list(view.ahead.rivals)},
+    reply=ForecastReply,
+    check=lambda reply, view: names_each((one.rival for one in reply.forecasts), view.ahead.rivals),
+    conclude=_expected,
+    fold=lambda _, event: event,
+    tells=None,
+    answer=_forecasts,
+)
+
+
+async def mirror(state: ThoughtState, context: NodeContext) -> Update:
+    """Ask once how all rivals may profile this bidder, given the items that the last answer did not know of."""
+    view = state["view"]
+    last = view.last(Mirrored, bidder=view.name)
+    closed = [result.item for result in view.results[view.place(last.closed) if last else 0 :]]
+    reply = await context.reply(view, closed)
+    mirrored = []
+    for profile in reply.profiles:
+        weights, repaired = read(profile, view.catalog, view.mirrors.get(profile.rival, {}))
+        mirrored.append(Mirrored(view.name, profile.rival, closed[-1], weights, repaired))
+    return context.emit(*mirrored)
+
+
+def _facts_of_mirror(view: View, items: Sequence[str]) -> Row:
+    """Tell what oneself did in the parts that are over, and how rivals probably profiled one so far."""
+    old = view.mirrors
+    return {
+        "catalog": view.catalog,
+        "records": records(view, view.name, items[-1]),
+        "bidder": view.name,
+        "profiles_of_you": [
+            {"rival": rival, "shares_so_far": in_percent(old.get(rival, {}), view.catalog)} for rival in view.rivals
+        ],
+    }
+
+
+def _unless_at_once(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
+    """Leave all but the note to the node that asks about all rivals at once."""
+    return replace(node, occasions=()) if mind.judges_at_once else in_shares(node, mind)
+
+
+MIRROR = ThoughtNode(
+    name="mirror",
+    description="after an item, predict how each rival profiles oneself",
+    occasions=("closed",),
+    event=Mirrored,
+    needs=("recall",),
+    on=lambda mind, _: mind.theory_of_mind == "second",
+    uses=("theory_of_mind", "rivals"),
+    when=lambda view, _: bool(view.rivals) and (view.goes_on or not view.mind.asks_shares),
+    prompt=PROMPTS / "mirror.md",
+    facts=_facts_of_mirror,
+    reply=MirrorReply,
+    adapt=_unless_at_once,
+    check=lambda reply, view: names_each((profile.rival for profile in reply.profiles), view.rivals),
+    fold=lambda before, event: {**(before or {}), event.rival: event.weights},
+    shows=told_in_percent,
+    fact="profiles_of_you",
+    tells="`profiles_of_you` is how each rival probably profiles you: how likely each type of `catalog` is, in "
+    "percent, from 0 (certainly not) to 100 (certainly).",
+    answer=answer,
+    run=mirror,
 )

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from harbor._config.thinking import MindSettings
-from harbor._core.thoughts import Profiled
-from harbor._games.answering import Row, weights_over
-from harbor._games.bidder_view import View
-from harbor._games.part import Part
-from harbor._games.replies import MirrorSharesReply, ProfileReply, Share, SharesReply, Weight
+from harbor._core.log.thoughts import Profiled
+from harbor._games.bidder_view import Part, View
+from harbor._games.replies import MirrorSharesReply, ProfileReply, Row, Share, SharesReply, Weight, weights_over
 from harbor._games.types_of_play import profile as answer
 from harbor.graphs._context.node import PROMPTS, ThoughtNode
 from harbor.personas._catalog.traits import Profile, from_percent, in_percent

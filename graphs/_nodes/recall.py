@@ -1,18 +1,25 @@
-"""Recall: fetch what earlier auctions taught that matters for the coming one and its next item.
+"""A bidder recalls what earlier auctions taught, learns from this one, and remembers it.
 
-Source: Chen et al. 2023, sec. 3.2 and B.3 (all learnings in the prompt); the other ways are its ablations.
+Recall: fetch what earlier auctions taught that matters for the coming one and its next item. Source: Chen et al.
+2023, sec. 3.2 and B.3 (all learnings in the prompt); the other ways are its ablations.
+Learn: after a game, write an updated short list of general learnings. Source: Chen et al. 2023, sec. 3.2 and B.3.
+Remember: after an auction, store its episodes, dossiers of the rivals and the learnings in the bidder's memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harbor._config.auction import MindSettings
-from harbor._core.thoughts import Memory, Recalled
-from harbor._games.bidder_view import View
-from harbor.graphs._context.node import ThoughtNode
+from harbor._core.log.thoughts import Learned, Memory, MemoryKind, Recalled, Remembered
+from harbor._games.bidder_view import Part, View
+from harbor._games.replies import LearnReply, Row
+from harbor._games.types_of_play import learn as answer
+from harbor.graphs._context.node import PROMPTS, ThoughtNode
+from harbor.graphs._nodes.profile import MOST_RECORDS
+from harbor.memory._bidder.episodes import dossier, episode
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
@@ -82,4 +89,77 @@ RECALL = ThoughtNode(
     fact="memories",
     tells="`memories` lists what you noted after earlier games; it may be out of date.",
     run=recall,
+)
+
+
+async def learn(state: ThoughtState, context: NodeContext) -> Update:
+    """Ask what this game taught, given the learnings so far."""
+    view = state["view"]
+    reply = await context.reply(view, await context.memory.learnings())
+    return context.emit(Learned(view.name, tuple(reply.learnings)))
+
+
+def facts(view: View, learnings: Sequence[str]) -> Row:
+    """Tell what came of each part, and what was learned before."""
+    return {"results": [outcome(view, part) for part in view.results[-MOST_RECORDS:]], "learnings": learnings}
+
+
+def outcome(view: View, part: Part) -> Row:
+    """Tell what came of a part, as far as it was told: the highest bids, who got it, what each paid."""
+    highest = {name: bid for name in view.bidders if (bid := part.highest_bid(name)) is not None}
+    worth = view.estimates.get(part.item)
+    return {
+        "item": part.item,
+        "highest_bids": highest,
+        "winners": list(part.got),
+        "payments": dict(part.paid),
+        **({} if worth is None else {"worth_to_you": worth}),
+    }
+
+
+LEARN = ThoughtNode(
+    name="learn",
+    description="after an auction, update the list of general learnings",
+    occasions=("end",),
+    event=Learned,
+    on=lambda mind, memory: mind.learning and not memory.frozen,  # nothing is written, so nothing is learned either
+    uses=("learning",),
+    prompt=PROMPTS / "learn.md",
+    facts=facts,
+    reply=LearnReply,
+    fold=lambda _, event: event.learnings,
+    tells=None,
+    answer=answer,
+    run=learn,
+)
+
+
+async def remember(state: ThoughtState, context: NodeContext) -> Update:
+    """Store everything; to do it twice, as after a crash, changes nothing more."""
+    view, memory = state["view"], context.memory
+    episodes = [episode(view, result) for result in view.results]
+    before = await memory.dossiers(view.rivals)
+    dossiers = {rival: dossier(view, rival, before.get(rival)) for rival in view.rivals}
+    await memory.keep_episodes(episodes)
+    await memory.keep_dossiers(dossiers, before)
+    learnings = view.notes.get("learn", ())
+    if learnings:
+        await memory.keep_learnings(learnings)
+    kept: dict[MemoryKind, int] = {
+        "learning": len(learnings),
+        "episode": len(episodes),
+        "dossier": len(dossiers),
+    }
+    return context.emit(Remembered(view.name, kept))
+
+
+REMEMBER = ThoughtNode(
+    name="remember",
+    description="after an auction, store its episodes, dossiers of the rivals and the learnings",
+    occasions=("end",),
+    event=Remembered,
+    needs=("learn",),
+    on=lambda mind, memory: mind.remembers and not memory.frozen,
+    uses=("memory", "learning"),
+    run=remember,
 )

@@ -10,16 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harbor._config.thinking import MindSettings
-from harbor._core.events import PrivateEvent
-from harbor._core.thoughts import Mirrored, Predicted, Prediction, Profiled
-from harbor._games.all_rivals import rivals as answer
-from harbor._games.answering import Row
-from harbor._games.bidder_view import View
-from harbor._games.part import Part
-from harbor._games.replies import OF_FORECASTS, OF_MIRRORS, RivalsReply, names_each, rivals_reply
+from harbor._core.log.events import PrivateEvent
+from harbor._core.log.thoughts import Mirrored, Predicted, Prediction, Profiled
+from harbor._games.bidder_view import Part, View
+from harbor._games.policies import rivals as answer
+from harbor._games.replies import OF_FORECASTS, OF_MIRRORS, RivalsReply, Row, names_each, rivals_reply
+from harbor.graphs._context.deciding import worth_a_call
 from harbor.graphs._context.node import PROMPTS, Facts, ThoughtNode
-from harbor.graphs._context.words import worth_a_call
-from harbor.graphs._nodes.predict import next_item
+from harbor.graphs._nodes.plan import next_item
 from harbor.graphs._nodes.profile import MOST_RECORDS, PROFILE, scaled
 from harbor.personas._catalog.traits import in_percent
 

@@ -8,15 +8,12 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from harbor._core.asks import Answer, Ask, Pause
-from harbor._core.events import Event
+from harbor._core.asking.asks import Answer, Ask, Pause
+from harbor._core.log.events import Event
 from harbor.graphs._context.context import BidderContext, ThoughtState
-from harbor.graphs._context.mistakes import enough_files
-from harbor.graphs._context.node import OCCASIONS, Occasion
-from harbor.graphs._context.steps import running
-from harbor.graphs._wiring.built_in import NODES
-from harbor.graphs._wiring.mind import Nodes, first_view, levels, occasion_of, thinking, waits
-from harbor.graphs._wiring.walking import with_nodes
+from harbor.graphs._context.node import OCCASIONS, Occasion, enough_files
+from harbor.graphs._wiring.mind import NODES, Nodes, first_view, levels, occasion_of, thinking, waits
+from harbor.graphs._wiring.steps import running, with_nodes
 
 Graph = CompiledStateGraph[ThoughtState, None, ThoughtState, ThoughtState]
 Route = Callable[[Any], Awaitable[list[str]]]

@@ -1,21 +1,43 @@
-"""Which nodes a bidder has, and which of them it waits for: from the game, its settings and nodes of its own."""
+"""A mind is the nodes that a bidder has, and for which of them it waits: from the game, its settings and its own nodes.
+
+Harbor's own are all that modules of `graphs/_nodes` have, so a further thought comes in by a file there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from importlib.resources import files
 
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._config.thinking import as_usual_in
-from harbor._core.asks import Ask, Pause
-from harbor._core.errors import ConfigError, of_strangers
-from harbor._core.finding import asked, find
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.redaction import of_strangers
+from harbor._core.plugins.finding import asked, find
 from harbor._games.bidder_view import View
 from harbor._games.game import Game
-from harbor.graphs._context.mistakes import folds_of
-from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode
-from harbor.graphs._context.words import words_of
-from harbor.graphs._wiring.built_in import NODES
+from harbor.graphs._context.deciding import words_of
+from harbor.graphs._context.node import OCCASIONS, Occasion, ThoughtNode, folds_of
+
+FOLDER = "harbor.graphs._nodes"
+
+
+def _modules() -> list[str]:
+    names = (path.name for path in files(FOLDER).iterdir())
+    return sorted(name.removesuffix(".py") for name in names if name.endswith(".py") and name[0] != "_")
+
+
+def _nodes() -> dict[str, ThoughtNode]:
+    """Find the nodes by name; one that another module imports is the same one. Their order is that of names."""
+    modules = [vars(import_module(f"{FOLDER}.{name}")) for name in _modules()]
+    found = [value for module in modules for value in module.values() if isinstance(value, ThoughtNode)]
+    return {node.name: node for node in sorted(found, key=lambda node: node.name)}
+
+
+NODES: tuple[ThoughtNode, ...] = tuple(_nodes().values())
+
 
 Nodes = Mapping[str, ThoughtNode]
 """The nodes of a graph, by their names in it."""

@@ -1,30 +1,80 @@
-"""The audit of a game: each secret of each bidder is changed in turn, and whatever others are told must be equal.
+"""An audit changes each secret of each bidder in turn, and compares what others are told: all of it must be equal.
 
-This is non-interference: who bids as before may differ in what it has, wants, thinks and remembers, and nobody else can
-tell.
+This is non-interference: who bids as before may differ in what it has, wants, thinks and remembers, and nobody else
+can tell. The items of the settings are listed for it, and the built-in model and scripts sit where others would play.
+Of the draws with which a game is built, one is changed at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import partial, wraps
+from random import Random
 from typing import Any, Literal
 
-from harbor._audit.bids import bid_changes
-from harbor._audit.differing import Difference, differences
-from harbor._audit.holding import NOTHING_CHANGED, Change, hold
-from harbor._audit.preparing import prepared
+from harbor._audit.changes import bid_changes, changes, kept_otherwise
 from harbor._audit.secrets import SECRETS
 from harbor._audit.tape import OF_THE_HOUSE, Tape
-from harbor._audit.varying import changes
-from harbor._config.auction import AuctionConfig
-from harbor._core.errors import ConfigError, unknown
-from harbor._core.finding import find
+from harbor._audit.taped_games import NOTHING_CHANGED, Change, Difference, differences, hold
+from harbor._config.auction import AuctionConfig, Bidder, Houses
+from harbor._config.models import BUILT_IN, ModelSettings
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.plugins.finding import find
+from harbor._games.game import build
 from harbor._games.mechanism import Mechanism
-from harbor._house.verdict import fields_of
+from harbor._house.compared_log import fields_of
 from harbor._runs.inputs import RunInputs, anybody_remembers
-from harbor._runs.resolve import resolve
+from harbor._runs.resolve import ResolvedAuction, resolve
+from harbor.personas._catalog.catalogue import with_items
+
+HASHING = "hashing"
+
+
+def prepared(config: AuctionConfig, trusted: bool = True) -> tuple[AuctionConfig, list[str]]:
+    """Give settings of a game that contacts nobody and writes nothing, and sentences that say what was replaced.
+
+    Args:
+        config: the settings.
+        trusted: whether agents that they name may be loaded.
+    """
+    notes = []
+    bidders, models = [], {}
+    for bidder in config.bidders:
+        seated, why = _seated(bidder, trusted)
+        notes += [why] if why else []
+        if seated.uses_model:
+            settings = config.models.get(bidder.model) or ModelSettings(use=bidder.model)
+            if settings.use != BUILT_IN:
+                notes.append(f"{bidder.name}: the built-in model plays in place of {bidder.model!r}")
+            seated = seated.model_copy(update={"model": f"model of {bidder.name}"})
+            models[seated.model] = ModelSettings(repairs=settings.repairs, simulated=settings.simulated)
+        bidders.append(seated)
+    memory = config.memory.model_copy(update={"store": None, "embedding": HASHING})
+    if config.memory.embedding != HASHING:
+        notes.append(f"memories are found by hashing in place of {config.memory.embedding!r}")
+    if config.memory.store is not None:
+        notes.append(f"the memories in {config.memory.store!r} are not opened; memories begin empty")
+    if config.series is not None:
+        notes.append("of the series, as many auctions are held as a secret needs: two where memories are audited")
+    changes = {"bidders": tuple(bidders), "models": models, "memory": memory, "series": None}
+    ready = config.model_copy(update=changes)
+    return with_items(ready) if isinstance(ready.items, Houses) else ready, notes
+
+
+def _seated(bidder: Bidder, trusted: bool) -> tuple[Bidder, str]:
+    """Give the bidder, or one with a script in its place where nobody is there to play it."""
+    if isinstance(bidder.agent, str) and trusted:
+        return bidder, ""
+    if not bidder.agent and not bidder.person:
+        return bidder, ""
+    agent = "your agent" if bidder.agent is True else f"the agent {str(bidder.agent)!r}"
+    whom = "a person" if bidder.person else agent
+    scripted = bidder.model_copy(update={"agent": False, "person": False, "rule": "rational"})
+    return scripted, f"{bidder.name}: the rule 'rational' plays in place of {whom}"
+
 
 Status = Literal["equal", "leak", "disclosed", "not compared", "not in this game"]
 HOUSE = "the house"
@@ -190,3 +240,91 @@ def _place(row: Row) -> int:
 def audited(config: AuctionConfig, secrets: Collection[str] = (), trusted: bool = True) -> Audit:
     """Audit the secrecy of a game where no event loop is running; the arguments are those of `audit`."""
     return asyncio.run(audit(config, secrets, trusted))
+
+
+OF_THE_STATE = ("seed", "getstate", "setstate")
+METHODS = (
+    "random",
+    "getrandbits",
+    *(name for name, one in vars(Random).items() if name[0] != "_" and callable(one) and name not in OF_THE_STATE),
+)
+MOST_DRAWS = 30
+"""How many draws are changed; of more, as many are chosen by lot. Each costs an auction."""
+TRIES = 50
+"""How often a draw is drawn again to come out otherwise; one of a single thing never does."""
+
+
+def draw_changes(config: AuctionConfig) -> Iterator[Change]:
+    """Give a change for each draw with which rules are built, and for all draws that they keep in one place.
+
+    The owner of a draw is the one bidder for whom the rules keep by name what it decides, if there is one. A place is
+    what the rules keep for one bidder in one table: values are changed together, and apart from lots for ties.
+    """
+    names = [bidder.name for bidder in config.bidders]
+    rules, count = _built(config)
+    drawn: dict[tuple[str, ...], list[int]] = {}
+    for number in sorted(Random(0).sample(range(count), min(count, MOST_DRAWS))):
+        kept = kept_otherwise(rules, _built(config, (number,))[0], names)
+        owners, tables = {name for name, _ in kept}, [table for _, table in kept]
+        drawn.setdefault((*owners, *tables) if len(owners) == 1 else ("",), []).append(number)
+    for (owner, *_), numbers in drawn.items():
+        for changed in [(number,) for number in numbers] + [tuple(numbers)] * (owner != "" and len(numbers) > 1):
+            yield Change("draw", owner, resolved=partial(_drawn_otherwise, changed))
+
+
+def _drawn_otherwise(changed: Collection[int], auction: ResolvedAuction) -> ResolvedAuction:
+    return replace(auction, rules=_built(auction.config, changed)[0])
+
+
+def _built(config: AuctionConfig, changed: Collection[int] = ()) -> tuple[Mechanism[Any], int]:
+    """Build the rules, with other results of the draws of these numbers; say also how many draws that took."""
+    draws = _Draws(changed)
+    with draws.watched():
+        return build(config), draws.count
+
+
+class _Draws:
+    """Counts what is drawn, and gives other results of some draws; those after them come out as they did."""
+
+    def __init__(self, changed: Collection[int]) -> None:
+        self.count, self._changed, self._inside = 0, changed, False
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch every stream, whoever opens it: a stranger may seed one by itself."""
+        own = {name: vars(Random).get(name) for name in METHODS}
+        for name in METHODS:
+            setattr(Random, name, self._counted(getattr(Random, name)))
+        try:
+            yield
+        finally:
+            for name, method in own.items():
+                if method is None:
+                    delattr(Random, name)
+                else:
+                    setattr(Random, name, method)
+
+    def _counted(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def draw(rng: Random, *given: Any, **named: Any) -> Any:
+            if self._inside:  # one draw of a method takes several of those that it calls
+                return method(rng, *given, **named)
+            self._inside = True
+            try:
+                self.count += 1
+                result = method(rng, *given, **named)
+                return _other(result, method, given, named) if self.count - 1 in self._changed else result
+            finally:
+                self._inside = False
+
+        return draw
+
+
+def _other(result: Any, method: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Draw from other streams until something else comes out; a shuffle changes what it is given."""
+    before = repr((result, given))
+    for seed in range(TRIES):
+        other = method(Random(seed), *given, **named)
+        if repr((other, given)) != before:
+            return other
+    return result

@@ -7,38 +7,69 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
-from harbor._cli.auctions import auction, play, replay, resume
-from harbor._cli.audit import audit
-from harbor._cli.cache import cache
-from harbor._cli.compare import compare
-from harbor._cli.display.step_bars import step_bars
-from harbor._cli.estimate import estimate
-from harbor._cli.experiments import experiment
-from harbor._cli.export import export
-from harbor._cli.groups import Commands, help_alone, instead
-from harbor._cli.imports import read_nothing_here
-from harbor._cli.inventory import list_
-from harbor._cli.mcp import mcp
-from harbor._cli.memory import memory
-from harbor._cli.new import new
-from harbor._cli.output import say
-from harbor._cli.pack import pack, unpack
-from harbor._cli.passports import models
-from harbor._cli.pictures import figure
-from harbor._cli.rate import rate
-from harbor._cli.reference import graph, houses, personas
-from harbor._cli.reports import report
-from harbor._cli.score import score
-from harbor._cli.stopping import PAUSED
-from harbor._cli.verify import verify
-from harbor._cli.view import view
-from harbor._core.errors import HarborError, RunPaused
-from harbor._core.finding import use
-from harbor._core.version import __version__
+from harbor._cli.display.extent import step_bars
+from harbor._cli.keeping.cache import cache, models
+from harbor._cli.keeping.inventory import graph, houses, list_, new, personas
+from harbor._cli.keeping.memory import memory
+from harbor._cli.keeping.packs import export, pack, unpack
+from harbor._cli.reading.rating import rate, score
+from harbor._cli.reading.reports import compare, figure, report
+from harbor._cli.reading.view import view
+from harbor._cli.running.auctions import auction, play, replay, resume
+from harbor._cli.running.checks import audit, verify
+from harbor._cli.running.estimate import estimate
+from harbor._cli.running.experiments import experiment
+from harbor._cli.running.mcp import mcp
+from harbor._cli.shared.shell import PAUSED, Commands, help_alone, instead, say
+from harbor._core.basics.errors import HarborError, RunPaused
+from harbor._core.faces import __version__
+from harbor._core.plugins.finding import use
+
+_FILE = "matplotlibrc"
+
+
+class _Apart(MetaPathFinder):
+    """Finds matplotlib, to run it while its file in the current folder can't be found."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Find matplotlib and nothing else."""
+        spec = PathFinder.find_spec(name, path, target) if name == "matplotlib" else None
+        loader: Any = spec and spec.loader
+        if loader:
+            run = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                with _unfound():
+                    run(module)
+
+            loader.exec_module = exec_module
+        return spec
+
+
+@contextmanager
+def _unfound() -> Iterator[None]:
+    usual = os.path.exists
+    os.path.exists = lambda path: path != _FILE and usual(path)
+    try:
+        yield
+    finally:
+        os.path.exists = usual
+
+
+def read_nothing_here() -> None:
+    """Let this process read no settings that a package would take from the current folder while it is imported."""
+    if not any(isinstance(one, _Apart) for one in sys.meta_path):
+        sys.meta_path.insert(0, _Apart())
+
 
 app = typer.Typer(
     name="harbor",

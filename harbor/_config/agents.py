@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from harbor._config.models import UrlWithoutKey, Variable
-from harbor._core.errors import unknown
-from harbor._core.redaction import redact
+from harbor._core.basics.errors import unknown
+from harbor._core.basics.redaction import redact
 from harbor._core.settings import TAG, Settings
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from harbor._core.errors import ConfigError
-from harbor._core.finding import asked
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.finding import asked
 from harbor._core.settings import Settings
 
 DEFAULT = "english"

@@ -1,4 +1,4 @@
-"""The public names: each public module says what a user may import from it, and where that lives.
+"""Each public module gets its names here, from the imports that say where they live; and Harbor has this version.
 
 It says so once, as the imports that type checkers carry out. Everything else is in a folder or module whose name begins
 with an underscore, and may change at any time. A name is loaded when it is first used, so that importing a public
@@ -31,3 +31,6 @@ def face(module: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
         return getattr(import_module(homes[name]), name)
 
     return load, sorted(homes)
+
+
+__version__ = "0.1.0"

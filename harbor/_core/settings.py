@@ -1,4 +1,10 @@
-"""What all settings share: they are frozen, refuse unknown keys, and explain a mistake in one line."""
+# ruff: noqa: RUF001 - letters that look alike stand in its tables
+"""All settings share this: they are frozen, refuse unknown keys and names that look alike, and explain a mistake.
+
+Names that look alike can't be told apart by who reads them, be it a person or a model. Unicode writes one letter in
+several ways (NFKD makes them one), and has letters of other scripts in the shapes of Latin ones. Source: Unicode
+Technical Standard 39, confusables.txt; of its letters, those of Greek and Cyrillic.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +20,43 @@ from contextvars import ContextVar
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from unicodedata import normalize
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from harbor._core.errors import ConfigError, unknown
-from harbor._core.look_alikes import looks_of
-from harbor._core.money import NUMBER_IN_JSON, PositiveMoney
-from harbor._core.redaction import SECRET_NAME, redact
-from harbor._core.references import check_references
-from harbor._core.sent_files import MOST_SETTINGS, parsed, read_sent
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.basics.numbers import NUMBER_IN_JSON, PositiveMoney
+from harbor._core.basics.redaction import SECRET_NAME, redact
+from harbor._core.files.safe_files import MOST_SETTINGS, parsed, read_sent
+from harbor._core.plugins.finding import check_references
+
+_GREEK = {"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ": "ABEZHIKMNOPTYX", "αγιορνυϳ": "ayiopvuj"}
+_CYRILLIC = {"АВЕЅІЈКМНОРСТУХҮԌԚԜӀ": "ABESIJKMHOPCTYXYGQWI", "асеһіјорԛѕԝхуүԁѵ": "acehijopqswxyydv"}
+_LATIN = {
+    ord(shape): latin
+    for letters in (_GREEK, _CYRILLIC)
+    for shapes, latins in letters.items()
+    for shape, latin in zip(shapes, latins, strict=True)
+}
+
+
+def look_of(name: str) -> str:
+    r"""Give one text for all names that look alike, whatever the case of their letters.
+
+    >>> look_of("Zoë") == look_of("ZOE\u0308"), look_of("Ann") == look_of("\u0410nn"), look_of("Ann") == look_of("An")
+    (True, True, False)
+    """
+    return normalize("NFKD", name).translate(_LATIN).casefold()
+
+
+def looks_of(name: str) -> set[str]:
+    r"""Give the texts of which two names that look alike share one: most letters have a Latin shape in one case alone.
+
+    >>> looks_of("\u041a\u0430\u0442\u044f") & looks_of("\u043a\u0430\u0442\u044f") != set()
+    True
+    """
+    return {look_of(name), normalize("NFKD", name).casefold()}
+
 
 M = TypeVar("M", bound=BaseModel)
 

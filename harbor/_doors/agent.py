@@ -1,9 +1,10 @@
-"""An agent as one value: a name for settings, and what makes the agent of a bidder."""
+"""An agent is one value with a name and a maker; its make is told without importing the framework that it is of."""
 
 from __future__ import annotations
 
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,41 @@ from typing import Any
 
 from harbor._config.agents import AgentCommand, AgentServer
 from harbor._config.auction import Bidder
-from harbor._core.errors import ConfigError, of_strangers
-from harbor._core.extensions import API, part
-from harbor._core.finding import find
-from harbor._core.redaction import named_secret
-from harbor._doors.makes import complaint, is_chat_agent
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.redaction import named_secret, of_strangers
+from harbor._core.plugins.extensions import API, part
+from harbor._core.plugins.finding import find
+from harbor._doors.door import Door
+
+
+def is_chat_agent(value: object) -> bool:
+    """Tell an AutoGen chat agent, which sits in the room itself."""
+    return _is(value, "autogen_agentchat.base", "ChatAgent")
+
+
+def is_runnable(value: object) -> bool:
+    """Tell a Runnable of LangChain, as a compiled graph of LangGraph is."""
+    return _is(value, "langchain_core.runnables.base", "Runnable")
+
+
+def complaint(value: object) -> str:
+    """Say why a value can't sit in a seat; empty if it can."""
+    if isinstance(value, AgentCommand | AgentServer | Door) or is_chat_agent(value) or is_runnable(value):
+        return ""
+    if isinstance(value, type):
+        return f"is the class {value.__name__}; give what it makes"
+    if callable(value):
+        return ""
+    if callable(getattr(value, "compile", None)):
+        return f"is a {type(value).__name__}; give what its compile() makes"
+    remedy = "give a function of one turn, a LangChain Runnable, an AutoGen ChatAgent, or an Agent that makes one"
+    return f"is a {type(value).__name__}; {remedy}"
+
+
+def _is(value: object, module: str, name: str) -> bool:
+    """Tell whether a value is of a class, which nothing can be of before its module is imported."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

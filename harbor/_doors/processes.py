@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 from collections.abc import Collection, Mapping, Sequence
@@ -15,12 +16,36 @@ from contextlib import suppress
 from typing import cast
 
 from harbor._config.agents import AgentCommand
-from harbor._core.asks import Unreadable
-from harbor._core.redaction import named_secret, redact
-from harbor._doors.door import Door, DoorFailed
-from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, object_of, turn_named
-from harbor._doors.last_words import last_words
-from harbor._doors.turn import Turn
+from harbor._core.asking.asks import Unreadable
+from harbor._core.basics.redaction import SECRET_NAME, named_secret, redact
+from harbor._doors.door import LONGEST_ANSWER, Door, DoorFailed, Given, Turn, answer_in, object_of, turn_named
+
+SHOWN = 300
+"""How many characters an error shows."""
+_FRAME = re.compile(r"\s+at ")
+"""How a line of a stack begins that Node and Java write, which is no error and follows it."""
+_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+
+
+def last_words(complaints: bytes, variables: Collection[str]) -> str:
+    """Tell what a process complained of.
+
+    Args:
+        complaints: the end of what it wrote to its standard error.
+        variables: the environment variables that it had.
+    """
+    lines = redact(complaints.decode(errors="replace")).splitlines()
+    last = " ".join(" ".join(line for line in lines if not _FRAME.match(line)).split())[-SHOWN:]
+    told = f"its stderr ends in {last!r}"
+    for name in _VARIABLE.findall(last):
+        if name not in variables and _is_one(name):
+            return f"{told}; it has few variables of yours: name this one in its settings, as env = [{name!r}]"
+    return told
+
+
+def _is_one(name: str) -> bool:
+    return name in os.environ or SECRET_NAME.search(name) is not None
+
 
 PASSED_ON = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
 """The environment variables that every process gets; others are named in the settings."""

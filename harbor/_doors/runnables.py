@@ -16,16 +16,14 @@ from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import ValidationError
 
-from harbor._core.asks import Unreadable
-from harbor._core.carried import carried
-from harbor._doors.door import Door, DoorFailed
-from harbor._doors.given import Given, Usage, answer_in, bounded
-from harbor._doors.turn import Turn
+from harbor._core.asking.asks import Unreadable
+from harbor._core.log.message_metadata import carried
+from harbor._doors.door import Door, DoorFailed, Given, Turn, Usage, answer_in, bounded
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
-    from harbor._core.asks import Ask
+    from harbor._core.asking.asks import Ask
 
 REPLIES = ("structured_response", "answer")
 """Where an agent of LangChain's keeps an answer of a shape that it was told, and a `bidder_graph` its answer."""

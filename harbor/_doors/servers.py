@@ -8,14 +8,11 @@ from ssl import SSLContext
 import httpx
 
 from harbor._config.agents import AgentServer
-from harbor._core.asks import Unreadable
-from harbor._core.errors import told
-from harbor._core.redaction import named_secret, redact
-from harbor._core.running_time import running_seconds
-from harbor._core.version import __version__
-from harbor._doors.door import Door, DoorFailed
-from harbor._doors.given import LONGEST_ANSWER, Given, answer_in, object_of, turn_named
-from harbor._doors.turn import Turn
+from harbor._core.asking.asks import Unreadable
+from harbor._core.basics.loops import running_seconds
+from harbor._core.basics.redaction import named_secret, redact, told
+from harbor._core.faces import __version__
+from harbor._doors.door import LONGEST_ANSWER, Door, DoorFailed, Given, Turn, answer_in, object_of, turn_named
 
 JSON, TEXT = "application/json", "text/plain"
 HEADERS = {

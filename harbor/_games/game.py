@@ -1,4 +1,7 @@
-"""A game as one value: all that belongs to it, from its settings to how the built-in model plays it."""
+"""A game is one value, and so is a scripted policy; an auction's settings name both, and here both are built.
+
+All that belongs to a game is in its value, from its settings to how the built-in model plays it.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
 from harbor._config.auction import AuctionConfig, Bidder, Persona, Simulated
 from harbor._config.rules import RuleSettings
-from harbor._core.asks import Answer, Ask
-from harbor._core.dialogue import Turn
-from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import Event, LogOpened, PublicEvent
-from harbor._core.extensions import API, part, unread
-from harbor._core.finding import of_part
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, named
-from harbor._core.prompts import unfillable
+from harbor._core.asking.asks import Answer, Ask
+from harbor._core.basics.errors import ConfigError, LogError
+from harbor._core.basics.redaction import of_strangers
+from harbor._core.log.events import Event, LogOpened, PublicEvent
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, named
+from harbor._core.log.players import Policy
+from harbor._core.plugins.extensions import API, part, unread
+from harbor._core.plugins.finding import asked, find, of_part
+from harbor._core.prompts.prompts import Turn, unfillable
 from harbor._games import outcomes
 from harbor._games.bidder_view import Outlook as Outlook
 from harbor._games.bidder_view import Seen as Seen
@@ -224,3 +228,78 @@ def game_of(entries: Sequence[Entry]) -> Game:
                 game: Game = of_part(one)
                 return game
     raise LogError("the log names no game; run the auction again")
+
+
+BEYOND = 1.1
+"""How many times what it may spend a bid is that is too high by mistake."""
+
+
+def bid_of(amount: float, reasons: str) -> Values:
+    """Reply with a bid, in whole cents."""
+    return {"reasons": f"{reasons}.", "action": "bid", "amount": int(round(amount * 100, 6)) / 100}
+
+
+def sealed(amount: float, most: float, reasons: str, settings: Simulated, chance: Random) -> Values:
+    """Reply with a sealed bid of at most what may be spent, or above it as often as the settings say."""
+    return bid_of(BEYOND * most if chance.random() < settings.over_budget_rate else min(amount, most), reasons)
+
+
+class Table(NamedTuple):
+    """Where a policy is to play: for which bidder, in an auction of which seed, in which game."""
+
+    bidder: Bidder
+    seed: int
+    game: Game
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptedPolicy:
+    """A scripted policy, as an extension.
+
+    `make` takes where it is to play. `uses` names the settings of a bidder that it reads, and `needs` those that the
+    game must read for it to play, such as "overestimate" for estimates. `games` names the games that it can play
+    (empty: any).
+    """
+
+    name: str = part("its name, in lower case")
+    description: str = part("what it does, in one line")
+    make: Callable[[Table], Policy] = part("what makes the policy of a bidder")
+    uses: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    games: tuple[str, ...] = ()
+    api: int = API
+
+    def complaint(self) -> str:
+        """Say what it uses that there is not."""
+        return unread((*self.uses, *self.needs), Bidder)
+
+
+def build(config: AuctionConfig) -> Mechanism[Any]:
+    """Build the rules of an auction whose items are already sampled."""
+    game: Game = find("game", config.rules.game)
+    return of_strangers(f"the game {game.name!r}: build", lambda: game.build(config.rules, config))
+
+
+def policy_of(bidder: Bidder, config: AuctionConfig) -> Policy | None:
+    """Make the policy that plays a bidder with a `rule` (None: without).
+
+    Raises:
+        ConfigError: there is no such policy, or it can't play the game.
+    """
+    if bidder.rule is None:
+        return None
+    game: Game = find("game", config.rules.game)
+    try:
+        policy: ScriptedPolicy = asked("policy", bidder.rule)
+    except ConfigError as error:
+        raise ConfigError(f"bidder {bidder.name!r}: {error}") from error
+    who = f"bidder {bidder.name!r} of the game {game.name!r} can't be played by the rule {bidder.rule!r}"
+    if policy.games and game.name not in policy.games:
+        raise ConfigError(f"{who}, which plays {', '.join(policy.games)}; give it rule = 'rational'")
+    for setting in policy.needs:
+        if setting not in game.uses:
+            raise ConfigError(f"{who}, which needs a game that reads {setting}; give it rule = 'rational'")
+    made: object = of_strangers(f"{who}: its make", lambda: policy.make(Table(bidder, config.seed, game)))
+    if not isinstance(made, Policy):
+        raise ConfigError(f"{who}, whose make gives a {type(made).__name__}; make a Policy of harbor.games")
+    return made

@@ -1,4 +1,7 @@
-"""What came of a game, in any game: who got what, who paid whom, and what that was worth, as a fold over its log."""
+"""Outcomes tell what came of a game: who got what, who paid whom, and what that was worth, as a fold over its log.
+
+True values that are revealed tell a bidder of its estimates: all lean one way, by a share that it is not told.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
-from harbor._core.actions import BundleBid
-from harbor._core.acts import Acted, ActedSealed
-from harbor._core.events import (
+from harbor._core.basics.actions import BundleBid
+from harbor._core.log.acts import HOUSE, Acted, ActedSealed, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
+from harbor._core.log.events import (
     AuctionHeld,
     BidderLabelled,
     BiddersAsked,
@@ -22,10 +25,10 @@ from harbor._core.events import (
     LotClosed,
     WorthTold,
 )
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
-from harbor._core.thoughts import Learned
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Learned
+from harbor._games.bidder_view import Part
 
 GETS = (Allocated, AllocatedSealed)
 """The events that give somebody something."""
@@ -267,3 +270,24 @@ def held(number: int, seed: int, log: Sequence[Entry]) -> AuctionHeld:
         profits={bidder: profit for bidder, profit in profits.items() if profit is not None},
         learnings={learned.bidder: learned.learnings for learned in of_type(log, Learned)},
     )
+
+
+def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:
+    """Give a bidder's own estimates in dollars by item."""
+    return next(event.values for event in seen if isinstance(event, Signal))
+
+
+def values_of(seen: Sequence[Event]) -> dict[str, Decimal]:
+    """Give the true values in dollars that were revealed, by item."""
+    return {event.item: event.true_value for event in seen if isinstance(event, WorthTold)}
+
+
+def revealed(parts: Iterable[Part]) -> dict[str, Decimal]:
+    """Give the true values in dollars that were revealed of these parts of a game, by item."""
+    return {part.item: part.true_value for part in parts if part.true_value is not None}
+
+
+def truth_per_estimate(estimates: Mapping[str, Decimal], values: Mapping[str, Decimal]) -> Decimal | None:
+    """Give the true dollars per estimated dollar of the items whose true value was revealed; None if none was."""
+    estimated = sum((estimates[item] for item in values), Decimal(0))
+    return sum(values.values(), Decimal(0)) / estimated if estimated else None

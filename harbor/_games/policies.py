@@ -1,20 +1,93 @@
-"""Harbor's own scripted policies: some need what few games have, the others play all."""
+"""Policies play without a language model: Harbor's own scripted ones, and the built-in model's on all rivals.
+
+Some scripted policies need what few games have, the others play all. Some think steps ahead: they are of one level,
+or of a level that is drawn from a mixture. The built-in model answers about all rivals at once as it answers about
+each, on the same facts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
-from harbor._core.acts import Acted
-from harbor._core.asks import Action, Answer, Ask, Bid, Withdraw
-from harbor._core.events import Event, LotOpened
-from harbor._core.money import dollars
-from harbor._core.players import Policy
-from harbor._core.seeding import stream
-from harbor._games.game import Game
-from harbor._games.levels_of_thought import LEVELS
-from harbor._games.revealed import estimates_of
-from harbor._games.scripted import ScriptedPolicy
+from harbor._config.auction import Bidder, Simulated
+from harbor._core.asking.asks import Action, Answer, Ask, Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import dollars, stream
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import Event, LotOpened
+from harbor._core.log.players import Policy
+from harbor._games import types_of_play
+from harbor._games.game import Game, Level, ScriptedPolicy, Table
+from harbor._games.outcomes import estimates_of
+from harbor._games.types_of_play import Facts, Values
+from harbor.personas._catalog import traits
+
+
+@dataclass(frozen=True)
+class OfLevel(Policy):
+    """Plays as the game says that a player of a level does; what it draws depends only on the seed and the ask.
+
+    Source: Stahl & Wilson 1995; Nagel 1995.
+    """
+
+    level: int
+    answer: Level
+    seed: int
+    drawn: str = ""
+
+    def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer:
+        """Answer as a player of the level."""
+        chance = stream(self.seed, "level", ask.bidder, ask.item, str(ask.round), str(ask.attempt))
+        return self.answer(self.level, ask, seen, chance)
+
+
+def of_level(level: int) -> Callable[[Table], OfLevel]:
+    """Return the function that makes a policy of this level."""
+    return lambda table: OfLevel(level, _answer(table), table.seed)
+
+
+def of_mixture(table: Table) -> OfLevel:
+    """Make a policy whose level is drawn once per bidder and game, with the weights of the bidder's `levels`."""
+    weights = [float(weight) for weight in table.bidder.levels]
+    [level] = stream(table.seed, "levels", table.bidder.name).choices(range(len(weights)), weights)
+    return OfLevel(level, _answer(table), table.seed, drawn=f"level {level}")
+
+
+def highest(bidder: Bidder) -> int:
+    """Return the highest level at which a bidder may play; 0 if none of these policies plays it."""
+    if bidder.rule == "levels":
+        return max(level for level, weight in enumerate(bidder.levels) if weight)
+    return {"level-1": 1, "level-2": 2}.get(bidder.rule or "", 0)
+
+
+def _answer(table: Table) -> Level:
+    """Give the part of the game that plays levels.
+
+    Raises:
+        ConfigError: the game has none.
+    """
+    if table.game.level is None:
+        raise ConfigError(
+            f"bidder {table.bidder.name!r} of the game {table.game.name!r} can't be played by the rule"
+            f" {table.bidder.rule!r}: the game does not say how players of a level play; give it rule = 'rational'"
+        )
+    return table.game.level
+
+
+LEVELS = (
+    ScriptedPolicy(name="level-0", description="plays at random, without a thought of its rivals", make=of_level(0)),
+    ScriptedPolicy(name="level-1", description="answers best to rivals of level 0", make=of_level(1)),
+    ScriptedPolicy(name="level-2", description="answers best to rivals of level 1", make=of_level(2)),
+    ScriptedPolicy(
+        name="levels",
+        description="plays one level in each game, drawn with the weights in levels",
+        make=of_mixture,
+        uses=("levels",),
+    ),
+)
+"""The policies of the levels that most people are found at, and their mixture."""
 
 
 @dataclass(frozen=True)
@@ -146,3 +219,76 @@ POLICIES = (
     *LEVELS,
 )
 """Harbor's own policies."""
+
+
+def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
+    """Say what each rival is like, what it may think of oneself, and what it will bid, as `profile` and so on do."""
+    told = {name: fact for name, fact in facts.items() if name not in ("profiles", "profiles_of_you", "rivals")}
+
+    def shares(row: Facts) -> list[Values]:
+        known = {**told, "bidder": row["rival"], "shares_so_far": row["shares"]}
+        known["records"] = compared(facts["records"], row["rival"])
+        return list(types_of_play.profile(known, settings, chance)["shares"])
+
+    def mirrored(rows: Sequence[Facts]) -> list[Values]:
+        of_you = [{"rival": row["rival"], "shares_so_far": row["shares_of_you"]} for row in rows]
+        known = {**told, "bidder": facts["you"], "profiles_of_you": of_you}
+        known["records"] = compared(facts["records"], facts["you"])
+        return list(types_of_play.mirror(known, settings, chance)["profiles"])
+
+    def forecasts(rows: Sequence[Facts]) -> list[Values]:
+        found = {"profiles": {row["rival"]: row["shares"] for row in rows}}
+        found |= {"profiles_of_you": {row["rival"]: row["shares_of_you"] for row in rows if "shares_of_you" in row}}
+        asked = [{**row, "bid_before": _bid_before(facts["records"], row["rival"])} for row in rows]
+        return list(types_of_play.predict({**told, **found, "rivals": asked}, settings, chance)["forecasts"])
+
+    return at_once(facts, shares, mirrored, forecasts)
+
+
+def at_once(
+    facts: Facts,
+    shares: Callable[[Facts], list[Values]],
+    mirrored: Callable[[Sequence[Facts]], list[Values]],
+    forecasts: Callable[[Sequence[Facts]], list[Values]],
+) -> Values:
+    """Answer about all rivals at once, with the functions that answer about them apart.
+
+    Forecasts are made of what has just been found out, to a tenth of a percent, as later prompts tell it.
+    """
+    rows = [dict(row) for row in facts["rivals"]]
+    said: list[Values] = [{"rival": row["rival"], "shares": shares(row)} for row in rows]
+    if all("shares_of_you" in row for row in rows):
+        said = [{**one, "shares_of_you": of["shares"]} for one, of in zip(said, mirrored(rows), strict=True)]
+    if "next_item" in facts:
+        names, catalog = ("shares", "shares_of_you"), facts["catalog"]
+        found = [{name: as_told(one[name], catalog) for name in names if name in one} for one in said]
+        told = [{**row, **news} for row, news in zip(rows, found, strict=True)]
+        said = [{**one, **forecast} for one, forecast in zip(said, forecasts(told), strict=True)]
+    return {"reasons": "I judge by what each did and by what it did before.", "rivals": said}
+
+
+def as_told(shares: Sequence[Facts], catalog: Mapping[str, str]) -> dict[str, float]:
+    """Return the shares of a reply as later prompts tell them."""
+    said = {one["persona"]: one["share"] for one in shares}
+    return traits.in_percent(traits.from_percent(said, catalog), catalog)
+
+
+def compared(records: Sequence[Facts], bidder: str) -> list[Values]:
+    """Tell with what the type of one bidder compares its bids in each part, where all bidders are told of at once."""
+    found = []
+    for record in records:
+        acts = sorted(record["acts"], key=lambda act: act["bidder"] != bidder)  # where it did nothing, any will do
+        worth = record.get("compared_with") or next(
+            (act["compared_with"] for act in acts if "compared_with" in act), None
+        )
+        found.append({**record, **({"compared_with": worth} if worth else {})})
+    return found
+
+
+def _bid_before(records: Sequence[Facts], rival: str) -> list[Values]:
+    return [
+        {"item": record["item"], "amount": act["amount"]}
+        for record in records
+        for act in record["acts"]
+        if act["bidder"] == rival
+    ]

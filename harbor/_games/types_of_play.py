@@ -16,7 +16,7 @@ from statistics import NormalDist, fmean
 from typing import Any, NamedTuple
 
 from harbor._config.auction import Persona, Simulated
-from harbor._core.counting import counted
+from harbor._core.basics.numbers import counted
 from harbor._games.replies import MOST_LEARNINGS
 from harbor.personas._catalog import traits
 

@@ -1,8 +1,8 @@
-"""Checks that a log follows from the rules of its game, without a model: its own acts are settled again.
+"""A check shows, without a model, that a log follows from the rules of its game: its own acts are settled again.
 
 The auction loop that runs a sale is carried again over a log that compares instead of writing. Rules are built from the
 settings beside the log, or made of what it tells in public. With the seed, chance is drawn again; without it, it is
-taken from the log.
+taken from the log. What stands before the opening is compared with the settings alone.
 """
 
 from __future__ import annotations
@@ -10,26 +10,143 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
-from harbor._config.auction import AuctionConfig
-from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly, Tried
-from harbor._core.asks import Action
-from harbor._core.errors import LogError, told
-from harbor._core.events import EVERYONE, BidderSeated, Event, LogOpened, Paused, PublicEvent, SaleClosed, SeatFailed
-from harbor._core.log import TURN_OPENS, of_type
-from harbor._core.log_lines import Entry, is_over
-from harbor._core.outcomes import AllocatedSealed, PaidSealed, Signal, Worth
-from harbor._core.seeding import stream
-from harbor._games.chance import Draw, Undrawn
+from harbor._config.auction import AuctionConfig, Bidder, Item
+from harbor._core.asking.asks import Action
+from harbor._core.basics.errors import LogError
+from harbor._core.basics.numbers import stream, to_cents
+from harbor._core.basics.redaction import told
+from harbor._core.log.acts import (
+    HOUSE,
+    Acted,
+    ActedSealed,
+    AllocatedSealed,
+    Drawn,
+    DrawnOpenly,
+    PaidSealed,
+    Signal,
+    Tried,
+    Worth,
+)
+from harbor._core.log.events import (
+    EVERYONE,
+    BidderLabelled,
+    BidderSeated,
+    CatalogShown,
+    Event,
+    ItemLabelled,
+    LogOpened,
+    Paused,
+    PublicEvent,
+    SaleClosed,
+    SeatFailed,
+)
+from harbor._core.log.log import TURN_OPENS, of_type
+from harbor._core.log.log_entries import Entry, is_over
 from harbor._games.game import Game, game_of
-from harbor._games.mechanism import Mechanism
-from harbor._house.auctioneer import auction_loop
-from harbor._house.compared_log import ComparedLog, found_at
-from harbor._house.heading import BEFORE, check_heading
-from harbor._house.sale import Sale
-from harbor._house.told_replies import ToldReplies
-from harbor._house.verdict import NOTHING, Differs, Ended, Level, Verdict
+from harbor._games.mechanism import Draw, Mechanism, Undrawn
+from harbor._house.auctioneer import Sale, auction_loop
+from harbor._house.compared_log import (
+    NOTHING,
+    ComparedLog,
+    Differs,
+    Ended,
+    Level,
+    ToldReplies,
+    Verdict,
+    differs,
+    found_at,
+)
+
+BEFORE = (LogOpened, ItemLabelled, BidderLabelled, BidderSeated, Signal, CatalogShown)
+"""What stands before the opening of a sale; signals may come later, too."""
+
+
+def check_heading(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> None:
+    """Compare what a log begins with with the settings, if they are there; nobody and nothing is told of twice.
+
+    Raises:
+        Differs: it names the event.
+    """
+    heading = list(takewhile(lambda entry: isinstance(entry.event, BEFORE), entries))
+    following = entries[len(heading)] if len(heading) < len(entries) else None
+    for kind in BEFORE:
+        of_kind = [entry for entry in heading if type(entry.event) is kind]
+        expected = None if settings is None else _expected(kind, game, settings)
+        _check(of_kind, expected, following)
+    seated, labelled = (
+        [entry.event.bidder for entry in heading if type(entry.event) is kind]
+        for kind in (BidderSeated, BidderLabelled)
+    )
+    if following is not None and seated != labelled:
+        raise differs(following, None)
+    _check_names(entries, set(seated))
+
+
+def _check(entries: Sequence[Entry], expected: Sequence[Event] | None, following: Entry | None) -> None:
+    """Compare the events of one kind with those that are expected, as far as these tell."""
+    names = [_name(entry.event) for entry in entries]
+    for place, entry in enumerate(entries):
+        if names[place] in names[:place] or (expected is not None and place >= len(expected)):
+            raise differs(entry, None)
+        if expected is not None and (wanted := _as_far(expected[place], entry.event)) != entry.event:
+            raise differs(entry, wanted)
+    if expected is not None and len(entries) < len(expected) and following is not None:
+        raise differs(following, expected[len(entries)])
+
+
+def _expected(kind: type[Event], game: Game, settings: AuctionConfig) -> list[Event] | None:
+    """Give the events of a kind that follow from the settings; None: they do not tell."""
+    items = settings.items if isinstance(settings.items, tuple) and "items" in game.uses else ()
+    if kind is ItemLabelled:
+        return [ItemLabelled(item.name, item.true_value, item.persona or "") for item in items]
+    if kind is BidderLabelled:
+        return [BidderLabelled(bidder.name, bidder.persona, "") for bidder in settings.bidders]
+    if kind is BidderSeated:
+        return [_seated(bidder, game) for bidder in settings.bidders]
+    if kind is Signal:
+        return (
+            [_estimates(bidder, items) for bidder in settings.bidders] if items and "overestimate" in game.uses else []
+        )
+    return [LogOpened(0, "", "", settings.seed, rules=settings.rules.told())] if kind is LogOpened else None
+
+
+def _estimates(bidder: Bidder, items: Sequence[Item]) -> Signal:
+    over = 1 + bidder.overestimate
+    return Signal(bidder.name, {item.name: to_cents(item.true_value * over) for item in items}, noisy=True)
+
+
+def _seated(bidder: Bidder, game: Game) -> BidderSeated:
+    budget = bidder.budget if "budget" in game.uses else to_cents(bidder.budget * 0)
+    return BidderSeated(bidder.name, budget, {}, bidder.objective)
+
+
+def _as_far(expected: Event, found: Event) -> Event:
+    """Give what is expected, with what settings alone do not tell as it was found."""
+    match expected, found:
+        case LogOpened(), LogOpened():
+            return replace(found, seed=expected.seed, rules=expected.rules)
+        case BidderLabelled(), BidderLabelled():
+            return replace(expected, player=found.player)
+        case BidderSeated(), BidderSeated():
+            return replace(expected, personas=found.personas, rivals=found.rivals)
+        case _:
+            return expected
+
+
+def _name(event: Event) -> str:
+    return str(getattr(event, "item", "") or getattr(event, "bidder", ""))
+
+
+def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
+    """Refuse what is told of a bidder whom nobody has seated; a public log tells of nobody's seat."""
+    for entry in entries if seated else ():
+        nobodys = {None, HOUSE} if isinstance(entry.event, Worth) else {None}  # a common worth is nobody's
+        if getattr(entry.event, "bidder", None) not in seated | nobodys:
+            raise differs(entry, None)
+
 
 OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signal, SeatFailed)
 """What the house and the rules of any game write that is not public."""

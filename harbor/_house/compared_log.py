@@ -1,13 +1,114 @@
-"""A log that is only compared: each event of a run that is carried again with the one that stands in its place."""
+"""A compared log tells the replies of a sale, compares each event as it is carried again, and gives a verdict."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Literal
 
-from harbor._core.events import EVERYONE, Event
-from harbor._core.log import Log, difference
-from harbor._core.log_lines import Entry
-from harbor._house.verdict import NOTHING, Differs, Ended, Level, Verdict, differs, fields_of
+from harbor._core.asking.asks import Action, Ask, Bid, Pause, Unreadable, Withdraw
+from harbor._core.log.acts import Acted, ActedSealed, Tried
+from harbor._core.log.events import EVERYONE, BiddersAsked, Event, SeatFailed
+from harbor._core.log.log import TURN_OPENS, Log, difference
+from harbor._core.log.log_entries import Entry, event_json
+from harbor._core.log.players import SeatReply
+from harbor._games.mechanism import Shown
+from harbor._house.auctioneer import Turn
+
+Level = Literal["heading", "rules", "public", "deep"]
+NOTHING = "nothing"
+LONGEST_SHOWN = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a log follows, and from what.
+
+    The level says what it was compared with: the rules, from what the log tells of everyone ("rules") or in public
+    ("public"), or the whole run, played again ("deep"). Where nothing tells the rules, the opening alone was looked at
+    ("heading"). If it does not follow, `line` is the number of the first line that differs, `event` its type, and
+    `expected` and `found` are what differs, as JSON or in words. `unchecked` says in sentences what could not be
+    checked.
+    """
+
+    follows: bool
+    level: Level
+    line: int | None = None
+    event: str = ""
+    expected: str = ""
+    found: str = ""
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What differs, in one line."""
+        if self.follows:
+            return "the log follows from its rules"
+        where = "" if self.line is None else f"line {self.line}: "
+        return f"the log does not follow from its rules: {where}{self.event} with {self.found}, not {self.expected}"
+
+
+class Ended(Exception):
+    """The log breaks off here; so far it follows."""
+
+
+class Differs(Exception):
+    """A log tells something else than what follows; `verdict` says where."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(verdict.words)
+        self.verdict = verdict
+
+
+def differs(found: Entry, expected: Event | None, level: Level = "rules") -> Differs:
+    """Give the difference of a line of a log from the event that follows there (None: there is none)."""
+    return Differs(differing(level, found.seq + 1, expected, found.event))
+
+
+def what_differs(expected: Any, found: Any) -> tuple[Any, Any]:
+    """Leave out of two values of JSON what they have in common: keys of dicts, places of lists of one length."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        names = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
+        pairs = {name: what_differs(expected.get(name), found.get(name)) for name in names}
+        return {name: wanted for name, (wanted, _) in pairs.items()}, {
+            name: given for name, (_, given) in pairs.items()
+        }
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        places = [place for place, one in enumerate(expected) if one != found[place]]
+        return [expected[place] for place in places], [found[place] for place in places]
+    return expected, found
+
+
+def differing(level: Level, line: int | None, expected: Event | None, found: Event | None) -> Verdict:
+    """Give the verdict on two events of one place, of which one may be missing: the fields that differ, as JSON."""
+    wanted, given = fields_of(expected), fields_of(found)
+    if wanted and given and wanted["type"] == given["type"]:
+        wanted, given = what_differs(wanted, given)
+    name = fields_of(found or expected)["type"]
+    return Verdict(False, level, line, name, shown(wanted), shown(given))
+
+
+def fields_of(event: Event | None) -> dict[str, Any]:
+    """Give the type and the fields of an event; nothing: none."""
+    if event is None:
+        return {}
+    fields: dict[str, Any] = json.loads(event_json(event))
+    return fields
+
+
+def body_of(line: bytes) -> dict[str, Any]:
+    """Give the type and the fields of the event in a line of a log, as they stand there."""
+    fields: dict[str, Any] = json.loads(line)
+    return {name: value for name, value in fields.items() if name not in ("seq", "at", "audience", "digest")}
+
+
+def shown(fields: Mapping[str, Any]) -> str:
+    """Write fields as JSON, as far as there is room."""
+    text = json.dumps(fields, ensure_ascii=False) if fields else NOTHING
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 class ComparedLog(Log):
@@ -78,3 +179,115 @@ def found_at(entry: Entry | None, expected: str, found: str, level: Level = "dee
     """Give the difference at a line, in words."""
     line, event = (entry.seq + 1, fields_of(entry.event)["type"]) if entry else (None, "")
     return Differs(Verdict(False, level, line, event, expected, found))
+
+
+Key = tuple[str, str, int]
+
+
+class ToldReplies:
+    """The replies that a log tells.
+
+    Attributes:
+        untold: whether the acts of the turn under way are sealed, in a public log that never discloses them.
+
+    Raises:
+        Differs: it tells an act of a bidder that was not asked.
+
+    Args:
+        log: which is compared.
+        acts: whether the game shows acts at once.
+    """
+
+    def __init__(self, log: ComparedLog, acts: Shown) -> None:
+        self._log = log
+        self._may_be_untold = acts == "sealed" and log.level == "public"
+        self._acts: dict[Key, deque[tuple[int, Action]]] = defaultdict(deque)
+        kind = Acted if acts == "open" or self._may_be_untold else ActedSealed
+        asked = set[Key]()
+        for place, entry in enumerate(log.told):
+            event = entry.event
+            if isinstance(event, BiddersAsked):
+                asked |= {(bidder, event.item, event.round) for bidder in event.bidders}
+            elif isinstance(event, kind):
+                key = (event.bidder, event.item, event.round)
+                if key not in asked:
+                    raise found_at(
+                        entry, "an act of a bidder that was asked for it", " ".join(map(str, key)), log.level
+                    )
+                self._acts[key].append((place, event.act))
+        self.untold = self._broke_off = False
+
+    def of(self, turn: Turn) -> dict[str, SeatReply]:
+        """Give the replies of a turn, which has just been opened.
+
+        Raises:
+            Ended: the log ends within the turn.
+            Differs: an answer is missing.
+        """
+        block = list(takewhile(lambda event: not isinstance(event, TURN_OPENS), self._later()))
+        self._broke_off = not self._log.complete and all(map(_is_of_a_turn, self._later()))
+        self.untold = False
+        failures = {event.bidder: event for event in block if isinstance(event, SeatFailed)}
+        tried = {event.bidder: event for event in block if isinstance(event, Tried)}
+        again = self._asked_again([ask for ask in turn if isinstance(ask, Ask)], len(block))
+        return {one.bidder: self._reply(one, failures.get(one.bidder), tried.get(one.bidder), again) for one in turn}
+
+    def _reply(
+        self, one: Ask | Pause, failure: SeatFailed | None, tried: Tried | None, again: Collection[str]
+    ) -> SeatReply:
+        if failure is not None:
+            return SeatReply(failure=failure)
+        if isinstance(one, Pause):
+            return SeatReply()
+        if tried is not None:
+            return SeatReply(answer=tried.act or Unreadable(tried.reason))
+        return FAILED if one.bidder in again else self._act(one)
+
+    def _act(self, ask: Ask) -> SeatReply:
+        """Give the legal answer to an ask, or in public what stands for one that failed."""
+        places = self._acts[ask.bidder, ask.item, ask.round]
+        while places and places[0][0] < len(self._log.entries):
+            places.popleft()
+        if not places:
+            return self._none(ask)
+        _, act = places[0]
+        if isinstance(act, Withdraw) and act.reason == "fault":
+            return _seat_failed(ask)
+        if isinstance(act, Withdraw) and act.reason == "failed bids":
+            return FAILED if act.offered is None else SeatReply(answer=Bid(act.offered))
+        return SeatReply(answer=Withdraw() if isinstance(act, Withdraw) else act)  # nobody else chooses a reason
+
+    def _none(self, ask: Ask) -> SeatReply:
+        """Reply for a bidder of which nothing is told, in a public log: any space takes a fault for a withdrawal."""
+        if self._broke_off:
+            raise Ended
+        if not self._may_be_untold:
+            what = f"what {ask.bidder} did on {ask.item} in round {ask.round}"
+            raise found_at(self._log.here, what, NOTHING, self._log.level)
+        self.untold = True
+        return _seat_failed(ask)
+
+    def _later(self) -> Iterator[Event]:
+        """Give the events from here on."""
+        return (self._log.told[place].event for place in range(len(self._log.entries), len(self._log.told)))
+
+    def _asked_again(self, asks: Sequence[Ask], length: int) -> Collection[str]:
+        """Name the bidders of a turn that are asked again right after this block: their answers have failed."""
+        after = len(self._log.entries) + length
+        again = self._log.told[after].event if after < len(self._log.told) else None
+        if not asks or not isinstance(again, BiddersAsked) or again.attempt != asks[0].attempt + 1:
+            return ()
+        return {ask.bidder for ask in asks} & set(again.bidders)
+
+
+def _is_of_a_turn(event: Event) -> bool:
+    """Say whether an event stands between the first ask of a turn and what follows from its acts."""
+    again = isinstance(event, BiddersAsked) and event.attempt > 1
+    return again or isinstance(event, Tried | SeatFailed | Acted | ActedSealed)
+
+
+FAILED = SeatReply(answer=Unreadable("a failed bid"))
+
+
+def _seat_failed(ask: Ask) -> SeatReply:
+    return SeatReply(failure=SeatFailed(ask.bidder, "error", ""))

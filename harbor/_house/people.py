@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harbor._core.asks import Ask, Pause
-from harbor._core.events import Event
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.log.events import Event
 
 
 @dataclass(frozen=True)

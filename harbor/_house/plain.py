@@ -13,14 +13,12 @@ from itertools import count
 from math import inf
 from typing import Any
 
-from harbor._core.amounts import Amount, Number
-from harbor._core.asks import Answer, Ask, Bid, Pause, Withdraw
-from harbor._core.events import Event
-from harbor._core.players import Policy, SeatReply
-from harbor._house.auctioneer import AuctionLoop
-from harbor._house.hearing import failed, held_up, in_words, is_not_theirs
-from harbor._house.sale import Sale
-from harbor._house.watchdog import Overdue, Step
+from harbor._core.asking.amounts import Amount, Number
+from harbor._core.asking.asks import Answer, Ask, Bid, Pause, Withdraw
+from harbor._core.log.events import Event
+from harbor._core.log.players import Policy, SeatReply
+from harbor._house.auctioneer import AuctionLoop, Sale
+from harbor._house.watchdog import Overdue, Step, failed, held_up, in_words, is_not_theirs
 
 Recorded = Callable[[int, str], SeatReply | None]
 """Gives the reply of a bidder in the turn that the event of this number opened, if it failed in an interrupted run."""

@@ -3,26 +3,53 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from harbor._core.errors import ConfigError, HarborError, told, unknown
-from harbor._mcp.allowing import House, check_cost
-from harbor._mcp.apart import apart
-from harbor._mcp.host_tools import MaxCost
+from harbor._core.basics.errors import ConfigError, HarborError, unknown
+from harbor._core.basics.redaction import told
+from harbor._mcp.host_tools import House, MaxCost, check_cost
 from harbor._runs.folder import run_name
 from harbor.evaluation._experiments.library import experiment as read
 from harbor.evaluation._experiments.library import presets
 
-if TYPE_CHECKING:  # what runs and analyses takes seconds to import: it is imported when a tool is first called
+if TYPE_CHECKING:
     from harbor.evaluation._experiments.design import Experiment
-    from harbor.evaluation._experiments.dry_run import Usage
-    from harbor.evaluation._experiments.trial_records import Results
+    from harbor.evaluation._experiments.trial_records import Results, Tally
+    from harbor.evaluation._experiments.trial_runs import Usage
     from harbor.evaluation._running.options import RunOptions
-    from harbor.evaluation._running.tally import Tally
+
+T = TypeVar("T")
+
+
+async def apart(work: Coroutine[Any, Any, T]) -> T:
+    """Await work in a thread with an event loop of its own; if this is cancelled, so is the work, and then awaited."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+
+    def run() -> T:
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            return runner.run(_awaited(task))
+
+    thread = asyncio.ensure_future(asyncio.to_thread(run))
+    thread.add_done_callback(lambda one: one.cancelled() or one.exception())  # heard, also where this was cancelled
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        with suppress(RuntimeError):  # its loop is closed: it has ended
+            loop.call_soon_threadsafe(task.cancel)
+        await asyncio.wait({thread})
+        raise
+
+
+async def _awaited(task: asyncio.Task[T]) -> T:
+    return await task
+
 
 MOST_EXPERIMENTS = 4
 """How many experiments a server runs at the same time."""
@@ -155,7 +182,7 @@ class ExperimentTools:
     async def _estimated(
         self, auction: str, experiment: str, models: list[str], arms: list[str], repeats: int | None
     ) -> dict[str, Any]:
-        from harbor.evaluation._experiments.dry_run import dry_run, play_offline
+        from harbor.evaluation._experiments.trial_runs import dry_run, play_offline
 
         if not experiment:
             return {"games": 1, **_amounts(await play_offline(self._house.preset(auction)))}
@@ -172,9 +199,9 @@ class ExperimentTools:
         max_cost: float | None,
     ) -> tuple[RunOptions, Tally, Experiment]:
         """Prepare to run a design; models that cost money need a limit."""
+        from harbor.evaluation._experiments.trial_records import Tally
         from harbor.evaluation._experiments.trials import trial_count, trials
         from harbor.evaluation._running.options import RunOptions
-        from harbor.evaluation._running.tally import Tally
 
         design = self._design(name, models, arms, repeats, seed)
         for trial in trials(design, 1):  # all repeats ask the same models
@@ -204,8 +231,8 @@ class ExperimentTools:
 
 
 async def _run(one: Running, options: RunOptions) -> None:
+    from harbor.evaluation._experiments.trial_records import tally
     from harbor.evaluation._running.runner import run_experiment
-    from harbor.evaluation._running.tally import tally
 
     def hear(so_far: Tally, _: object) -> None:
         one.so_far = so_far

@@ -12,19 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from harbor._config.auction import AuctionConfig, check
-from harbor._config.reseating import reseated
-from harbor._core.errors import ConfigError, HarborError, RunFolderError, told, unknown
-from harbor._core.events import EVERYONE, Event
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._core.redaction import known_secret
-from harbor._core.running_time import running_timeout
-from harbor._doors.open_seats import OpenSeat
+from harbor._config.thinking import reseated
+from harbor._core.basics.errors import ConfigError, HarborError, RunFolderError, unknown
+from harbor._core.basics.loops import running_timeout
+from harbor._core.basics.redaction import known_secret, told
+from harbor._core.log.events import EVERYONE, Event
+from harbor._core.log.log_entries import Entry, is_seen_by
+from harbor._doors.open_doors import OpenSeat
 from harbor._house.watchdog import timed
 from harbor._runs.folder import run_name
-from harbor._runs.inputs import RunInputs
-from harbor._runs.result import Result
-from harbor._runs.resuming import aresume
+from harbor._runs.inputs import Result, RunInputs
 from harbor._runs.run import Run, start
+from harbor._runs.series import aresume
 
 MOST_AT_ONCE = 100
 """How many auctions a server holds at the same time."""

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from harbor._core.events import Event
-from harbor._core.log_lines import event_json, is_over
-from harbor._doors.turn import Turn
+from harbor._core.log.events import Event
+from harbor._core.log.log_entries import event_json, is_over
+from harbor._doors.door import Turn
 from harbor._house.auctioneer import told_to
 from harbor._mcp.held_auctions import ClientSeat, HeldAuctions
 

@@ -4,25 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import socket
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from functools import wraps
+from inspect import getdoc
+from typing import Any, ParamSpec
 
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from harbor._core.redaction import known_secret
-from harbor._core.version import __version__
-from harbor._mcp.allowing import House
+from harbor._core.basics.errors import HarborError
+from harbor._core.basics.redaction import known_secret, redact
+from harbor._core.faces import __version__
 from harbor._mcp.experiment_tools import ExperimentTools
 from harbor._mcp.held_auctions import HeldAuctions
-from harbor._mcp.host_tools import HostTools
+from harbor._mcp.host_tools import HostTools, House
 from harbor._mcp.seat_tools import SeatTools
-from harbor._mcp.told import as_tool
+
+P = ParamSpec("P")
+Tool = Callable[P, Coroutine[Any, Any, dict[str, Any]]]
+
+
+def as_tool(work: Tool[P]) -> Callable[P, Coroutine[Any, Any, CallToolResult]]:
+    """Make a tool of a function that gives plain values; what Harbor refuses is said to the client, without keys."""
+
+    @wraps(work)
+    async def tool(*args: P.args, **named: P.kwargs) -> CallToolResult:
+        try:
+            values = await work(*args, **named)
+        except HarborError as error:
+            raise ToolError(redact(str(error))) from None
+        text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=values)
+
+    tool.__annotations__["return"] = CallToolResult
+    tool.__doc__ = getdoc(work)  # as one reads it: a client is shown every space
+    return tool
+
 
 FOR_BIDDERS, FOR_HOSTS = "/mcp", "/host"
 """The paths of the two servers over HTTP."""

@@ -1,4 +1,4 @@
-"""The connections of hosted models: each run has its own, and closes them when it ends.
+"""A run opens its models with connections of its own, shares them among its bidders, and closes them when it ends.
 
 LangChain shares one HTTP client among all OpenAI models of a process, and one among all Anthropic models. A connection
 that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice. What comes
@@ -7,8 +7,9 @@ over a connection is bounded, and a web page is no answer.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from ssl import SSLContext
@@ -16,7 +17,16 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
+from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
+from harbor._core.basics.errors import ConfigError
 from harbor._models.calls.faults import StrangeAnswer
+from harbor._models.calls.forms import Forms
+from harbor._models.calls.line import Identity, Line, identity_of
+from harbor._models.calls.requests import Pool, Way
+from harbor._models.passports.passport import Known, unknown
+from harbor._models.passports.passport_folder import FOLDER, known_of
+from harbor._models.replies.cache import is_cached, plain
+from harbor._models.replies.reply_folder import own_folder
 
 CONNECT_SECONDS = 30.0
 """How long a connection may take to come about. The packages' own limits of an answer are off: the line has one."""
@@ -195,3 +205,67 @@ def _counted(http_package: str) -> Any:
             await self.stream.aclose()
 
     return Counted
+
+
+@dataclass(frozen=True, slots=True)
+class OpenKey:
+    """A model with one of its keys: the variable ("": it has no others), the account, and the forms that it takes."""
+
+    variable: str
+    settings: ModelSettings
+    identity: Identity
+    forms: Forms
+
+
+@dataclass(frozen=True, slots=True)
+class OpenModel:
+    """A model by each of its keys, with a chat model that its clients hold, and its passport."""
+
+    name: str
+    chat: BaseChatModel
+    settings: ModelSettings
+    keys: tuple[OpenKey, ...]
+    known: Known
+
+    @classmethod
+    def of(
+        cls, name: str, chats: Mapping[str, BaseChatModel], settings: ModelSettings, recorded: ReplyForm | None
+    ) -> OpenModel:
+        """Open a model by its chat models; `recorded` is the form that it took in an interrupted run."""
+        chat = next(iter(chats.values()))
+        known = known_to(chat, settings)  # all keys of a model share it
+        keys = []
+        for variable, one in chats.items():
+            # of several keys each has its share of the time in which a call is tried again
+            own = {"api_key_env": variable, "retry_seconds": settings.retry_seconds / len(chats)} if variable else {}
+            mine = settings.model_copy(update=own)
+            keys.append(OpenKey(variable, mine, identity_of(one, mine), Forms(one, mine, known, recorded)))
+        return cls(name, chat, settings, tuple(keys), known)
+
+    def pool(self, line: Callable[..., Line], fallback: Pool | None = None) -> Pool:
+        """Give the ways of a bidder to the model: `line` makes its line to a key, `fallback` answers in its place."""
+
+        def way(key: OpenKey) -> Way:
+            built_in = self.settings.use == BUILT_IN
+            mine = None if built_in else line(self.name, key.settings, key.identity, known=self.known)
+            return Way(key.settings, key.forms, mine, key.variable)
+
+        return Pool(self.name, tuple(map(way, self.keys)), fallback)
+
+
+def known_to(chat: BaseChatModel, settings: ModelSettings) -> Known:
+    """Give what is known of a model at a server; what is found out about an object stays with the run."""
+    if not is_cached(settings):
+        return unknown()
+    try:
+        known = known_of(
+            own_folder() / FOLDER, plain(identity_of(chat, settings).server), settings.use.partition(":")[2]
+        )
+    except ConfigError:  # there is no home
+        known = unknown()
+    limits, before = chat.profile or {}, known.passport
+    known.note(
+        context_tokens=before.context_tokens or limits.get("max_input_tokens"),
+        most_output_tokens=before.most_output_tokens or limits.get("max_output_tokens"),
+    )
+    return known

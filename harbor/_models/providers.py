@@ -1,4 +1,4 @@
-"""The models that can be named: a name becomes settings, and settings become a LangChain chat model.
+"""A name becomes the settings of a model, and settings become a chat model; extensions add models of their own.
 
 LangChain is imported where a model is opened, so that a wrong name is refused without it.
 """
@@ -6,21 +6,42 @@ LangChain is imported where a model is opened, so that a wrong name is refused w
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harbor._config.dialects import NAMES, NO_KEY, PROVIDERS, in_dialect, unknown_to
-from harbor._config.models import ModelSettings
-from harbor._core.errors import ConfigError, UnknownName, unknown
-from harbor._core.extensions import REFERENCE
-from harbor._core.finding import asked, find, names
-from harbor._core.redaction import known_secrets_of, redact
-from harbor._core.seeding import derive
+from harbor._config.models import NAMES, NO_KEY, PROVIDERS, ModelSettings, in_dialect, unknown_to
+from harbor._core.basics.errors import ConfigError, UnknownName, unknown
+from harbor._core.basics.numbers import derive
+from harbor._core.basics.redaction import known_secrets_of, redact
+from harbor._core.plugins.extensions import API, REFERENCE, part
+from harbor._core.plugins.finding import asked, find, names
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model, as an extension.
+
+    `make` takes the settings of the model and a seed of its own, and gives a LangChain chat model. Import LangChain and
+    what else takes long there, so that settings are read without it.
+    """
+
+    name: str = part("its name, in lower case")
+    description: str = part("what it is, in one line")
+    make: Callable[[ModelSettings, int], BaseChatModel] = part("what makes the chat model")
+    api: int = API
+
+    @classmethod
+    def of_function(cls, reference: str, make: Callable[[ModelSettings, int], BaseChatModel]) -> Model:
+        """Take a function that the user names as the model that it makes."""
+        name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
+        return cls(name=name, description=f"what {reference} makes", make=make)
 
 
 def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:

@@ -1,13 +1,30 @@
-"""What a pack says of itself in its `pack.json`, and how large it may be."""
+"""What a pack says of itself in its `pack.json`, how large it may be, and which files it may have."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from harbor._core.errors import HarborError, RunFolderError
+from harbor._core.basics.errors import HarborError, RunFolderError
+from harbor._core.files.layout import (
+    BATCHES,
+    CALLS,
+    CALLS_DAMAGED,
+    CONFIG,
+    DESIGN,
+    DEVICE,
+    EVENTS,
+    EVENTS_CUT,
+    FAILURE,
+    GAMES,
+    MANIFEST,
+    MEMORY_LINES,
+    RECORD,
+    RESULTS,
+)
 from harbor._core.settings import Settings, check
 
 PACK = "pack.json"
@@ -57,3 +74,24 @@ def read_contents(text: bytes, pack: str) -> Contents:
         return check(Contents, values, PACK)
     except HarborError as error:
         raise RunFolderError(f"pack {pack!r} can't be unpacked: {error}") from error
+
+
+OF_A_RUN = (CONFIG, MANIFEST, EVENTS, CALLS, EVENTS_CUT, CALLS_DAMAGED, MEMORY_LINES, RECORD, FAILURE)
+OF_THE_WHOLE = (DESIGN, RESULTS, BATCHES, CARD, CITATION, EVENTS_TABLE, MEASUREMENTS_TABLE)
+_SLUG, _REPEAT, _AUCTION = "[a-z0-9-]{1,60}", "[0-9]{4,9}(-failed-[0-9]{1,9})?", "[0-9]{1,9}"
+_PACKED = re.compile(
+    f"({GAMES}/{_SLUG}/{_SLUG}/{_REPEAT}/)?({_AUCTION}/)?({'|'.join(map(re.escape, OF_A_RUN))})"
+    f"|{'|'.join(map(re.escape, OF_THE_WHOLE))}"
+)
+
+
+def is_packed(name: str) -> bool:
+    """Tell whether a file of this name, in the folder of a run, a series or an experiment, belongs into a pack."""
+    return _PACKED.fullmatch(name) is not None
+
+
+def fault_of(name: str) -> str:
+    """Say what is wrong with the name of a file in a pack; empty if nothing is."""
+    if name != PACK and not is_packed(name):
+        return "is no file that Harbor packs"
+    return "is that of a device" if any(map(DEVICE.fullmatch, name.split("/"))) else ""

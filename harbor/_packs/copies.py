@@ -10,15 +10,14 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from harbor._core.errors import RunFolderError
-from harbor._core.layout import DESIGN, EVENTS, RESULTS
-from harbor._core.log import read_log
-from harbor._core.sent_files import MOST_RECORDS, check_folder, open_sent, read_sent
-from harbor._core.version import __version__
-from harbor._house.verdict import Verdict
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.faces import __version__
+from harbor._core.files.layout import DESIGN, EVENTS, RESULTS
+from harbor._core.files.safe_files import MOST_RECORDS, check_folder, open_sent, read_sent
+from harbor._core.log.log import read_log
+from harbor._house.compared_log import Verdict
 from harbor._packs.contents import LARGEST_PACK_JSON, MOST_BYTES, PACK, Contents, read_contents
-from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import fitting, measure
+from harbor.evaluation._metrics.measurement import Measurement, fitting, measure
 
 ABOUT = (".parquet", ".md", ".cff")
 """The files of a copy that tell in another form what its logs and results tell."""

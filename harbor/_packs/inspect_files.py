@@ -10,9 +10,9 @@ from shutil import move
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from harbor._core.errors import ConfigError, RunFolderError
-from harbor._core.how_far import steps
-from harbor._core.layout import (
+from harbor._core.basics.errors import ConfigError, RunFolderError
+from harbor._core.basics.feedback import steps
+from harbor._core.files.layout import (
     CALLS,
     DESIGN,
     EVENTS,
@@ -24,14 +24,13 @@ from harbor._core.layout import (
     no_run,
     public_auctions,
 )
-from harbor._core.log import read_log
-from harbor._core.private_files import FILE, make_private
-from harbor._core.sent_files import MOST_SETTINGS, read_sent
+from harbor._core.files.safe_files import FILE, MOST_SETTINGS, make_private, read_sent
+from harbor._core.log.log import read_log
 from harbor._runs.raw_calls import read_calls
-from harbor.evaluation._metrics.series import is_series
+from harbor.evaluation._metrics.summary import is_series
 
 if TYPE_CHECKING:
-    from harbor._packs.inspect_sample import Game
+    from harbor._packs.inspect_logs import Game
 
 ENDING = ".eval"
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
@@ -91,7 +90,7 @@ def _write(place: Path, task: str, games: list[Game], complete: bool) -> Path:
     """Write a log into a folder that nobody else can enter, and put it in its place from there."""
     from inspect_ai.log import write_eval_log
 
-    from harbor._packs.inspect_log import inspect_log
+    from harbor._packs.inspect_logs import inspect_log
 
     with TemporaryDirectory() as private:
         draft = Path(private) / f"log{ENDING}"
@@ -113,7 +112,7 @@ def _games(run: Path, epoch: int = 1, condition: str = "") -> list[Game]:
 
 
 def _of_run(run: Path, epoch: int, condition: str) -> Iterator[Game]:
-    from harbor._packs.inspect_sample import Game
+    from harbor._packs.inspect_logs import Game
 
     auctions = public_auctions(run)
     if not auctions and not is_series(entries := read_log(log_of(run)).entries):

@@ -1,22 +1,164 @@
-"""Packs a run, a series or an experiment: whole for its owner, or a public copy of it."""
+"""Packs a run, a series or an experiment into a zip file: whole for its owner, or a public copy of it."""
 
 from __future__ import annotations
 
+import os
+import stat
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
+from typing import IO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from harbor._core.errors import RunFolderError
-from harbor._core.marks import read_as_data
-from harbor._core.sent_files import check_folder
-from harbor._packs.archive import write_archive
-from harbor._packs.card import UNKNOWN_LICENSE, Credits, write_card
-from harbor._packs.contents import SUFFIX
-from harbor._packs.gathering import files_of
+from filelock import FileLock, Timeout
+
+from harbor._core.basics.errors import MemoryStoreError, RunFolderError
+from harbor._core.basics.feedback import steps
+from harbor._core.faces import __version__
+from harbor._core.files.marks import read_as_data
+from harbor._core.files.safe_files import check_folder
+from harbor._packs.contents import FORMAT, MOST_BYTES, MOST_FILES, PACK, SUFFIX, Contents, Kind, fault_of, is_packed
+from harbor._packs.dataset import UNKNOWN_LICENSE, Credits, write_card
 from harbor._packs.publishing import PublicCopy, kind_of, publish
+
+FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+UNIX = 3
+CHUNK = 2**20
+
+
+def write_archive(out: Path, files: Mapping[str, Path], kind: Kind, published: bool) -> None:
+    """Write a new pack with these files, by their names in it; `pack.json` comes last.
+
+    The times, the order and the rights in it are fixed, so equal files make equal packs. Only its owner can read the
+    file, unless it is published.
+
+    Raises:
+        RunFolderError: the file exists or can't be written, or a name or the size would be refused by `unpack`.
+    """
+    _check(files)
+    with _new_file(out, 0o644 if published else 0o600) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        digests = {name: _add(archive, name, files[name]) for name in steps(sorted(files), "files packed")}
+        contents = Contents(format=FORMAT, kind=kind, published=published, harbor=__version__, files=digests)
+        archive.writestr(_entry(PACK), contents.model_dump_json(indent=1) + "\n")
+
+
+def _check(files: Mapping[str, Path]) -> None:
+    for name in files:
+        if fault := fault_of(name):
+            raise RunFolderError(f"file {name!r} can't be packed: its name {fault}; rename or remove it")
+    if len(files) > MOST_FILES or sum(path.stat().st_size for path in files.values()) > MOST_BYTES:
+        raise RunFolderError(f"{len(files):,} files are more than a pack may have; pack parts of it")
+
+
+@contextmanager
+def _new_file(out: Path, mode: int) -> Iterator[IO[bytes]]:
+    """Open a draft beside the file; it gets the name once it is whole."""
+    if out.exists():
+        raise RunFolderError(f"{str(out)!r} exists; name a new file with --out, or remove it")
+    draft = out.with_name(f".{out.name.removesuffix(SUFFIX)}-{token_hex(4)}.draft")
+    try:
+        with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode), "w+b") as file:
+            yield file
+        draft.rename(out)
+    except OSError as error:
+        raise RunFolderError(f"{str(out)!r} can't be written ({error.strerror}); name another with --out") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _entry(name: str) -> ZipInfo:
+    entry = ZipInfo(name, FIXED_TIME)
+    entry.create_system = UNIX
+    entry.external_attr = (stat.S_IFREG | 0o600) << 16
+    entry.compress_type = ZIP_DEFLATED
+    return entry
+
+
+def _add(archive: ZipFile, name: str, path: Path) -> str:
+    """Add a file and give its digest."""
+    entry, found = _entry(name), sha256()
+    with path.open("rb") as read:
+        entry.file_size = os.fstat(read.fileno()).st_size  # so that a large one gets the fields it needs
+        with archive.open(entry, "w") as written:
+            while chunk := read.read(CHUNK):
+                found.update(chunk)
+                written.write(chunk)
+    return found.hexdigest()
+
+
+LOCKS, MARK, DRAFT = (".lock", "harbor.lock", "harbor.open"), "mark", ".draft"
+DATABASE = "chroma.sqlite3"
+
+
+def files_of(folder: Path, exports: Path, embedding: str | None) -> tuple[dict[str, Path], list[str]]:
+    """Give the files of a private pack by their names in it, and the names of those that are left out of it.
+
+    Each memory is written to `exports` as JSON lines, beside where it was: ``memory.jsonl``. `embedding` is the model
+    that the user trusts, if a memory has one.
+
+    Raises:
+        RunFolderError: a process is running in it, or it has a link or a device.
+        MemoryStoreError: a memory can't be opened.
+    """
+    found: dict[str, Path] = {}
+    left_out: list[str] = []
+    memories: list[Path] = []
+    for path in _walked(folder, memories):
+        if path.name in LOCKS:
+            _check_idle(path)
+        elif is_packed(name := path.relative_to(folder).as_posix()):
+            found[name] = path
+        elif path.name not in (MARK, PACK) and path.suffix != DRAFT:
+            left_out.append(name)
+    for number, memory in enumerate(memories):
+        place = memory.relative_to(folder).as_posix()
+        if is_packed(name := f"{place}.jsonl"):
+            found[name] = exports / f"{number}.jsonl"
+            _export(memory, found[name], embedding)
+        else:
+            left_out.append(place)
+    return found, left_out
+
+
+def _walked(folder: Path, memories: list[Path]) -> Iterator[Path]:
+    """Give the files at any depth, in order; memories are put in the list instead."""
+    for place, inner, names in os.walk(folder):
+        here = Path(place)
+        if DATABASE in names and here != folder:
+            memories.append(here)
+            inner.clear()
+            continue
+        inner.sort()
+        for path in (here / name for name in sorted([*names, *inner])):
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise RunFolderError(f"{str(path)!r} is a link or a device; put a copy in its place, or remove it")
+        yield from (here / name for name in sorted(names))
+
+
+def _check_idle(lock: Path) -> None:
+    try:
+        with FileLock(lock, timeout=0):
+            pass
+    except Timeout as error:
+        raise RunFolderError(f"{str(lock.parent)!r} is being run by another process; wait until it ends") from error
+
+
+def _export(memory: Path, lines: Path, embedding: str | None) -> None:
+    from harbor.memory._store.chroma import open_existing, to_line
+
+    try:
+        with open_existing(str(memory), embedding) as store:
+            records = sorted(store.records(), key=lambda record: (record.namespace, record.created, record.key))
+    except MemoryStoreError as error:
+        raise MemoryStoreError(f"{error}; a pack has memories as JSON lines, so it must be opened") from error
+    with lines.open("w", encoding="utf-8") as file:
+        file.writelines(to_line(record) + "\n" for record in records)
+
 
 EASILY_GUESSED = 10**6
 
@@ -75,7 +217,7 @@ def _make_public(folder: Path, copy: Path, about: PublicCopy, credits_: Credits)
     """Write the public copy, with tables if Parquet can be written."""
     with_tables = find_spec("pyarrow") is not None
     if with_tables:
-        from harbor._packs.parquet_tables import COLUMNS, Tables
+        from harbor._packs.dataset import COLUMNS, Tables
     else:
         warnings.warn(
             "the pack has no Parquet tables, only JSON lines; for both: pip install 'harbor-auctions[parquet]'",

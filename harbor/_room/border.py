@@ -1,28 +1,253 @@
-"""The border between an agent of any make and the room: all of an agent's code runs behind it.
+"""At the border to the room an agent's code runs in steps, and its answer and its calls of models are taken to pieces.
 
 It has copies of what it is told and a cancellation token of its own, and only plain words and numbers come back. What
 code can do to the process that it runs in can't be stopped here: end it, cancel the tasks of others, change what it
 finds in memory, or block in a callback or a thread of its own.
+
+AutoGen's `RequestUsage` does not name a model. A message may name it in its metadata, under `model`; otherwise it is
+that of the agent's only model client, if it has one and the message is the agent's own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import NamedTuple
+import threading
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from types import coroutine
+from typing import Any, NamedTuple, TypeVar
 
 from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage
 from autogen_core import CancellationToken
+from autogen_core.models import ChatCompletionClient, RequestUsage
 
-from harbor._core.asks import Ask, Pause, Unreadable
-from harbor._core.errors import HarborError
-from harbor._core.events import SeatFailed
-from harbor._core.parsing import LONGEST, scrub
-from harbor._doors.given import Usage, answer_in, bounded
-from harbor._house.hearing import failed, in_words, is_not_theirs
-from harbor._room.told_calls import told_calls
-from harbor._room.turn_time import run_quietly
+from harbor._core.asking.asks import Ask, Pause, Unreadable
+from harbor._core.basics.actions import LONGEST, scrub
+from harbor._core.basics.errors import HarborError
+from harbor._core.basics.loops import loop_seconds
+from harbor._core.basics.redaction import redact, told
+from harbor._core.log.events import ModelCalled, SeatFailed
+from harbor._core.log.players import AGENT
+from harbor._doors.door import LONGEST_MODEL, MOST_TOKENS, Usage, answer_in, bounded
+from harbor._house.watchdog import GRACE_SECONDS, Overdue, Step, failed, in_words, is_not_theirs
+
+T = TypeVar("T")
+
+
+class _Held(threading.local):
+    seconds = 0.0
+
+
+_HELD = _Held()
+"""How long the steps of all agents have held this thread."""
+
+
+def run_quietly(call: Callable[[], object]) -> None:
+    """Run code of an agent's that has a moment only, and whose errors trouble nobody."""
+    try:
+        Step(GRACE_SECONDS).run(call)
+    except Overdue:
+        pass
+    except BaseException as error:
+        if is_not_theirs(error):
+            raise
+
+
+class TurnTime:
+    """The time that a seat has for a turn.
+
+    Waits for its provider, what other agents' code takes and pauses of this process are not its own.
+
+    Args:
+        seconds: how much it has.
+        waited: gives the seconds that it has waited for the provider of its model.
+    """
+
+    def __init__(self, seconds: float, waited: Callable[[], float]) -> None:
+        self._clock = partial(loop_seconds, asyncio.get_running_loop())
+        self._waited = waited
+        self._own = 0.0
+        self._given_up = False
+        self._seconds = seconds
+        self._until = self._clock() + seconds - waited() - _HELD.seconds
+
+    def left(self) -> float:
+        """Give the seconds that are left; below 0: it is over."""
+        return self._until + self._waited() + _HELD.seconds - self._own - self._clock()
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run the code of an agent to its end.
+
+        Raises:
+            Overdue: it has held the thread beyond its time.
+        """
+        return await self._in_steps(work, lambda: max(self.left(), GRACE_SECONDS))
+
+    async def suffices(self, thinking: asyncio.Future[Any]) -> bool:
+        """Wait for an answer; false: the time is over."""
+        while not thinking.done():
+            if (left := self.left()) <= 0:
+                return False
+            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
+            await asyncio.wait({thinking}, timeout=left)
+        return True
+
+    def give_up(self) -> None:
+        """Run nothing more of it but its end: the next cancellation is not the agent's to swallow."""
+        self._given_up = True
+
+    @coroutine
+    def _in_steps(self, work: Coroutine[Any, Any, T], limit: Callable[[], float]) -> Generator[Any, Any, T]:
+        go_on: Callable[[], Any] = partial(work.send, None)
+        while True:
+            step = Step(limit())
+            try:
+                waits_for = self._one(step, go_on)
+            except StopIteration as end:
+                if step.late:
+                    raise Overdue from None
+                return end.value  # type: ignore[no-any-return]
+            try:
+                yield waits_for
+                go_on = partial(work.send, None)
+            except BaseException as error:  # such as a cancellation: the agent's to deal with
+                if self._given_up:
+                    run_quietly(work.close)
+                    raise
+                go_on = partial(work.throw, error)
+
+    def _one(self, step: Step, go_on: Callable[[], Any]) -> Any:
+        """Run one step; tasks that it starts run in steps too."""
+        loop, began = asyncio.get_running_loop(), self._clock()
+        factory = loop.get_task_factory()
+        loop.set_task_factory(partial(self._start, factory or asyncio.Task))
+        try:
+            return step.run(go_on)
+        finally:
+            loop.set_task_factory(factory)
+            took = self._clock() - began
+            self._own += took
+            _HELD.seconds += took
+
+    def _start(self, task: Any, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **named: Any) -> Any:
+        inside = self._in_background(work)
+        return task(inside, loop=loop, **named) if task is asyncio.Task else task(loop, inside, **named)
+
+    async def _in_background(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run a task of an agent's.
+
+        Raises:
+            RuntimeError: it wants to end the program, which would end the event loop for everybody.
+        """
+        try:
+            return await self._in_steps(work, lambda: self._seconds)
+        except (SystemExit, KeyboardInterrupt) as error:
+            if is_not_theirs(error):
+                raise
+            raise RuntimeError(told(error)) from error
+
+
+MODEL = "model"
+"""Under which name a message has its model in the metadata."""
+MOST_MESSAGES = 10_000
+"""How many inner messages an answer may have, with calls or without."""
+_PROVIDERS = {
+    "AnthropicChatCompletionClient": "anthropic",
+    "AzureOpenAIChatCompletionClient": "azure_openai",
+    "OllamaChatCompletionClient": "ollama",
+    "OpenAIChatCompletionClient": "openai",
+}
+"""Harbor's names of the providers that AutoGen's own clients call."""
+
+
+def told_calls(agent: ChatAgent, response: Response) -> tuple[Usage, ...]:
+    """Give the calls, one for each message with usage; what lists the messages may be endless.
+
+    Raises:
+        ValueError: there are too many, they have too many tokens, or one has no number of tokens.
+    """
+    messages = [*islice(response.inner_messages or (), MOST_MESSAGES + 1), response.chat_message]
+    if len(messages) > MOST_MESSAGES + 1:
+        raise ValueError(f"it has more than {MOST_MESSAGES:,} inner messages in one answer")
+    used = [(message, usage) for message in messages if (usage := message.models_usage) is not None]
+    own = _model_of(agent) if used else AGENT
+    return bounded([_call(message, usage, agent.name, own) for message, usage in used])
+
+
+def called(
+    bidder: str, calls: Sequence[Usage], began: float, seconds: float, price: Callable[[str, int, int], float | None]
+) -> list[ModelCalled]:
+    """Give the calls as events.
+
+    An agent does not tell when each began, so all begin with the turn and the last one has its length: they count as
+    made one after another. A key in the name of a model is hidden.
+
+    Args:
+        bidder: whose they are.
+        calls: what was told.
+        began: when the turn began.
+        seconds: how long it took.
+        price: gives the dollars of a call by its model and the tokens read and written.
+    """
+    lengths = [0.0] * (len(calls) - 1) + [seconds]
+    names = {model: redact(model) or AGENT for model in {call.model for call in calls}}
+    return [
+        ModelCalled(
+            bidder=bidder,
+            purpose=AGENT,
+            model=names[call.model],
+            prompt="",
+            attempt=1,
+            outcome="ok",
+            input_tokens=call.input_tokens,
+            output_tokens=call.output_tokens,
+            cost_dollars=price(names[call.model], call.input_tokens, call.output_tokens),
+            cached=False,
+            began=round(began, 6),
+            seconds=round(length, 6),
+            form="text",
+        )
+        for call, length in zip(calls, lengths, strict=False)
+    ]
+
+
+def _call(message: object, usage: RequestUsage, agent: str, own: str) -> Usage:
+    metadata = getattr(message, "metadata", None)
+    named = metadata.get(MODEL) if isinstance(metadata, Mapping) else None
+    model = _name(named) or (own if getattr(message, "source", None) == agent else AGENT)
+    return Usage(model=model, input_tokens=_tokens(usage.prompt_tokens), output_tokens=_tokens(usage.completion_tokens))
+
+
+def _model_of(agent: ChatAgent) -> str:
+    """Name the model of the only client that an agent has."""
+    with suppress(Exception):  # its code may not tell, and need not
+        clients = {id(one): one for one in vars(agent).values() if isinstance(one, ChatCompletionClient)}
+        [client] = clients.values()
+        return _name_told_by(client) or AGENT
+    return AGENT
+
+
+def _name_told_by(client: ChatCompletionClient) -> str:
+    """Name the model of a client as Harbor does; of a server of its own, by its plain name."""
+    told = client.dump_component()
+    model = _name(told.config.get("model"))
+    provider = _PROVIDERS.get(told.provider.rpartition(".")[2], "")
+    elsewhere = told.config.get("base_url") or told.config.get("host")
+    return f"{provider}:{model}" if model and provider and not elsewhere else model
+
+
+def _name(told: object) -> str:
+    """Take a name as plain text; str.__getitem__, as told[:] is code of the agent's if it has a class."""
+    return scrub(str.__getitem__(told, slice(LONGEST_MODEL))) if isinstance(told, str) else ""
+
+
+def _tokens(number: object) -> int:
+    if type(number) is not int or not 0 <= number <= MOST_TOKENS:
+        raise ValueError(f"the models_usage of its answer has {str(number)[:30]!r}; give 0 to {MOST_TOKENS:,}")
+    return number
 
 
 class Said(NamedTuple):

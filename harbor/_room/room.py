@@ -19,12 +19,11 @@ from autogen_agentchat.teams._group_chat._base_group_chat_manager import BaseGro
 from autogen_agentchat.teams._group_chat._chat_agent_container import ChatAgentContainer
 from autogen_core import CancellationToken
 
-from harbor._core.asks import Ask, Pause
-from harbor._core.carried import carried
-from harbor._core.events import AnalystEvent, Event
-from harbor._core.log_lines import event_json, is_seen_by
-from harbor._house.auctioneer import AuctionLoop, auction_loop, told_to
-from harbor._house.sale import Sale
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.log.events import AnalystEvent, Event
+from harbor._core.log.log_entries import event_json, is_seen_by
+from harbor._core.log.message_metadata import carried
+from harbor._house.auctioneer import AuctionLoop, Sale, auction_loop, told_to
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 
 logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces

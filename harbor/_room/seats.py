@@ -1,4 +1,4 @@
-"""The agents in the room: Harbor's bidders as AutoGen agents, and a seat for any agent.
+"""The seats of the room hold Harbor's bidders as AutoGen agents, any other agent, and agents that are listened to.
 
 Everything in AutoGen is words, parsed strictly, so that any agent can sit beside a Harbor bidder.
 """
@@ -9,28 +9,23 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Protocol
 
 from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import ChatAgent, Response
 from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from autogen_core import CancellationToken
 
-from harbor._core.asks import Ask, Pause
-from harbor._core.carried import ask_in, carried
-from harbor._core.errors import RunFolderError
-from harbor._core.events import Answered, Event, ModelCalled, SeatFailed
-from harbor._core.notes import EventBuffer
-from harbor._core.players import Player, SeatReply
-from harbor._doors.door import DoorBidder
-from harbor._doors.given import Usage
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.log.events import Answered, Event, ModelCalled, SeatFailed
+from harbor._core.log.message_metadata import ask_in, carried
+from harbor._core.log.players import EventBuffer, Player, SeatReply
+from harbor._doors.door import DoorBidder, Usage
 from harbor._house.auctioneer import call
-from harbor._house.hearing import FATAL, failed, held_up, in_words, without_keys
-from harbor._house.watchdog import GRACE_SECONDS, Overdue, timed
-from harbor._models.agent_costs import AgentCosts
-from harbor._room.border import Said, answer_of, copied, linked, meant
-from harbor._room.told_calls import called
-from harbor._room.turn_time import TurnTime, run_quietly
+from harbor._house.watchdog import FATAL, GRACE_SECONDS, Overdue, failed, held_up, in_words, timed, without_keys
+from harbor._models.budget import AgentCosts
+from harbor._room.border import Said, TurnTime, answer_of, called, copied, linked, meant, run_quietly
 
 AUCTIONEER = "auctioneer"
 UNASKED = "I speak when the auctioneer asks me for a bid."
@@ -263,3 +258,57 @@ def _retrieve(late: asyncio.Future[Any]) -> None:
     """Retrieve a late failure, so that asyncio does not report that nobody did."""
     if not late.cancelled():
         late.exception()
+
+
+class Ear(Protocol):
+    """What listens to a seat."""
+
+    def hear(self, message: str, is_ask: bool) -> None:
+        """Hear a message as the agent does, in JSON without what hangs on the clock."""
+        ...
+
+    def asked(self, ask: Ask) -> None:
+        """Hear that the agent begins to think about an ask."""
+        ...
+
+    def answer(self, ask: Ask, words: str | None) -> str | None:
+        """Hear its answer (None: it raised an error), and give what it says to the auctioneer; None: the error."""
+        ...
+
+
+class OverheardAgent(BaseChatAgent):
+    """An agent that thinks as ever, and says what the ear says."""
+
+    def __init__(self, agent: ChatAgent, ear: Ear) -> None:
+        super().__init__(agent.name, agent.description)
+        self._agent, self._ear = agent, ear
+
+    @property
+    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
+        """Those of the agent."""
+        return self._agent.produced_message_types
+
+    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+        """Pass the messages on, and the answer to an ask back by the ear."""
+        ask: Ask | Pause | None = None
+        for message in messages:
+            asked = ask_in(message.metadata)
+            self._ear.hear(message.model_dump_json(exclude={"id", "created_at"}), asked is not None)
+            ask = asked or ask
+        if not isinstance(ask, Ask):
+            return await self._agent.on_messages(messages, cancellation_token)
+        self._ear.asked(ask)
+        words: str | None = None
+        error: Exception = RuntimeError("its seat failed")
+        try:
+            words = (await self._agent.on_messages(messages, cancellation_token)).chat_message.to_text()
+        except Exception as raised:  # an agent of any make may raise anything
+            error = raised
+        said = self._ear.answer(ask, words)
+        if said is None:
+            raise error
+        return Response(chat_message=TextMessage(content=said, source=self.name))
+
+    async def on_reset(self, cancellation_token: CancellationToken) -> None:
+        """Reset the agent."""
+        await self._agent.on_reset(cancellation_token)

@@ -12,7 +12,7 @@ from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import SystemMessage
 from langgraph.store.base import BaseStore, PutOp, SearchItem
 
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import MemoryStoreError
 
 PAGE = 100
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Unpack
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.log_lines import Entry
-from harbor._runs.inputs import Given, RunInputs
-from harbor._runs.result import Listener, Result, finish
+from harbor._core.log.log_entries import Entry
+from harbor._runs.inputs import Given, Listener, Result, RunInputs, finish
 
 
 class Auction(AuctionConfig):

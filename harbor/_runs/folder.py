@@ -17,20 +17,24 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from harbor._config.auction import AuctionConfig, read_settings
-from harbor._core.errors import RunFolderError
-from harbor._core.events import Event, SaleClosed, SeriesClosed
-from harbor._core.handles import remedy_of
-from harbor._core.layout import CALLS, CONFIG, EVENTS, MANIFEST, check_run, no_run
-from harbor._core.log import Log, Reading, read_whole_lines
-from harbor._core.marks import read_as_data, write_settings
-from harbor._core.private_files import FILE, new_folder, open_private
-from harbor._core.sent_files import MOST_SETTINGS, read_sent
-from harbor._core.syncing import SyncedFile, sync_folder
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.files.layout import CALLS, CONFIG, EVENTS, MANIFEST, check_run, no_run
+from harbor._core.files.marks import read_as_data, write_settings
+from harbor._core.files.safe_files import (
+    FILE,
+    MOST_SETTINGS,
+    SyncedFile,
+    new_folder,
+    open_private,
+    read_sent,
+    remedy_of,
+    sync_folder,
+)
+from harbor._core.log.events import Event, SaleClosed, SeriesClosed
+from harbor._core.log.log import Log, Reading, read_whole_lines
 from harbor._models.replies.replay import RawCall
-from harbor._runs.commits import commit_of
-from harbor._runs.kept_options import AuctionOptions, noted
-from harbor._runs.raw_calls import line_of
-from harbor._runs.stepping_back import read_past
+from harbor._runs.manifest import AuctionOptions, commit_of, noted
+from harbor._runs.raw_calls import line_of, read_past
 
 _LOCK = ".lock"
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")

@@ -1,9 +1,16 @@
-"""Where the memories of an auction are: a store that is open as long as it lasts, and each bidder's part of it."""
+"""Memories of an auction are in a store that is open as long as it lasts; each bidder has a part of it.
+
+The memory of a series that is gone is made again from the lines that a pack has of it, or missed: the auctions that
+are over are not played again, so nothing else brings back what their bidders remember of them.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+import shlex
+import shutil
+import warnings
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,17 +21,22 @@ from langgraph.store.base import BaseStore, Op
 from langgraph.store.base import Result as OpResult
 
 from harbor._config.auction import AuctionConfig, MemorySettings
-from harbor._core.errors import MemoryStoreError
-from harbor._core.finding import find
-from harbor._core.layout import MEMORY
+from harbor._core.basics.errors import MemoryStoreError, RunFolderError
+from harbor._core.files.layout import MEMORY, MEMORY_LINES
+from harbor._core.files.safe_files import sync_folder
+from harbor._core.log.events import LogOpened
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Remembered
+from harbor._core.plugins.finding import command, find
 from harbor._games.game import Game
-from harbor._runs.folder import RunFolder
+from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import anybody_remembers
 from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
 from harbor.memory._store.place import is_url
 
 if TYPE_CHECKING:
     from harbor.memory._store.chroma import ChromaStore
+    from harbor.memory._store.records import Record
 
 
 @asynccontextmanager
@@ -124,3 +136,77 @@ def named(game: str) -> str:
     """Give the name of a game, whose memories are the same however it is referred to."""
     found: Game = find("game", game)
     return found.name
+
+
+DRAFT = f".{MEMORY}.draft"
+
+
+def bring_back(config: AuctionConfig, series: Path, auctions: Sequence[Path]) -> None:
+    """Make the memory of a series again from ``memory.jsonl``, if its auctions left one that is gone; warns of it.
+
+    Args:
+        config: the settings of the series.
+        series: its folder.
+        auctions: the folders of all its auctions, whether or not they are there.
+
+    Raises:
+        RunFolderError: an auction is still to come, and would be held without what was remembered.
+        MemoryStoreError: the lines can't be read, or no memory can be made of them.
+    """
+    from harbor.memory._store.place import is_there
+
+    memory = series / MEMORY
+    if config.memory.store is not None or is_there(memory):
+        return
+    over = [done.entries for path in auctions if (done := complete(path)) is not None]
+    left = {
+        (f"{opened.run}-{opened.token}", one.bidder)
+        for entries in over
+        for opened in of_type(entries[:1], LogOpened)
+        for one in of_type(entries, Remembered)
+        if any(one.kept.values())
+    }
+    records = list(_lines(series / MEMORY_LINES)) if left else []
+    if left <= {(value.get("auction"), value.get("bidder")) for value in (record.content() for record in records)}:
+        if records:
+            _make(memory, records, config.memory.embedding)
+            warnings.warn(f"the memory is made again from {str(series / MEMORY_LINES)!r}", stacklevel=4)
+    elif len(over) < len(auctions):
+        raise _missed(series, bool(records))
+
+
+def _lines(file: Path) -> Iterator[Record]:
+    from harbor.memory._store.chroma import read_lines
+
+    if not file.is_file():
+        return
+    try:
+        with file.open(encoding="utf-8") as opened:
+            yield from read_lines(opened, repr(str(file)))
+    except OSError as error:
+        raise MemoryStoreError(f"{str(file)!r} can't be read ({error.strerror}); make it readable") from error
+
+
+def _make(memory: Path, records: Sequence[Record], embedding: str) -> None:
+    """Make a memory that is there whole or not at all."""
+    from harbor.memory._store.chroma import ChromaStore
+
+    draft = memory.with_name(DRAFT)
+    shutil.rmtree(draft, ignore_errors=True)  # a sudden end has left it
+    with ChromaStore(draft, embedding=embedding, fields=("text",)) as store:
+        store.restore(records)
+    try:
+        draft.rename(memory)
+    except OSError as error:
+        raise MemoryStoreError(f"{str(memory)!r} has no database ({error.strerror}); remove it, then repeat") from error
+    sync_folder(memory.parent)
+
+
+def _missed(series: Path, is_old: bool) -> RunFolderError:
+    lines = series / MEMORY_LINES
+    why = f", and {MEMORY_LINES} lacks memories of an auction that is over" if is_old else ""
+    copy = f"{command()} memory export RUN --out {shlex.quote(str(lines))}"
+    return RunFolderError(
+        f"{str(series / MEMORY)!r} is gone{why}, so the next auction would be held without what was remembered; put it"
+        f" back, or write it where the run was made: {copy}"
+    )

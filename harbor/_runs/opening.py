@@ -1,10 +1,26 @@
-"""What a log begins with: the ground truth, for the analyst, and what each bidder brings, for itself."""
+"""A log opens with the ground truth and what each bidder brings; before it, a stranger's game is rehearsed.
+
+The truth is for the analyst, and what a bidder brings is for itself. A rehearsal sees that a game is pure, so that no
+call fails in silence later.
+"""
 
 from __future__ import annotations
 
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
 from typing import Any
 
-from harbor._core.events import (
+from harbor._config.auction import Simulated
+from harbor._core.asking.asks import Ask
+from harbor._core.basics.errors import ConfigError, HarborError
+from harbor._core.basics.numbers import stream
+from harbor._core.basics.redaction import told
+from harbor._core.faces import __version__
+from harbor._core.log.acts import Signal
+from harbor._core.log.events import (
+    EVERYONE,
     SCHEMA_VERSION,
     BidderLabelled,
     BidderSeated,
@@ -13,13 +29,14 @@ from harbor._core.events import (
     ItemLabelled,
     LogOpened,
 )
-from harbor._core.finding import find
-from harbor._core.log import Log
-from harbor._core.outcomes import Signal
-from harbor._core.seeding import stream
-from harbor._core.version import __version__
-from harbor._games.game import Game
-from harbor._house.sale import Sale
+from harbor._core.log.log import Log
+from harbor._core.log.log_entries import is_seen_by, named
+from harbor._core.log.thoughts import Profiled
+from harbor._core.plugins.extensions import Found
+from harbor._core.plugins.finding import find
+from harbor._games.game import Game, Play, build
+from harbor._games.mechanism import drawn, settled
+from harbor._house.auctioneer import Sale
 from harbor._runs.resolve import ResolvedAuction
 
 
@@ -62,3 +79,132 @@ def opening_events(auction: ResolvedAuction) -> list[Event]:
         if bidder.settings.theory_of_mind != "none":
             events.append(CatalogShown(name, {key: persona.text for key, persona in auction.catalog.items()}))
     return events
+
+
+MOST_TURNS = 20
+"""How many turns of a stranger's game are tried before it is first run."""
+RESERVED = (
+    *("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt"),
+    *("memories", "profiles", "profiles_of_you", "interests", "strategy"),
+)
+"""Facts that prompts of every game have, with those that thoughts note; those of a game need other names."""
+WAYS = 5
+"""In how many ways players act by chance, to see whether anything that is public hangs on what they do."""
+IDLE_PROFILES = "shows nothing of what they do with these settings"
+UNTIL = "until harbor.testing.check_game passes"
+_REHEARSED: dict[str, Game] = {}
+"""The games that were rehearsed in this process, by name."""
+
+
+def rehearse(one: Found, auction: ResolvedAuction) -> None:
+    """Try the rules, facts, built-in and rational answers of a game of somebody else's, once per process.
+
+    Raises:
+        ConfigError: one of them fails, or the rules are not pure; one line that names the package and the part.
+    """
+    if one.builtin or _REHEARSED.get(one.name) is one.value:
+        return
+    try:
+        _play(one, auction)
+    except HarborError:
+        raise
+    except (Exception, SystemExit) as error:  # a stranger's rules may raise anything
+        why = told(error).removeprefix("AssertionError: ")
+        raise ConfigError(f"{_game(one)} has rules that can't be relied on ({why}); mend them {UNTIL}") from error
+    _REHEARSED[one.name] = one.value
+
+
+def _play(one: Found, auction: ResolvedAuction) -> None:
+    rng = stream(auction.config.seed, "rehearsal")
+    for news, asks, seen in _turns(one.value, auction, rng, rng):
+        _check_events(one, news)
+        for ask in asks:
+            _answer(one, ask, seen[ask.bidder], rng)
+
+
+Turn = tuple[Sequence[Event], Sequence[Ask], Mapping[str, list[Event]]]
+"""What happened, who is asked then, and what each bidder has seen."""
+
+
+def _turns(game: Game, auction: ResolvedAuction, rng: Random, players: Random) -> Iterator[Turn]:
+    """Play turn by turn, as far as a rehearsal goes; the rules draw from one stream, the players from another."""
+    rules = build(auction.config)  # of their own: those of the auction stay as they are
+    seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
+    _, news, state = settled(rules, rules.start(), {}, rng, game.acts, game.draws)
+    _hear(seen, opening_events(auction))
+    for _ in range(MOST_TURNS):
+        _hear(seen, news)
+        asks = rules.asks(state)
+        yield news, asks, seen
+        if not asks:
+            return
+        actions = {ask.bidder: drawn(ask, players) for ask in asks}
+        acts, news, state = settled(rules, state, actions, rng, game.acts, game.draws)
+        _hear(seen, acts)
+
+
+def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
+    """Warn of bidders that profile rivals of whom nothing is ever shown, before their calls are paid."""
+    profilers = [one.settings.name for one in auction.bidders if any(node.event is Profiled for node in one.nodes)]
+    if not profilers or game.acts == "open":
+        return
+    first, *others = (_public(game, auction, str(way)) for way in range(WAYS))
+    if any(one != first for one in others):
+        return
+    who, verb = " and ".join(profilers), "profiles" if len(profilers) == 1 else "profile"
+    warnings.warn(
+        f"{who} {verb} rivals, and the game {game.name!r} {IDLE_PROFILES}: profiles stay uniform, and their calls are"
+        " paid all the same; show it, or set theory_of_mind = 'none'",
+        stacklevel=5,
+    )
+
+
+def _public(game: Game, auction: ResolvedAuction, way: str) -> list[Event]:
+    """Give what everyone sees of a rehearsal whose players draw in some way."""
+    seed = auction.config.seed
+    *_, (_, _, seen) = _turns(game, auction, stream(seed, "rehearsal"), stream(seed, "rehearsal", way))
+    return [event for event in next(iter(seen.values())) if event.audience == EVERYONE]
+
+
+def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:
+    for event in news:
+        for name, heard in seen.items():
+            if is_seen_by(name, event):
+                heard.append(event)
+
+
+def _check_events(one: Found, news: Iterable[Event]) -> None:
+    known = named(one.value.events).values()
+    for event in news:
+        if type(event) not in known:
+            raise ConfigError(f"{_game(one)} lacks events: {type(event).__name__}; add it")
+
+
+def _answer(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
+    """Ask each part of a game for what it gives at a call."""
+    game: Game = one.value
+    part = "rational"
+    try:
+        game.rational(ask, seen)
+        if game.play is not None:
+            part = "play.facts"
+            facts = _facts(game.play, ask, seen)
+            part = "play.policy"
+            game.play.policy(facts, Simulated(), rng)
+    except (Exception, SystemExit) as error:
+        raise ConfigError(f"{_game(one)} fails in {part} ({told(error)}); mend it {UNTIL}") from error
+
+
+def _facts(play: Play, ask: Ask, seen: list[Event]) -> dict[str, object]:
+    """Give the facts of a call, as the built-in model reads them out of the prompt."""
+    facts = play.facts(ask.bidder, seen)
+    if not isinstance(facts, Mapping):
+        raise TypeError(f"{type(facts).__name__} are no facts; give a mapping of names to JSON")
+    if taken := [name for name in RESERVED if name in facts]:
+        raise ValueError(f"the fact {taken[0]!r} is there in every prompt; give it another name")
+    read: dict[str, object] = json.loads(json.dumps({**facts, **ask.space.facts()}, default=float))
+    return read | {"you": ask.bidder, "personas": []}
+
+
+def _game(one: Found) -> str:
+    return f"{one.whose}: the game {one.value.name!r}"

@@ -1,38 +1,94 @@
-"""Resolving: items, personas, rules, policies, models and players are looked up once, here.
+"""Resolving looks up items, personas, rules, policies, models and players, once; it refuses settings that do nothing.
 
-The run opens what was found, and the store of the memories with its embedding. Nothing is opened here and no framework
-is imported, so that a mistake costs no more than reading the settings.
+The run opens what was found, and the store of the memories with its embedding. Nothing is opened here and no
+framework is imported, so that a mistake costs no more than reading the settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from harbor._config.auction import AuctionConfig, Bidder, Item, Persona
 from harbor._config.models import ModelSettings
-from harbor._core.errors import ConfigError
-from harbor._core.extensions import Part
-from harbor._core.finding import asked, find, found
-from harbor._core.money import to_cents
-from harbor._core.players import Policy
-from harbor._games.building import build, policy_of
-from harbor._games.game import Game
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import to_cents
+from harbor._core.log.players import Policy
+from harbor._core.plugins.extensions import Part
+from harbor._core.plugins.finding import asked, find, found
+from harbor._core.settings import Settings
+from harbor._games.game import Game, build, policy_of
 from harbor._games.mechanism import Mechanism
 from harbor._models.prices import with_price
 from harbor._models.providers import check_fallback, settings_of
 from harbor._models.simulated.model import use_of
-from harbor._runs.idle import check_idle
 from harbor._runs.inputs import RunInputs, models_in_use
-from harbor._runs.items import with_items
-from harbor._runs.parts import parts_of
+from harbor._runs.manifest import parts_of
 from harbor.graphs._context.node import ThoughtNode
-from harbor.graphs._context.wording import check_wording
-from harbor.graphs._wiring.mind import nodes_of
+from harbor.graphs._context.prompting import check_wording
+from harbor.graphs._wiring.mind import nodes_of, usual_nodes
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.catalogue import catalogue_of, extended, persona_of
+from harbor.personas._catalog.catalogue import catalogue_of, extended, persona_of, with_items
+
+OF_EVERY_GAME = ("name", "seed", "bidders", "personas", "rules", "memory", "models", "failed_calls", "series")
+"""What the house reads in every game. `memory` is read where somebody remembers, which may be another arm's bidder."""
+OF_EVERY_BIDDER = ("name", "persona", "timeout_seconds", "rule", "agent", "person")
+
+
+def check_idle(config: AuctionConfig, game: Game) -> None:
+    """Refuse what nobody reads; a setting that is as it is by default says nothing.
+
+    Raises:
+        ConfigError: it names the setting and who does not read it.
+    """
+    personas = any(bidder.persona for bidder in config.bidders)
+    profiled = any(bidder.uses_model and bidder.theory_of_mind != "none" for bidder in config.bidders)
+    used = {
+        *OF_EVERY_GAME,
+        *(["profile_over"] if profiled else []),
+        *game.uses,
+        *(["catalogue"] if personas or "items" in game.uses else []),
+    }
+    if setting := _idle(config, used):
+        raise ConfigError(f"the game {game.name!r} has no use for {setting}; drop it")
+    for bidder in config.bidders:
+        read, reader = _read_by_player(bidder, game)
+        if setting := _idle(bidder, {*OF_EVERY_BIDDER, *game.uses, *read}):
+            who = f"bidder {bidder.name!r} of the game {game.name!r}"
+            raise ConfigError(f"{who} has no use for {setting}: neither the game nor {reader} reads it; drop it")
+
+
+def _read_by_player(bidder: Bidder, game: Game) -> tuple[Collection[str], str]:
+    """Give what plays a bidder, in words, and the settings that it reads."""
+    if bidder.rule:
+        return find("policy", bidder.rule).uses, f"the rule {bidder.rule!r}"
+    if not bidder.uses_model:
+        return (), "an agent" if bidder.agent else "a person"
+    nodes = [*usual_nodes(game), *(find("node", name) for name in bidder.nodes)]
+    settings = [setting for node in nodes for setting in node.settings]
+    settings += game.played.tells if game.play else ()
+    return {"model", "nodes", "placebo", *settings}, "a node of its mind"  # without theory of mind there's no placebo
+
+
+def _idle(settings: Settings, used: Collection[str]) -> str:
+    """Name a setting that is not used and not as it is by default; empty: none.
+
+    It is compared by value and not by what was set, as a copied config has every setting written out.
+    """
+    for name, default in _defaults(type(settings)).items():
+        if name not in used and getattr(settings, name) != default:
+            return name
+    return ""
+
+
+@cache
+def _defaults(kind: type[Settings]) -> dict[str, Any]:
+    fields = kind.model_fields.items()  # a default that hangs on other settings is that of who is no model
+    return {name: field.get_default(call_default_factory=True, validated_data={}) for name, field in fields}
+
 
 NOTHING_GIVEN = RunInputs()
 

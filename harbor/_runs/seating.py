@@ -14,23 +14,19 @@ from langgraph.store.base import BaseStore
 
 from harbor._config.agents import FLUSH, AgentCommand
 from harbor._config.auction import Bidder
-from harbor._core.events import LogOpened
-from harbor._core.log import of_type
-from harbor._core.notes import EventBuffer
-from harbor._core.players import Player
-from harbor._doors.makes import is_chat_agent
+from harbor._core.log.events import LogOpened
+from harbor._core.log.log import of_type
+from harbor._core.log.players import EventBuffer, Player
+from harbor._doors.agent import is_chat_agent
 from harbor._doors.open_doors import opened
-from harbor._house.sale import Sale
-from harbor._models.agent_costs import AgentCosts
-from harbor._models.batch.batch_line import BatchLine
-from harbor._models.batch.discount import in_batch
-from harbor._models.batch.transport import transport_of
+from harbor._house.auctioneer import Sale
+from harbor._models.batch.lane import BatchLine, in_batch, transport_of
+from harbor._models.budget import AgentCosts
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.line import Line
 from harbor._models.calls.waiting import Waiting
-from harbor._models.connections import connected, shares_connections
+from harbor._models.connections import OpenModel, connected, shares_connections
 from harbor._models.governor.local import governor
-from harbor._models.opened import OpenModel
 from harbor._models.replies.cache import LONGEST_WAIT, GameCache
 from harbor._models.replies.replay import ReplayCache
 from harbor._room.room import AuctionRoom

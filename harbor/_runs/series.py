@@ -1,12 +1,14 @@
-"""A series: auctions in a row between the same bidders, who keep their memories; one folder, one log, one store.
+"""A series runs auctions in a row between the same bidders, who keep their memories; it is resumed as any run is.
 
-Each auction of it is a run of its own in a folder inside, with a seed derived from that of the series.
+It has one folder, one log, one store. Each auction of it is a run of its own in a folder inside, with a seed derived
+from that of the series. An interrupted run is played again from what it has left, and goes on where that ends.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import shutil
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,24 +17,25 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Unpack
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import ConfigError
-from harbor._core.events import LogOpened, SeriesClosed, SeriesOpened
-from harbor._core.finding import find
-from harbor._core.layout import CALLS, CONFIG, MANIFEST
-from harbor._core.log import Log, of_type
-from harbor._core.log_lines import Entry
-from harbor._core.notebook import SIMULATED, block, seen_with, table
-from harbor._core.seeding import derive, stream
+from harbor._core.basics.errors import ConfigError, LogError
+from harbor._core.basics.feedback import SIMULATED, block, seen_with, table
+from harbor._core.basics.numbers import derive, stream
+from harbor._core.files.layout import CALLS, CONFIG, MANIFEST
+from harbor._core.files.marks import check_own
+from harbor._core.log.events import LogOpened, SeriesClosed, SeriesOpened
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import find
 from harbor._games.game import Game
 from harbor._games.outcomes import GETS, PAYS, held
-from harbor._runs.folder import RunFolder, complete, run_name
-from harbor._runs.inputs import Given, RunInputs, anybody_remembers
-from harbor._runs.limits import funded
+from harbor._runs.folder import RunFolder, check_unchanged, complete, read_config, run_name
+from harbor._runs.inputs import Given, Listener, Result, RunInputs, answered, anybody_remembers, cell_of, finish
+from harbor._runs.manifest import AuctionOptions, cache_again, keep, kept, options_of
 from harbor._runs.opening import opened_log
 from harbor._runs.raw_calls import content_of
-from harbor._runs.result import Listener, Result, answered, cell_of, finish
-from harbor._runs.run import Run, start
-from harbor.evaluation._metrics.series import SeriesSummary, summarise_series
+from harbor._runs.run import Run, check_left, funded, start, within
+from harbor._runs.verification import first_difference
+from harbor.evaluation._metrics.summary import SeriesSummary, summarise_series
 
 if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
@@ -142,7 +145,7 @@ class SeriesRun:
 
     async def _find_memory(self, folder: Path) -> None:
         if anybody_remembers(self.config):
-            from harbor._runs.lost_memory import bring_back
+            from harbor._runs.memories import bring_back
 
             auctions = self.series.auctions
             paths = [path_of(folder, number, auctions) for number in range(1, auctions + 1)]
@@ -198,3 +201,63 @@ def path_of(series: Path, number: int, auctions: int) -> Path:
 def tells_outcomes(game: Game) -> bool:
     """Say whether the events of a game tell who gets or pays what."""
     return any(issubclass(kind, (*GETS, *PAYS)) for kind in game.events)
+
+
+def resume(
+    folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
+) -> Result | SeriesResult:
+    """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
+
+    The run is played again with the recorded replies of models and words of agents and people, and each event is
+    checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
+    One that is complete is checked by its rules alone.
+    `max_cost` and `cache` are those that the run has; give one to change it (None: without), and the manifest notes it.
+    A folder that somebody sent names models, servers, memories and code, which are loaded, contacted and paid for with
+    your keys: so it needs `trust`, once, and is then marked as yours.
+
+    Raises:
+        ConfigError: a model, an agent or a person that the run was given is missing.
+        RunFolderError: no folder of a run, not marked as yours, its config was changed, or another process runs it.
+        MemoryStoreError: a memory can't be opened.
+        RunPaused: it has cost its `max_cost`, which earlier sessions count towards: give a higher one.
+        LogError: the log was edited, or goes otherwise than this run; it is left as it is.
+    """
+    return finish(aresume(folder, listen, trust, **given), "resume() can't be used", "await aresume()")
+
+
+async def aresume(
+    folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
+) -> Result | SeriesResult:
+    """Continue an interrupted run inside a running event loop."""
+    path = Path(folder)
+    check_unchanged(path)
+    check_own(path, trust)
+    config = read_config(path)
+    if config.series is None and (done := complete(path)) is not None:
+        check_follows(path)
+        return answered(Result(done.entries, path))
+    run = prepare(config, funded(config, _again(path, given), path))
+    with closing(RunFolder.reopen(path)) as reopened:
+        keep(path, options_of(run.inputs))
+        check_left(run.inputs.budget)
+        return await within(run.inputs.budget, run.run(reopened, listen))
+
+
+def _again(path: Path, given: Given) -> RunInputs:
+    """Add the options that the run has to what the caller gives."""
+    options = kept(path, AuctionOptions)
+    if "max_cost" not in given:
+        given["max_cost"] = options.max_cost
+    if "cache" not in given:
+        given["cache"] = cache_again(path, options)
+    return RunInputs(**given)
+
+
+def check_follows(path: Path) -> None:
+    """Refuse a run that is complete and does not follow from its rules.
+
+    Raises:
+        LogError: it says where.
+    """
+    if (wrong := first_difference(path)) is not None:
+        raise LogError(f"{str(wrong.log)!r}: {wrong.verdict.words}; see: harbor verify {shlex.quote(str(path))}")

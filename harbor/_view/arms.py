@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from harbor._core.errors import HarborError
-from harbor._core.events import PublicEvent
-from harbor._core.evidence import read_evidence
-from harbor._core.how_far import steps
-from harbor._core.layout import EVENTS
-from harbor._core.log_lines import Entry
-from harbor._core.marks import read_as_data
+from harbor._core.basics.errors import HarborError
+from harbor._core.basics.feedback import steps
+from harbor._core.files.layout import EVENTS
+from harbor._core.files.marks import read_as_data
+from harbor._core.log.events import PublicEvent
+from harbor._core.log.evidence import read_evidence
+from harbor._core.log.log_entries import Entry
 from harbor._games.game import Game, game_of
-from harbor._view.entry_words import words_of
+from harbor._view.entries import words_of
 from harbor._view.shapes import Moment, OtherRow
-from harbor.evaluation._report.compared_runs import first_pair
-from harbor.evaluation._report.game_rows import Game as Place
+from harbor.evaluation._report.comparing.compared_runs import first_pair
+from harbor.evaluation._report.tabular.listings import Game as Place
 
 Public = tuple[Game, Sequence[Entry]]
 """A game, and the events of its log that everyone sees."""

@@ -1,21 +1,65 @@
-"""Entries, boards, decisions and texts in chunks of a bounded size, which a page loads one by one."""
+"""Entries, boards, decisions, texts and marks in chunks of a bounded size, which a page loads one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harbor._core.events import Event, ModelCalled
-from harbor._core.how_far import steps
-from harbor._core.log_lines import Entry, is_seen_by, name_in_log
-from harbor._games.board import GuardedBoard, Shown
+from harbor._core.basics.feedback import steps
+from harbor._core.log.events import Event, ModelCalled
+from harbor._core.log.log_entries import Entry, is_seen_by, name_in_log
+from harbor._games.board import GuardedBoard, Mark, Number, Picture, Shown, is_drawable
+from harbor._games.game import Game
 from harbor._models.replies.replay import RawCall
-from harbor._view.call_file import CallFile
-from harbor._view.decision import Decision, Decisions
-from harbor._view.entry_words import fields_of, spell_of, words_of
-from harbor._view.run_record import RunRecord
-from harbor._view.seen_marks import Marks
-from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow, MarkRow
-from harbor.evaluation._metrics.call_notes import noted, notes_of
+from harbor._view.conclusions import ThoughtMarks, pictures_of_thoughts
+from harbor._view.entries import Decision, Decisions, fields_of, spell_of, words_of
+from harbor._view.run_record import CallFile, RunRecord
+from harbor._view.shapes import CallData, Chunk, DecisionData, EntryRow, MarkRow, PictureRow
+from harbor.evaluation._metrics.calls import noted, notes_of
+
+
+def pictures_drawn(game: Game | None) -> list[PictureRow]:
+    """Give the pictures of a page; None: the game is not known, and nothing is drawn."""
+    return [(one.name, one.title, one.x, one.y, one.scale, one.of_part, one.x_scale) for one in _pictures(game)]
+
+
+def _pictures(game: Game | None) -> list[Picture]:
+    return [*GuardedBoard(game.name, game.board).pictures, *pictures_of_thoughts(game)] if game else []
+
+
+class Marks:
+    """Gathers marks for all viewers; a mark that several see stands once.
+
+    Args:
+        game: that is shown.
+        viewers: in the order of the head of the page.
+    """
+
+    def __init__(self, game: Game | None, viewers: Sequence[str]) -> None:
+        self._places = {one.name: place for place, one in enumerate(_pictures(game))}
+        self._thoughts = {viewer: ThoughtMarks(game) for viewer in viewers}
+
+    def of(self, seq: int, event: Event, boards: Mapping[str, GuardedBoard]) -> list[MarkRow]:
+        """Give the marks that an event adds; `boards` are those of the viewers who see it, and have noted it."""
+        seen: dict[Mark, int] = {}
+        for place, (viewer, thoughts) in enumerate(self._thoughts.items()):
+            if viewer in boards:
+                for mark in (*boards[viewer].marks(event), *filter(is_drawable, thoughts.marks(event))):
+                    seen[mark] = seen.get(mark, 0) | 1 << place
+        return [
+            (seq, self._places[one.picture], one.panel, one.series, one.role, one.kind, _place(one.x), _number(one.y),
+             _number(one.high), viewers)
+            for one, viewers in seen.items()
+            if one.picture in self._places
+        ]  # fmt: skip
+
+
+def _number(value: Number | None) -> float | None:
+    return None if value is None else int(value) if value == int(value) else float(value)
+
+
+def _place(value: Number | str | None) -> float | str | None:
+    return value if isinstance(value, str) else _number(value)
+
 
 CHARACTERS = 1_000_000
 """How much text a chunk has at most, but for what belongs to its last entry."""

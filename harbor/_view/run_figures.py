@@ -15,25 +15,33 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 
-from harbor._core.errors import ConfigError
-from harbor._core.finding import command
-from harbor._core.how_far import steps
-from harbor._core.layout import auction_logs, log_of
-from harbor._core.log import read_log
-from harbor._core.log_lines import is_over
-from harbor._games.board import GuardedBoard
-from harbor._games.drawn import Mark, Picture
-from harbor._view.chunks import ANALYSTS
-from harbor._view.run_data import places_of, seats_of
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.feedback import steps
+from harbor._core.files.layout import auction_logs, log_of
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import is_over
+from harbor._core.plugins.finding import command
+from harbor._games.board import GuardedBoard, Mark, Picture
+from harbor._view.chunks import ANALYSTS, Marks, pictures_drawn
+from harbor._view.page_data import places_of, seats_of
 from harbor._view.run_record import RunRecord, read_run
-from harbor._view.seen_marks import Marks, pictures_drawn
-from harbor.evaluation._metrics.lineup import is_simulated
-from harbor.evaluation._report.canvas import HEIGHT, INK, WIDTH, Drawing, LegendEntry, legend, marker, paint, show_unit
-from harbor.evaluation._report.formatting import legible
-from harbor.evaluation._report.panels import MOST
-from harbor.evaluation._report.paper_tables import SIMULATED
-from harbor.evaluation._report.scales import few_ticks
-from harbor.evaluation._report.series_marks import DASHES, PALE
+from harbor.evaluation._metrics.calls import is_simulated
+from harbor.evaluation._report.drawing.canvas import (
+    HEIGHT,
+    INK,
+    WIDTH,
+    Drawing,
+    LegendEntry,
+    few_ticks,
+    legend,
+    marker,
+    paint,
+    show_unit,
+)
+from harbor.evaluation._report.drawing.figure import MOST
+from harbor.evaluation._report.drawing.series_marks import DASHES, PALE
+from harbor.evaluation._report.paper.exports import SIMULATED
+from harbor.evaluation._report.tabular.formatting import legible
 
 EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "profile", "theory"})
 """Roles and series that are dashed, as on the page."""

@@ -6,22 +6,76 @@ Nothing that it names is loaded: it may have been sent.
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from harbor._core.errors import LogError
-from harbor._core.events import EVERYONE, ModelCalled
-from harbor._core.evidence import Wrong, read_evidence
-from harbor._core.layout import log_of
-from harbor._core.log import is_public, of_type, read_whole_lines
-from harbor._core.log_lines import Entry, is_over, is_seen_by, told_alone
-from harbor._core.marks import read_as_data
-from harbor._core.sent_files import MOST_RECORDS, read_sent
+from harbor._core.basics.errors import LogError
+from harbor._core.files.layout import CALLS, log_of
+from harbor._core.files.marks import read_as_data
+from harbor._core.files.safe_files import LONGEST_LINE, MOST_RECORDS, open_sent, read_sent, remedy_of
+from harbor._core.log.events import EVERYONE, ModelCalled
+from harbor._core.log.evidence import Wrong, read_evidence
+from harbor._core.log.log import is_public, of_type, read_whole_lines
+from harbor._core.log.log_entries import Entry, is_over, is_seen_by, told_alone
 from harbor._games.game import Game, game_of
-from harbor._view.call_file import CallFile
+from harbor._models.replies.replay import CallKey, RawCall
+from harbor._runs.raw_calls import call_in
 from harbor._view.shapes import EntryRow
+
+
+class CallFile:
+    """The recorded calls beside a log, found by their keys; of equal keys, in their order.
+
+    Attributes:
+        damaged: how many lines are no calls.
+        missing: why there is nothing to read; empty if there is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / CALLS
+        self._places: dict[CallKey, deque[int]] = defaultdict(deque)
+        self._end = 0
+        self.damaged = 0
+        self.missing = ""
+
+    def read_on(self) -> None:
+        """Find the calls that were written since; a last line that is not whole is read later."""
+        try:
+            with open_sent(self._path, MOST_RECORDS) as file:
+                file.seek(self._end)
+                while (line := file.readline(LONGEST_LINE)).endswith(b"\n"):
+                    self._note(line)
+                    self._end += len(line)
+                self.missing = ""
+        except FileNotFoundError:
+            self.missing = f"{CALLS} is not there"
+        except OSError as error:
+            self.missing = f"{CALLS} can't be read ({error.strerror}); {remedy_of(error, 'restore it')}"
+
+    def _note(self, line: bytes) -> None:
+        call = call_in(line.strip()) if line.strip() else None
+        if call is not None:
+            self._places[call.key].append(self._end)
+        elif line.strip():
+            self.damaged += 1
+
+    def take(self, key: CallKey) -> int | None:
+        """Give the place of the next call of a key, once; None: it is not recorded."""
+        places = self._places.get(key)
+        return places.popleft() if places else None
+
+    def at(self, place: int) -> RawCall | None:
+        """Read the call at a place."""
+        try:
+            with open_sent(self._path, MOST_RECORDS) as file:
+                file.seek(place)
+                return call_in(file.readline(LONGEST_LINE).strip())
+        except OSError:
+            return None
+
 
 OTHER_VERSION = "written by another version, or of a game that is not installed: shown as far as it is known"
 HEAD = frozenset({"seq", "at", "audience", "type", "digest"})

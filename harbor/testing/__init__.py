@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from harbor._core.faces import face
 
 if TYPE_CHECKING:
-    from harbor.testing._catalogues import check_catalogue as check_catalogue
     from harbor.testing._experiments import check_experiment as check_experiment
-    from harbor.testing._figures import check_figure as check_figure
+    from harbor.testing._experiments import check_figure as check_figure
+    from harbor.testing._extensions import check_catalogue as check_catalogue
+    from harbor.testing._extensions import check_metric as check_metric
+    from harbor.testing._extensions import check_policy as check_policy
     from harbor.testing._games import check_game as check_game
-    from harbor.testing._metrics import check_metric as check_metric
     from harbor.testing._nodes import check_node as check_node
-    from harbor.testing._players import check_agent as check_agent
-    from harbor.testing._players import check_model as check_model
-    from harbor.testing._policies import check_policy as check_policy
-    from harbor.testing._records import replay as replay
     from harbor.testing._rules import check_rules as check_rules
+    from harbor.testing._rules import replay as replay
+    from harbor.testing._seats import check_agent as check_agent
+    from harbor.testing._seats import check_model as check_model
     from harbor.testing._seats import check_seat as check_seat
     from harbor.testing._stores import check_store as check_store
 

@@ -9,21 +9,28 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly
-from harbor._core.amounts import Amount
-from harbor._core.asks import Action, Ask, Withdraw
-from harbor._core.bundles import Bundle
-from harbor._core.events import BidderLabelled, BiddersAsked, BidderSeated, Event
-from harbor._core.log import Log, of_type
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._core.money import dollars
-from harbor._core.offers import AcceptOrWait
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
-from harbor._core.players import SeatReply
+from harbor._core.asking.action_space import AcceptOrWait
+from harbor._core.asking.amounts import Amount, Bundle
+from harbor._core.asking.asks import Action, Ask, Withdraw
+from harbor._core.basics.numbers import dollars
+from harbor._core.log.acts import (
+    HOUSE,
+    Acted,
+    ActedSealed,
+    Allocated,
+    AllocatedSealed,
+    Drawn,
+    DrawnOpenly,
+    Paid,
+    PaidSealed,
+)
+from harbor._core.log.events import BidderLabelled, BiddersAsked, BidderSeated, Event
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.log_entries import Entry, is_seen_by
+from harbor._core.log.players import SeatReply
 from harbor._games.game import Game
 from harbor._games.mechanism import Mechanism
-from harbor._house.auctioneer import auction_loop
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale, auction_loop
 from harbor.testing._playing import MOST_TURNS
 
 IN_DOLLARS = (Amount, AcceptOrWait, Bundle)

@@ -1,20 +1,28 @@
-"""The conformance suite for experiments: call it in a test of a design that you write."""
+"""The conformance suites for experiments and for figures: call them in a test of one that you write."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from harbor._core.finding import find
-from harbor._games.purity import require
+from harbor._core.plugins.finding import find
+from harbor._games.mechanism import require
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment
-from harbor.evaluation._experiments.run_trial import offline, run_trial
-from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trial_runs import offline, run_trial
 from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._report.loading import Loaded
-from harbor.testing._playing import promised
+from harbor.evaluation._metrics.measurement import Metric, measure
+from harbor.evaluation._report.drawing.canvas import Drawing
+from harbor.evaluation._report.drawing.figure import Figure
+from harbor.evaluation._report.drawing.inline import Chart, chart
+from harbor.evaluation._report.paper.figure_files import WIDTHS, pictures
+from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.testing._extensions import fitting
+from harbor.testing._playing import promised, whole
 
 
 def check_experiment(path: Path | str) -> None:
@@ -55,3 +63,79 @@ async def _once(design: Experiment, what: str) -> Results:
         require(record.status == "finished", f"{where} does not run to its end", record.detail)
         records.append(record)
     return Results(design, tuple(records))
+
+
+def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> None:
+    """Check that a figure keeps its promises.
+
+    It is drawn from a small experiment that is run for it, twice alike, with words for those who can't see each of its
+    panels, none of them taller than a page of paper. It is drawn also where an arm has no value, and where no arm has
+    one it costs nothing.
+
+    Args:
+        figure: the figure.
+        auction: the settings of an auction in which its metric has values; by default of an installed game.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(figure, "figure")
+    what = f"the figure {figure.name!r}"
+    with promised(what):
+        metric: Metric = find("metric", figure.needs)
+        results = _results(metric, auction)
+        drawing = _drawn(figure, results, what)
+        require(drawing is not None and drawing.panels, f"{what} draws nothing of an experiment that has its metric")
+        charts = _charts(drawing)
+        require(charts == _charts(_drawn(figure, results, what)), f"{what} is drawn twice otherwise")
+        if drawing is not None:
+            pictures(drawing, "svg", WIDTHS["column"])
+        for panel in charts:
+            words = panel.alt.removeprefix(figure.description).replace(panel.heading, "").strip(" .:;,")
+            require(
+                words not in ("", "None"),
+                f"{what} has no words for those who can't see the panel {panel.heading!r}",
+                panel.alt,
+            )
+        half = [_missing(one) if one.arm != "first" else one for one in results.records]
+        for records in (half, [_missing(one) for one in results.records]):
+            _charts(_drawn(figure, replace(results, records=tuple(records)), f"{what}, where values are missing,"))
+
+
+def _drawn(figure: Figure, results: Results, what: str) -> Drawing | None:
+    with promised(what):
+        return figure.drawn(Loaded(results), figure.needs)
+
+
+def _charts(drawing: Drawing | None) -> list[Chart]:
+    """Put each panel out as a page has it: only then it is drawn."""
+    return [chart(panel, str(place)) for place, panel in enumerate(drawing.panels)] if drawing else []
+
+
+def _missing(record: TrialRecord) -> TrialRecord:
+    lost = (replace(one, value=None, missing="left out") for one in record.measurements)
+    return replace(record, measurements=tuple(lost))
+
+
+def _results(metric: Metric, auction: Mapping[str, Any] | None) -> Results:
+    """Run a small experiment in which a metric has values."""
+    found = (one for one, log in fitting(metric) if any(each.value is not None for each in measure([metric.name], log)))
+    settings = auction or next(
+        (one.model_dump(mode="json", exclude_unset=True, exclude={"seed"}) for one in found), None
+    )
+    require(settings is not None, f"the metric {metric.name!r} has no value in an installed game; give an auction")
+    design = Experiment(
+        name="small",
+        title="A small experiment",
+        question="What is drawn?",
+        source="own",
+        repeats=1,
+        auction=dict(settings or {}),
+        arms=[{"name": "first"}, {"name": "second", "auction": {"rules": {"reasks": 2}}}],
+        metrics=[metric.name],
+    )
+    return asyncio.run(_held(design))
+
+
+async def _held(design: Experiment) -> Results:
+    return Results(design, tuple([await run_trial(trial, design.metrics) for trial in trials(design)]))

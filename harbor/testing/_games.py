@@ -10,19 +10,19 @@ from itertools import cycle
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.events import BiddersAsked, LotClosed
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, is_seen_by, named
-from harbor._core.outcomes import Signal, Worth
-from harbor._core.telling import as_json
+from harbor._core.log.acts import Signal, Worth
+from harbor._core.log.events import BiddersAsked, LotClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, is_seen_by, named
+from harbor._core.prompts.prompts import as_json
 from harbor._games.board import checked
 from harbor._games.game import Facts, Game, Play
+from harbor._games.mechanism import require
 from harbor._games.outcomes import GETS, PAYS
-from harbor._games.purity import require
 from harbor._house.checking import check
 from harbor._runs.auction import Auction
-from harbor._runs.items import with_items
 from harbor.evaluation._metrics.summary import summarise
+from harbor.personas._catalog.catalogue import with_items
 from harbor.testing._conservation import at_the_edge, broken_law
 from harbor.testing._leaks import check_leaks
 from harbor.testing._playing import (
@@ -40,8 +40,7 @@ from harbor.testing._playing import (
     thinking,
     whole,
 )
-from harbor.testing._records import winners_of
-from harbor.testing._rules import check_rules
+from harbor.testing._rules import check_rules, winners_of
 
 UNEXPLAINED = ("task", "game", "item", "items")
 """Facts that need no explanation: two are for the built-in model alone, and two say what they are."""

@@ -11,15 +11,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, get_args, get_origin
 
 from harbor._config.auction import MemorySettings, MindSettings
-from harbor._core.errors import ConfigError
-from harbor._core.finding import everything, find
-from harbor._core.layout import CALLS, EVENTS
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.basics.errors import ConfigError
+from harbor._core.files.layout import CALLS, EVENTS
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import everything, find
 from harbor._games.game import Game
-from harbor._games.purity import require
+from harbor._games.mechanism import require
 from harbor._runs.auction import Auction
-from harbor._runs.resuming import resume
+from harbor._runs.series import resume
 from harbor.graphs._context.node import ThoughtNode
 from harbor.graphs._wiring.mind import nodes_of, usual_nodes
 from harbor.testing._games import explained

@@ -12,22 +12,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from harbor._core.acts import Tried
-from harbor._core.errors import HarborError, placed, told
-from harbor._core.events import EVERYONE, BiddersAsked, Event, LogOpened, SaleClosed, SeatFailed, ThoughtFailed
-from harbor._core.extensions import Found, Kind, fault
-from harbor._core.finding import GIVEN, everything, use
-from harbor._core.layout import CALLS, EVENTS
-from harbor._core.log import difference, of_type, read_log
-from harbor._core.log_lines import Entry
-from harbor._games.building import build
-from harbor._games.game import Game
-from harbor._games.purity import require
+from harbor._core.basics.errors import HarborError
+from harbor._core.basics.redaction import placed, told
+from harbor._core.files.layout import CALLS, EVENTS
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import EVERYONE, BiddersAsked, Event, LogOpened, SaleClosed, SeatFailed, ThoughtFailed
+from harbor._core.log.log import difference, of_type, read_log
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.extensions import Found, Kind, fault
+from harbor._core.plugins.finding import GIVEN, everything, use
+from harbor._games.game import Game, build
+from harbor._games.mechanism import require
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.auction import Auction
-from harbor._runs.items import with_items
-from harbor._runs.rehearsal import IDLE_PROFILES
+from harbor._runs.opening import IDLE_PROFILES
 from harbor.graphs._wiring.mind import usual_nodes
+from harbor.personas._catalog.catalogue import with_items
 
 MOST_TURNS = 10_000
 MORE_BIDDERS = ("Ann", "Ben", "Cho", "Dan", "Eve", "Fay")

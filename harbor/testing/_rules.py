@@ -1,20 +1,25 @@
-"""The conformance suite for rules: call it in a test of rules that you write."""
+"""The conformance suite for rules, and the replay of another implementation's records by the rules of a game."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from harbor._core.asks import Ask
-from harbor._core.events import ANALYST, EVERYONE, Event, SaleClosed
-from harbor._core.log_lines import Entry, decode, encode, named
-from harbor._doors.given import first_fault
-from harbor._games.mechanism import Mechanism, Shown, fold
-from harbor._games.purity import drawn, require, settled
+from harbor._config.auction import AuctionConfig
+from harbor._core.asking.asks import Action, Ask, Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import ANALYST, EVERYONE, Event, LotClosed, SaleClosed
+from harbor._core.log.log_entries import Entry, decode, encode, named
+from harbor._core.plugins.finding import find
+from harbor._doors.door import first_fault
+from harbor._games.game import Game, build
+from harbor._games.mechanism import Chance, Mechanism, Shown, acts_of, drawn, fold, require, settled
 from harbor._house.auctioneer import announce
+from harbor.personas._catalog.catalogue import with_items
 
 
 def check_rules(
@@ -100,3 +105,217 @@ def _read_back(events: Sequence[Event]) -> Iterator[Event]:
             ) from error
         require(read == event, "an event read back from the log is not the event that was written", event)
         yield read
+
+
+MOST_DRAWS = 500
+"""How many draws of a tie are tried, to find one that gives what was recorded."""
+BID, OUTCOME = {"item", "round", "attempt", "bidder", "bid"}, {"item", "winners", "price"}
+
+Row = Mapping[str, Any]
+Bids = dict[str, list[Decimal | None]]
+"""The bids of a round by bidder, attempt by attempt; None: it withdrew."""
+
+
+class Difference(NamedTuple):
+    """Where records differ from what the rules give: the item and the round (0: the end of the item), and in what."""
+
+    item: str
+    round: int
+    what: str
+    expected: str
+    found: str
+
+
+def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
+    """Take the records of another implementation through the rules of a game; give where they differ.
+
+    A record is a row. A bid has `item`, `round` (1 if left out), `bidder`, `bid` (None: it withdrew) and, where a
+    bidder was asked again, `attempt`. An outcome has `item`, `winners` (a name, several, or None) and, if it is to be
+    compared, `price`. An empty cell (None, "" or NaN) counts as left out. Items are named as in Harbor: in games of
+    runs "run 1", in the water game "day 1", and there the winners are who is served. Ties may be drawn as they were:
+    any draw will do that fits the records. What comes after a round in which other bidders were asked can't be
+    compared.
+
+    >>> from harbor import Auction, Bidder, Item
+    >>> game = Auction(
+    ...     items=[Item(name="Vase", start=100, true_value=300)],
+    ...     bidders=[Bidder(name="Ann", rule="random", budget=500), Bidder(name="Ben", rule="random", budget=500)],
+    ... )
+    >>> records = [
+    ...     {"item": "Vase", "round": 1, "bidder": "Ann", "bid": 120},
+    ...     {"item": "Vase", "round": 1, "bidder": "Ben", "bid": 150},
+    ...     {"item": "Vase", "round": 2, "bidder": "Ann", "bid": None},
+    ...     {"item": "Vase", "winners": "Ben", "price": 120},
+    ... ]
+    >>> replay(game, records)
+    [Difference(item='Vase', round=0, what='price', expected='150', found='120')]
+
+    Args:
+        game: the settings: items or values, budgets, rules; an auction with who bids, whoever plays them.
+        records: rows, in any order.
+
+    Raises:
+        ConfigError: the settings are refused, or a row has an unknown column, no item or no number.
+    """
+    config = with_items(game)
+    rules: Game = find("game", config.rules.game)
+    return list(_Replay(build(config), config.rules.reasks, records, rules.acts).differences())
+
+
+class _Replay:
+    def __init__(self, rules: Mechanism[Any], reasks: int, records: Iterable[Row], acts: Shown) -> None:
+        self.rules, self.reasks, self.acts = rules, reasks, acts
+        self.rounds: dict[tuple[str, int], Bids] = {}
+        self.outcomes: dict[str, Row] = {}
+        for number, row in enumerate(records, start=1):
+            self._take(number, row)
+
+    def _take(self, number: int, row: Row) -> None:
+        given = _cells(number, row)
+        if "bidder" not in given:
+            if "price" in given:
+                given["price"] = _amount(number, given["price"])
+            self.outcomes[given["item"]] = given
+            return
+        bids = self.rounds.setdefault((given["item"], _count(number, given.get("round", 1))), {})
+        attempts = bids.setdefault(given["bidder"], [])
+        amount = _amount(number, given["bid"]) if "bid" in given else None
+        attempts.insert(_count(number, given.get("attempt", len(attempts) + 1)) - 1, amount)
+
+    def differences(self) -> Iterator[Difference]:
+        """Play the game as recorded."""
+        state = self.rules.start()
+        events = self.rules.settle(state, {}, Chance(Random(0)))
+        while True:
+            for event in events:
+                state = self.rules.apply(state, event)
+                if isinstance(event, LotClosed):
+                    yield from self._compared(event)
+            asks = self.rules.asks(state)
+            if not asks:
+                break
+            bids = self.rounds.pop((asks[0].item, asks[0].round), {})
+            if set(bids) != {ask.bidder for ask in asks}:
+                yield _difference(asks[0], "bidders asked", sorted(ask.bidder for ask in asks), sorted(bids))
+                return
+            for ask in asks:
+                yield from self._refused(ask, bids[ask.bidder])
+            actions = {ask.bidder: _action(ask, bids[ask.bidder]) for ask in asks}
+            for act in acts_of(asks, actions, self.acts):
+                state = self.rules.apply(state, act)
+            events = self._settled(state, actions)
+        for (item, round_), bids in self.rounds.items():
+            yield Difference(item, round_, "bidders asked", "[]", str(sorted(bids)))
+        for item, row in self.outcomes.items():
+            yield Difference(item, 0, "item", "not in this game", f"won by {list(_names(row.get('winners')))}")
+
+    def _refused(self, ask: Ask, attempts: Sequence[Decimal | None]) -> Iterator[Difference]:
+        """Give the attempts of which one implementation refuses what the other takes."""
+        for number, amount in enumerate(attempts, start=1):
+            refusal = "" if amount is None else ask.space.refusal(Bid(amount))
+            last = number == len(attempts)
+            what = f"attempt {number} of {ask.bidder}"
+            if refusal and last and number <= self.reasks:
+                yield _difference(ask, what, f"refused: {refusal}", f"{amount} is taken")
+            if not refusal and not last:
+                yield _difference(ask, what, "taken", f"{amount} is refused")
+
+    def _settled(self, state: Any, actions: Mapping[str, Action]) -> list[Event]:
+        """Settle with a draw that gives what is recorded, if there is one."""
+        draws = (self.rules.settle(state, actions, Chance(Random(draw))) for draw in range(MOST_DRAWS))
+        first = next(draws)
+        return first if self._fits(state, first) else next((e for e in draws if self._fits(state, e)), first)
+
+    def _fits(self, state: Any, events: Sequence[Event]) -> bool:
+        for event in events:
+            state = self.rules.apply(state, event)
+            if isinstance(event, LotClosed) and any(self._compared(event, peek=True)):
+                return False
+        asks = self.rules.asks(state)
+        return not asks or {ask.bidder for ask in asks} == set(self.rounds.get((asks[0].item, asks[0].round), {}))
+
+    def _compared(self, closed: LotClosed, peek: bool = False) -> Iterator[Difference]:
+        """Compare how an item went with its record, if it has one."""
+        row = self.outcomes.get(closed.item) if peek else self.outcomes.pop(closed.item, None)
+        if row is None:
+            return
+        winners, price = winners_of(closed), getattr(closed, "price", None)
+        if sorted(winners) != sorted(_names(row.get("winners"))):
+            yield Difference(closed.item, 0, "winners", str(list(winners)), str(list(_names(row.get("winners")))))
+        if "price" in row and price is not None and row["price"] != price:
+            yield Difference(closed.item, 0, "price", f"{price:f}", f"{row['price']}")
+
+
+def _action(ask: Ask, attempts: Sequence[Decimal | None]) -> Action:
+    amount = attempts[-1]
+    if amount is None:
+        return Withdraw()
+    return Withdraw("failed bids", amount) if ask.space.refusal(Bid(amount)) else Bid(amount)
+
+
+def winners_of(closed: LotClosed) -> Sequence[str]:
+    """Name who has won, as the events of Harbor's games tell it."""
+    found = (getattr(closed, name, None) for name in ("winners", "served", "winner"))
+    return _names(next((one for one in found if one is not None), None))
+
+
+def _names(given: Any) -> Sequence[str]:
+    return (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Collection) else ()
+
+
+def _cells(number: int, row: Row) -> dict[str, Any]:
+    """Give the cells of a row that are not empty.
+
+    Raises:
+        ConfigError: it is no row, or has a column that its kind of row does not have, or no item.
+    """
+    if not isinstance(row, Mapping):
+        raise ConfigError(
+            f"record {number} is {row!r}, which is no row; give rows by column (of a data frame: to_dict('records'))"
+        )
+    given = {name: value for name, value in row.items() if _is_given(value)}
+    known = BID if "bidder" in given else OUTCOME
+    strange = sorted(given.keys() - (BID | OUTCOME), key=str) or sorted(given.keys() - known)
+    if strange or "item" not in given:
+        what = f"has {strange[0]!r}" if strange else "has no item"
+        raise ConfigError(
+            f"record {number} {what}; columns of a bid: {_listed(BID)}; of an outcome: {_listed(OUTCOME)}"
+        )
+    return given
+
+
+def _listed(columns: Collection[str]) -> str:
+    return ", ".join(sorted(columns))
+
+
+def _is_given(value: Any) -> bool:
+    """Say whether a cell is not empty: a table has "" there, a data frame a number unequal to itself, or none."""
+    if value is None or isinstance(value, str):
+        return bool(value)
+    try:
+        return bool(value == value)
+    except ValueError:  # an array of names
+        return True
+    except TypeError:  # what a data frame has for nothing
+        return False
+
+
+def _amount(number: int, given: Any) -> Decimal:
+    try:
+        amount = Decimal(str(given))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite():
+        raise ConfigError(f"record {number} has {given!r}, which is no number; write one, or None")
+    return amount
+
+
+def _count(number: int, given: Any) -> int:
+    amount = _amount(number, given)
+    if amount < 1 or amount % 1:
+        raise ConfigError(f"record {number} has {given!r}, which counts nothing; rounds and attempts are 1, 2, ...")
+    return int(amount)
+
+
+def _difference(ask: Ask, what: str, expected: object, found: object) -> Difference:
+    return Difference(ask.item, ask.round, what, str(expected), str(found))

@@ -1,7 +1,8 @@
-"""The conformance suite for whatever takes a seat, behind any door: call it in a test of an agent that you write."""
+"""The conformance suites for whatever takes a seat, behind any door, and for models: call them in your tests."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import partial
@@ -13,18 +14,94 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 
 from harbor._config.agents import FLUSH, AgentCommand, AgentServer, AnyAgent
-from harbor._config.auction import Bidder
-from harbor._core.acts import Tried
-from harbor._core.errors import ConfigError
-from harbor._core.events import Answered, ModelCalled, SeatFailed
-from harbor._core.finding import asked, find
-from harbor._core.log_lines import Entry
-from harbor._doors.agent import Agent, agent_of
-from harbor._doors.makes import complaint, is_chat_agent
+from harbor._config.auction import Bidder, ModelSettings
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import Answered, ModelCalled, SeatFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import asked, find
+from harbor._doors.agent import Agent, agent_of, complaint, is_chat_agent, make_agent
+from harbor._doors.door import Door, Given, Told, Turn
+from harbor._doors.open_doors import open_door
 from harbor._games.game import Game
-from harbor._games.purity import require
-from harbor.testing._playing import end_of_patience, equal, names_of, promised, table
-from harbor.testing._probes import AS_IT_IS, HARDSHIPS, Hardship, Probe
+from harbor._games.mechanism import require
+from harbor._house.auctioneer import call
+from harbor._models.providers import Model, open_chat
+from harbor.testing._playing import end_of_patience, equal, names_of, played, promised, seated, table, thinkers, whole
+
+LONG = 70_000
+"""Bytes: more than a reader of lines takes that has the usual limit of 64 KiB."""
+REFUSAL = "it could not be read"
+
+
+class Hardship(NamedTuple):
+    """How a turn is changed on its way, and in which words that is told; `anew`: to an agent that is made anew."""
+
+    words: str
+    change: Callable[[Turn], Turn]
+    anew: bool = False
+
+
+def _with(turn: Turn, **fields: Any) -> Turn:
+    told = {**turn.as_json(), **fields}
+    seen = tuple(Told.of(json.dumps(event)) for event in told.pop("seen"))
+    return turn._replace(head=json.dumps(told), seen=seen)
+
+
+def _newer(turn: Turn) -> Turn:
+    """Tell more than there is today."""
+    seen = [{"type": "rumour_heard", "about": "nobody"}, *turn.as_json()["seen"]]
+    return _with(turn, later={"anything": [1, None]}, seen=seen)
+
+
+def _again(turn: Turn) -> Turn:
+    """Ask a turn as after a failed answer."""
+    words, ask = turn.as_json()["words"], turn.ask._replace(attempt=turn.ask.attempt + 1, refusal=REFUSAL)
+    told = words.removesuffix(call(turn.ask)) + call(ask)
+    return _with(turn._replace(ask=ask), attempt=ask.attempt, refusal=REFUSAL, words=told)
+
+
+AS_IT_IS = Hardship("", lambda turn: turn)
+HARDSHIPS = (
+    Hardship(" to a turn with a field and an event that are new to it", _newer),
+    Hardship(" when it is told that its last answer failed", _again),
+    Hardship(" in the middle of a game, as after a restart", lambda turn: turn, anew=True),
+    Hardship(f" to a turn of more than {LONG:,} bytes", lambda turn: _with(turn, later="x" * LONG)),
+)
+
+
+class Probe(Door):
+    """Stands before the door to an agent.
+
+    Args:
+        agent: the agent.
+        make: makes another one for the same seat.
+        hardships: gives that of each turn.
+    """
+
+    def __init__(self, agent: object, make: Callable[[], object], hardships: Iterator[Hardship]) -> None:
+        self._agent = agent
+        self._make = make
+        self._hardships = hardships
+        self._door: Door | None = None
+        self.hardship = AS_IT_IS
+
+    async def ask(self, turn: Turn) -> Given:
+        """Pass a turn on."""
+        self.hardship = next(self._hardships)
+        if self.hardship.anew and self._door is not None:
+            await self.close()
+            self._agent = self._make()
+        self._door = self._door or open_door(self._agent)
+        return await self._door.ask(self.hardship.change(turn))
+
+    async def close(self) -> None:
+        """Close the door."""
+        door, self._door = self._door, None
+        if door is not None:
+            await door.close()
+
 
 SHOWN = 80
 """How many characters of a command, and of what an agent said, a message shows."""
@@ -175,3 +252,49 @@ class _Watch:
         agent = self._agents[bidder]
         when = agent.hardship.words if isinstance(agent, Probe) else ""
         require(False, f"{self._what} {promise}{when}, in the seat of {bidder!r}", evidence or "")
+
+
+def check_agent(agent: Agent, game: str = "english") -> None:
+    """Check that an agent keeps its promises.
+
+    No two bidders share an AutoGen agent; it answers every call of a game, in words that the auctioneer can read as
+    what the call asks for.
+
+    Args:
+        agent: the agent.
+        game: the game that it plays.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(agent, "agent")
+    what = f"the agent {agent.name!r}"
+    with promised(what):
+        ann, ben = make_agent(agent.name, "Ann"), make_agent(agent.name, "Ben")
+        require(ann is not ben or not is_chat_agent(ann), f"{what} is one for two bidders")
+        chosen: Game = find("game", game)
+        log = played(table(chosen, seated(names_of(chosen), {"agent": agent.name}), {})).log
+        refused = [event.reason for event in of_type(log, Tried)]
+        require(not refused, f"{what} answers in words that are refused", refused)
+
+
+def check_model(model: Model, game: str = "english") -> None:
+    """Check that a model keeps its promises: it gives a usable reply to each of Harbor's prompts, at the first attempt.
+
+    Args:
+        model: the model.
+        game: the game that it plays.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(model, "model")
+    what = f"the model {model.name!r}"
+    with promised(what):
+        open_chat(model.name, ModelSettings(use=model.name), 0)
+        chosen: Game = find("game", game)
+        auction = table(chosen, [{**seat, "model": model.name} for seat in thinkers(chosen)], {})
+        calls = of_type(played(auction).log, ModelCalled)
+        unusable = [(call.purpose, call.outcome) for call in calls if call.outcome != "ok"]
+        require(calls, f"{what} is never called")
+        require(not unusable, f"{what} gives replies that can't be used", unusable)

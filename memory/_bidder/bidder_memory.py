@@ -14,7 +14,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.store.base import BaseStore, GetOp, Item, PutOp, SearchItem
 
 from harbor._config.auction import MemorySettings
-from harbor._core.thoughts import Memory, MemoryKind
+from harbor._core.log.thoughts import Memory, MemoryKind
 from harbor.memory._bidder.episodes import Value
 
 if TYPE_CHECKING:

@@ -10,14 +10,12 @@ from decimal import Decimal
 from itertools import takewhile
 from typing import Any
 
-from harbor._core.acts import Acted
-from harbor._core.event_texts import number
-from harbor._core.events import LotClosed, LotOpened
-from harbor._core.log_lines import name_in_log
-from harbor._core.money import as_number, dollars
-from harbor._core.thoughts import Decided, DecidedInWords, LimitSet
-from harbor._games.bidder_view import View
-from harbor._games.part import Part
+from harbor._core.basics.numbers import as_number, dollars
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import LotClosed, LotOpened
+from harbor._core.log.log_entries import name_in_log, number
+from harbor._core.log.thoughts import Decided, DecidedInWords, LimitSet
+from harbor._games.bidder_view import Part, View
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]

@@ -19,20 +19,32 @@ from uuid import uuid4
 import httpx
 from filelock import FileLock, Timeout
 
-from harbor._core.errors import HarborError, MemoryStoreError
-from harbor._core.handles import remedy_of
-from harbor._core.private_files import FILE, make_private
-from harbor._core.sent_files import check_folder
-from harbor.memory._store.clients import ChromaError, NotFoundError, in_folder, in_this_process, on_server
+from harbor._core.basics.errors import HarborError, MemoryStoreError
+from harbor._core.files.safe_files import FILE, check_folder, make_private, remedy_of
+from harbor.memory._store.cache import Kept
 from harbor.memory._store.collection import CollectionStore
-from harbor.memory._store.embedding import Embedding
-from harbor.memory._store.indexes import indexes_in, is_saved
-from harbor.memory._store.kept import Kept
-from harbor.memory._store.matching import Namespace
-from harbor.memory._store.metadata import check_complete, check_metadata, embedding_of, metadata_of
-from harbor.memory._store.new_database import make_database
-from harbor.memory._store.place import DATABASE, NoMemoryError, check_present, is_url, place_of
-from harbor.memory._store.trust import begin_own, check_own_memory, embedding_marked
+from harbor.memory._store.database import (
+    ChromaError,
+    NotFoundError,
+    in_folder,
+    in_this_process,
+    indexes_in,
+    is_saved,
+    make_database,
+    on_server,
+)
+from harbor.memory._store.embedding import Embedding, check_complete, check_metadata, embedding_of, metadata_of
+from harbor.memory._store.place import (
+    DATABASE,
+    NoMemoryError,
+    begin_own,
+    check_own_memory,
+    check_present,
+    embedding_marked,
+    is_url,
+    place_of,
+)
+from harbor.memory._store.records import Namespace
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI

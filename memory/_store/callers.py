@@ -13,9 +13,9 @@ from weakref import WeakSet
 
 from langgraph.store.base import Op, PutOp, Result
 
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.embedding import Vectors
-from harbor.memory._store.matching import Namespace
+from harbor.memory._store.records import Namespace
 
 TOLD_AT_ONCE = 100
 """How many callers go on in one turn of a loop."""

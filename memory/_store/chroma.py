@@ -1,30 +1,32 @@
-"""`ChromaStore`: a complete LangGraph long-term store on Chroma, for any LangGraph app."""
+"""`ChromaStore` is a complete LangGraph long-term store on Chroma; its memories go to lines of JSON and back."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from langgraph.store.base import BaseStore, Op, Result, TTLConfig
+from langgraph.store.base import BaseStore, InvalidNamespaceError, Op, Result, TTLConfig
+from pydantic import AwareDatetime, Field
 
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import HarborError, MemoryStoreError
+from harbor._core.settings import Settings, check
 from harbor.memory._store.backend import open_collections, plain_errors
+from harbor.memory._store.cache import Shelf
 from harbor.memory._store.callers import Callers, Job
 from harbor.memory._store.collection import CollectionStore
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding, load_hashing
-from harbor.memory._store.index import Index
-from harbor.memory._store.kept import Shelf
-from harbor.memory._store.matching import Namespace
-from harbor.memory._store.place import place_of
-from harbor.memory._store.records import Record, are_paths, check_op
-from harbor.memory._store.together import Together
+from harbor.memory._store.operations import Together
+from harbor.memory._store.place import DATABASE, NoMemoryError, inside, is_url, place_of
+from harbor.memory._store.records import Index, Namespace, Record, are_paths, check_op
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -167,3 +169,93 @@ class ChromaStore(BaseStore):
         minutes = (self.ttl_config or {}).get("sweep_interval_minutes")
         if minutes is not None and self._clock() >= self._swept + 60 * minutes:
             self._sweep()
+
+
+class Line(Settings):
+    """One memory: times in UTC, `indexed` the embedded paths in its value, `ttl` in minutes."""
+
+    namespace: tuple[str, ...] = Field(min_length=1)
+    key: str = Field(min_length=1)
+    value: dict[str, Any]
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    indexed: tuple[str, ...] = ()
+    ttl: float | None = Field(None, gt=0, allow_inf_nan=False)
+    expires_at: AwareDatetime | None = None
+
+
+def exists(where: str, trusted: str | None) -> bool:
+    """Say whether there is a memory in a folder, in the folder of a run, or on a server."""
+    if not is_url(where):
+        return Path(inside(where), DATABASE).is_file()
+    try:
+        ChromaStore(where, embedding=None, trusted=trusted).close()
+    except NoMemoryError:
+        return False
+    return True
+
+
+def open_existing(where: str, trusted: str | None = None, trust: bool = False) -> ChromaStore:
+    """Open an existing memory with its own embedding: a folder, the folder of a run that remembers, or a server.
+
+    Raises:
+        MemoryStoreError: there is none, its folder is not the user's own and there is no `trust`, or its embedding is
+            a model and not the `trusted` one.
+    """
+    return ChromaStore(inside(where), embedding=None, trusted=trusted, trust=trust)
+
+
+def to_line(record: Record) -> str:
+    """Write a memory as a line of JSON."""
+    return json.dumps(
+        {
+            "namespace": record.namespace,
+            "key": record.key,
+            "value": record.content(),
+            "created_at": _written(record.created),
+            "updated_at": _written(record.updated),
+            "indexed": record.paths,
+            "ttl": None if record.ttl_minutes is None else float(record.ttl_minutes),
+            "expires_at": None if record.expires is None else _written(record.expires),
+        }
+    )
+
+
+def read_lines(lines: Iterable[str], source: str) -> Iterator[Record]:
+    """Read memories from lines of JSON.
+
+    Raises:
+        MemoryStoreError: a line is not a memory; the message says which line.
+    """
+    for number, text in enumerate(lines, start=1):
+        place = f"{source} line {number}"
+        try:
+            line = check(Line, json.loads(text), place)
+            yield _record(line)
+        except HarborError as error:
+            raise MemoryStoreError(str(error)) from error
+        except InvalidNamespaceError as error:
+            raise MemoryStoreError(f"{place}: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise MemoryStoreError(
+                f"{place} is not a memory ({error}); give what `harbor memory export` wrote"
+            ) from error
+
+
+def _record(line: Line) -> Record:
+    record = Record(
+        line.namespace,
+        line.key,
+        json.dumps(line.value, allow_nan=False),
+        line.created_at.timestamp(),
+        line.updated_at.timestamp(),
+        ttl_minutes=line.ttl,
+        expires=None if line.expires_at is None else line.expires_at.timestamp(),
+        paths=line.indexed,
+    )
+    check_op(record.put())
+    return record
+
+
+def _written(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

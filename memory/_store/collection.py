@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from harbor.memory._store.clients import InternalError
+from harbor.memory._store.cache import KEPT_ROWS, NO_ROW, Kept, Query, Scored
+from harbor.memory._store.database import InternalError
 from harbor.memory._store.embedding import Vectors
-from harbor.memory._store.kept import KEPT_ROWS, NO_ROW, Kept, Query, Scored
-from harbor.memory._store.matching import Namespace
-from harbor.memory._store.records import EXPIRES, RECORD, Record, row_id, row_of
+from harbor.memory._store.records import EXPIRES, RECORD, Namespace, Record, row_id, row_of
 
 if TYPE_CHECKING:
     from chromadb import Collection

@@ -1,9 +1,9 @@
-"""Embeddings by name, or from an object or a function of yours; nothing is ever downloaded."""
+"""An embedding comes by name, or from your object or function, never by download; a store records which it has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harbor._core.errors import MemoryStoreError, unknown
-from harbor.memory._store.trust import SENTENCE_TRANSFORMERS
+from harbor._core.basics.errors import MemoryStoreError, unknown
+from harbor.memory._store.place import SENTENCE_TRANSFORMERS, check_trusted
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -141,3 +141,41 @@ def _sentence_transformers(name: str, model: str) -> Embedding:
             f" fetch it with `hf download sentence-transformers/{model.rpartition('/')[2]}` or name its folder"
         ) from error
     return _measured(name, lambda texts: loaded.encode(list(texts), show_progress_bar=False))
+
+
+SCHEMA = 1
+StoreMetadata = Mapping[str, Any]
+
+
+def metadata_of(embedding: Embedding) -> StoreMetadata:
+    """Give the metadata of a memory with this embedding."""
+    return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
+
+
+def embedding_of(found: StoreMetadata, trusted: str | None) -> Embedding:
+    """Load the embedding that a memory was made with; load a model only if it is the trusted one."""
+    check_trusted(str(found["embedding"]), trusted)
+    try:
+        return as_embedding(found["embedding"])
+    except MemoryStoreError as error:
+        raise MemoryStoreError(
+            f"it was made with embedding {found['embedding']!r}, which can't be loaded: {error}"
+        ) from error
+
+
+def check_complete(found: StoreMetadata) -> None:
+    """Refuse a description that lacks something, as a damaged or a forged one may."""
+    if missing := {"schema", "embedding", "dimension"} - found.keys():
+        raise MemoryStoreError(f"its description lacks {', '.join(sorted(missing))}; restore it from a copy")
+
+
+def check_metadata(found: StoreMetadata, wanted: StoreMetadata) -> None:
+    """Refuse a memory with another schema or embedding."""
+    if found["schema"] != wanted["schema"]:
+        raise MemoryStoreError(f"it has schema {found['schema']}; this Harbor reads {wanted['schema']}: update Harbor")
+    for what in ("embedding", "dimension"):
+        if found[what] != wanted[what]:
+            raise MemoryStoreError(
+                f"it was made with {what} {found[what]!r}, not {wanted[what]!r}; open it with that,"
+                " or export it and import it into a new one"
+            )

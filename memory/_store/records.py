@@ -1,17 +1,96 @@
-"""One memory as it is stored, and the Chroma rows that it is written as."""
+"""A memory is stored as a record, written as Chroma rows; filters match it, and an index says which texts are embedded.
+
+Filters are evaluated on the values themselves, exactly, and not by Chroma, as in LangGraph's own stores.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
-from langgraph.store.base import GetOp, Item, Op, PutOp, SearchItem, SearchOp, validate_op_namespace
+from langgraph.store.base import (
+    GetOp,
+    Item,
+    MatchCondition,
+    Op,
+    PutOp,
+    SearchItem,
+    SearchOp,
+    get_text_at_path,
+    validate_op_namespace,
+)
 
-from harbor._core.errors import MemoryStoreError
-from harbor.memory._store.matching import Namespace, check_filter
+from harbor._core.basics.errors import MemoryStoreError, unknown
+from harbor.memory._store.embedding import Embedding, Vectors
+
+Namespace = tuple[str, ...]
+
+
+def _as_numbers(compare: Callable[[float, float], bool]) -> Callable[[Any, Any], bool]:
+    def compared(value: Any, wanted: Any) -> bool:
+        try:
+            return compare(float(value), float(wanted))
+        except (TypeError, ValueError):  # what is not a number is neither more nor less than one
+            return False
+
+    return compared
+
+
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "$eq": operator.eq,
+    "$ne": operator.ne,
+    "$gt": _as_numbers(operator.gt),
+    "$gte": _as_numbers(operator.ge),
+    "$lt": _as_numbers(operator.lt),
+    "$lte": _as_numbers(operator.le),
+}
+
+
+def check_filter(wanted: object) -> None:
+    """Refuse an unknown operator anywhere in a filter."""
+    if isinstance(wanted, Mapping):
+        if any(key.startswith("$") for key in wanted):
+            for key in wanted:
+                if key not in OPERATORS:
+                    raise MemoryStoreError(unknown("filter operator", key, OPERATORS))
+            return
+        for inner in wanted.values():
+            check_filter(inner)
+    elif isinstance(wanted, list | tuple):
+        for inner in wanted:
+            check_filter(inner)
+
+
+def fits(value: Any, wanted: Any) -> bool:
+    """Say whether a value matches a filter: by equality, by operators, or field by field."""
+    if isinstance(wanted, Mapping):
+        if any(key.startswith("$") for key in wanted):
+            return all(OPERATORS[key](value, operand) for key, operand in wanted.items())
+        return isinstance(value, Mapping) and all(fits(value.get(key), inner) for key, inner in wanted.items())
+    if isinstance(wanted, list | tuple):
+        same_length = isinstance(value, list | tuple) and len(value) == len(wanted)
+        return same_length and all(fits(one, inner) for one, inner in zip(value, wanted, strict=True))
+    return bool(value == wanted)
+
+
+def has(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Say whether the fields of a memory match a search's filter."""
+    return all(fits(value.get(field), one) for field, one in wanted.items())
+
+
+def named_by(condition: MatchCondition, namespace: Namespace) -> bool:
+    """Say whether a namespace has the condition's prefix or suffix; `*` matches any one label."""
+    path = condition.path
+    if len(path) > len(namespace):
+        return False
+    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
+    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+
 
 RECORD, EXPIRES = "record", "expires"
 Metadata = Mapping[str, Any]
@@ -154,3 +233,31 @@ def check_key(namespace: Namespace, key: object) -> None:
 def readable(text: str) -> str:
     """Replace lone surrogates, which JSON allows and no encoder takes."""
     return text.encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An embedding, and the paths whose texts it gets if a put names none; `$` is the whole value."""
+
+    embedding: Embedding
+    fields: tuple[str, ...]
+
+    def paths(self, op: PutOp) -> tuple[str, ...]:
+        """Say which paths of a value are embedded."""
+        return self.fields if op.index is None else tuple(op.index or ())
+
+    def vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
+        """Embed the texts of all values in one call; give each value its vectors, without those of length 0."""
+        texts = [self._texts(op) for op in ops]
+        made = self.embedding.vectors([text for own in texts for text in own])
+        ends = list(accumulate(map(len, texts)))
+        parts = [made[end - len(own) : end] for own, end in zip(texts, ends, strict=True)]
+        return [part[part.any(axis=1)] for part in parts]
+
+    def queries(self, texts: Sequence[str]) -> Vectors:
+        """Embed queries, one row each."""
+        return self.embedding.queries([readable(text) for text in texts])
+
+    def _texts(self, op: PutOp) -> list[str]:
+        texts = (readable(text) for path in self.paths(op) for text in get_text_at_path(op.value, path))
+        return list(dict.fromkeys(texts))

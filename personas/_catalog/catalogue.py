@@ -1,19 +1,29 @@
-"""A catalogue: personas, and items that suit them; one value, as an extension."""
+"""A catalogue is one value, as an extension: personas, and items that suit them; settings ask for a sample of it.
+
+Harbor's own have ten kinds of home buyers, and two sets of houses. Those of "homes" say in the words of a persona
+whom they suit. Those of "homes-low-overlap" tell it by facts, in other words; it has houses that suit two personas,
+and some that suit nobody. If the words of a listing alone tell whom it suits, that is a leak where judging is to be
+studied. Labels are in a file of their own, apart from the texts that bidders read.
+Source: Harbor sec. 3.3 and App. A (names and prices); the texts are our own.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import as_file
+from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
+from random import Random
 
 from pydantic import model_validator
 
-from harbor._config.auction import Item, Persona
-from harbor._core.errors import ConfigError, unknown
-from harbor._core.extensions import API, part
-from harbor._core.finding import asked, found
+from harbor._config.auction import AuctionConfig, Houses, Item, Persona, check
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.basics.numbers import stream
+from harbor._core.plugins.extensions import API, part
+from harbor._core.plugins.finding import asked, find, found
 from harbor._core.settings import Settings, check_distinct, read_settings
 
 
@@ -155,3 +165,162 @@ def persona_of(personas: Mapping[str, Persona], id: str) -> Persona:  # noqa: A0
         return personas[id]
     except KeyError:
         raise ConfigError(unknown("persona", id, personas)) from None
+
+
+def sample(catalogue: Catalogue, count: int, seed: int, matched: Mapping[str, int] | None = None) -> tuple[Item, ...]:
+    """Sample items without repeats, in random order.
+
+    Args:
+        catalogue: of which.
+        count: how many items.
+        seed: equal seeds give equal samples.
+        matched: exactly how many items there are for each of these personas; the rest suit none of them. So an item
+            that suits two of them is not drawn.
+
+    Raises:
+        ConfigError: the catalogue has fewer items than that.
+    """
+    rng, whole = stream(seed, "houses"), f"catalogue {catalogue.name!r}"
+    every = list(catalogue.items.values())
+    if matched is None or not 0 <= count <= len(every):
+        return tuple(_draw(rng, every, count, whole))
+    drawn: list[Item] = []
+    for persona, wanted in matched.items():
+        drawn += _draw(rng, suited(catalogue, persona, matched), wanted, f"persona {persona!r}")
+    if len(drawn) > count:
+        raise ConfigError(
+            f"{len(drawn)} matched items are more than the {count} for sale; lower matched or raise count"
+        )
+    others = [item for item in every if matched.keys().isdisjoint(item.suits)]
+    drawn += _draw(rng, others, count - len(drawn), f"the rest of {whole}")
+    rng.shuffle(drawn)
+    return tuple(drawn)
+
+
+def suited(catalogue: Catalogue, persona: str, matched: Iterable[str]) -> list[Item]:
+    """List the items that suit a persona, and no other of those whose items are counted (`matched`).
+
+    Raises:
+        ConfigError: the catalogue knows no such persona, and has no item that suits it; the message names the nearest.
+    """
+    items = catalogue.suiting(persona)
+    if not items:
+        persona_of(catalogue.personas, persona)
+    others = {*matched} - {persona}
+    return [item for item in items if others.isdisjoint(item.suits)]
+
+
+def _draw(rng: Random, items: list[Item], count: int, of: str) -> list[Item]:
+    if not 0 <= count <= len(items):
+        raise ConfigError(f"{count} items demanded, but {of} has {len(items)}; ask for at most {len(items)}")
+    return rng.sample(items, count)
+
+
+def with_items(config: AuctionConfig) -> AuctionConfig:
+    """Put the items that are for sale in the settings: so they stand in the folder of a run."""
+    items = resolve_items(config)
+    return config.model_copy(update={"items": items}) if items else config
+
+
+def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
+    """Give the items for sale, sampled from the catalogue if the settings ask for it; a game that uses none has none.
+
+    Raises:
+        ConfigError: there are fewer items than demanded, or one of those to draw from is refused.
+    """
+    if "items" not in find("game", config.rules.game).uses:
+        return ()
+    if not isinstance(config.items, Houses):
+        return config.items
+    catalogue, matched = with_own(catalogue_of(config.catalogue), config.personas, config.items.of), None
+    if config.items.matched is not None:
+        matched = {key: config.items.matched for bidder in config.bidders for key in bidder.persona}
+        for own in config.personas:
+            if own.id in matched and not catalogue.suiting(own.id):
+                raise ConfigError(
+                    f"no item of the catalogue {catalogue.name!r} suits your persona {own.id!r}; drop matched, list"
+                    f" items, or name items whose persona is {own.id!r} in items.of or in a catalogue"
+                )
+    return sample(catalogue, config.items.count, config.seed, matched)
+
+
+WORD = r"(?u)\b[^\W\d_]{2,}\b"
+
+
+def nearest_in_words(catalogue: Catalogue) -> Mapping[str, str]:
+    """Name for each item the persona whose text shares most words with its listing; nothing is learned from labels.
+
+    It is the greatest cosine between TF-IDF vectors of single words, without the usual stop words, weighted over all
+    texts of the catalogue. An item whose listing shares no word with any persona is left out.
+
+    Returns:
+        The ids of personas by the ids of items.
+    """
+    from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+
+    told = {key: item.listing for key, item in catalogue.items.items() if item.listing}
+    ids, texts = list(catalogue.personas), [one.text for one in catalogue.personas.values()]
+    counts = HashingVectorizer(stop_words="english", token_pattern=WORD, alternate_sign=False, norm=None)
+    vectors = TfidfTransformer().fit_transform(counts.transform([*texts, *told.values()]))
+    likeness = (vectors[len(ids) :] @ vectors[: len(ids)].T).toarray()
+    return {key: ids[int(row.argmax())] for key, row in zip(told, likeness, strict=True) if row.any()}
+
+
+def named_by_words(catalogue: Catalogue) -> tuple[int, int]:
+    """Count the items whose words alone name somebody whom they suit, and all items that suit anybody."""
+    nearest = nearest_in_words(catalogue)
+    judged = [nearest.get(key) in item.suits for key, item in catalogue.items.items() if item.suits]
+    return sum(judged), len(judged)
+
+
+def personas() -> Mapping[str, Persona]:
+    """Give the personas of the catalogue "homes" by id, in order."""
+    return HOMES.personas
+
+
+def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = None) -> tuple[Item, ...]:
+    """Sample houses of the catalogue "homes" without repeats, in random order.
+
+    Args:
+        count: how many houses.
+        seed: equal seeds give equal samples.
+        matched: exactly how many houses there are for each of these personas; the rest suit other personas.
+
+    Raises:
+        ConfigError: the catalogue has fewer houses than that.
+    """
+    return sample(HOMES, count, seed, matched)
+
+
+def _personas() -> dict[str, Persona]:
+    return {entry["id"]: check(Persona, entry, "personas.toml") for entry in _read("personas.toml")["personas"]}
+
+
+def _items(which: str = "") -> dict[str, Item]:
+    suits = _read(f"labels{which}.toml")["persona_of"]
+    found = {}
+    for entry in _read(f"houses{which}.toml")["houses"]:
+        key = entry.pop("id")
+        found[key] = check(Item, entry | {"persona": suits[key]}, f"house {key!r}")
+    return found
+
+
+def _read(name: str) -> dict:  # type: ignore[type-arg]
+    return tomllib.loads((files("harbor.personas._catalog.data") / name).read_text(encoding="utf-8"))
+
+
+HOMES = Catalogue(
+    name="homes",
+    description="ten kinds of home buyers and forty houses",
+    version="1",
+    personas=_personas(),
+    items=_items(),
+)
+
+HOMES_LOW_OVERLAP = Catalogue(
+    name="homes-low-overlap",
+    description="the same buyers, and houses that tell whom they suit by facts and not by shared words",
+    version="1",
+    personas=HOMES.personas,
+    items=_items("-low-overlap"),
+)

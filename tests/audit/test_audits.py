@@ -12,8 +12,8 @@ from autogen_agentchat.messages import TextMessage
 from harbor import Agent, Auction, Bidder, Item, use
 from harbor._audit.auditing import audited
 from harbor._audit.secrets import SECRETS
-from harbor._cli.configs import load, presets
-from harbor._core.errors import ConfigError
+from harbor._cli.shared.files import load, presets
+from harbor._core.basics.errors import ConfigError
 from harbor._games.english.rules import English
 from support.commands import harbor, mistake
 from support.plugins import remembering

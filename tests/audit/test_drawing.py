@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from harbor._audit.drawing import METHODS, draw_changes
-from harbor._core.finding import use
+from harbor._audit.auditing import METHODS, draw_changes
+from harbor._core.plugins.finding import use
 from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import resolve
 from harbor.testing._playing import seated, table

@@ -8,17 +8,16 @@ from autogen_agentchat.messages import TextMessage
 import harbor._room.room as room
 from harbor import Auction, Bidder, Item
 from harbor._audit.auditing import HOUSE, audited
-from harbor._core.acts import ActedSealed
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid
-from harbor._core.events import BidderSeated, CatalogShown, Event, ItemLabelled
-from harbor._core.outcomes import Signal
-from harbor._core.thoughts import Planned
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid
+from harbor._core.log.acts import ActedSealed, Signal
+from harbor._core.log.events import BidderSeated, CatalogShown, Event, ItemLabelled
+from harbor._core.log.thoughts import Planned
 from harbor._games.english.events import SaleOpened
 from harbor._games.english.rules import English
 from harbor._games.policies import MinimumRaise
-from harbor._games.sessions.private_values import PrivateValues
-from harbor._house.sale import Sale
+from harbor._games.sessions.private_games import PrivateValues
+from harbor._house.auctioneer import Sale
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 from harbor._runs import opening
 from harbor.graphs._context.context import NodeContext

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from harbor._cli.agent_options import seated, seated_in_experiment
-from harbor._cli.configs import load
+from harbor._cli.shared.arguments import seated, seated_in_experiment
+from harbor._cli.shared.files import load
 from harbor._config.agents import AgentCommand, AgentServer
 from harbor._config.auction import Bidder, read_settings
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from support.commands import harbor, mistake

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harbor._core.counting import counted
-from harbor._core.events import SCHEMA_VERSION
+from harbor._core.basics.numbers import counted
+from harbor._core.log.events import SCHEMA_VERSION
 from support.commands import HARBOR, harbor, mistake, process
 from support.processes import shown_in_terminal
 

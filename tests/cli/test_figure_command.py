@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harbor._core.finding import find
+from harbor._core.plugins.finding import find
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
-from harbor.evaluation._report import figures
-from harbor.evaluation._report.figure_files import names
-from harbor.evaluation._report.loading import load
+from harbor.evaluation._report.page.notebook_view import load
+from harbor.evaluation._report.paper.figure_files import names
+from harbor.evaluation._report.plots import figures
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import harbor, mistake
 

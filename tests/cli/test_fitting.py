@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from harbor._cli.display.fitting import widths_of, wrapped
-from harbor._cli.display.render import Table, render
+from harbor._cli.display.render import Table, render, widths_of, wrapped
 
 NAMES = ["upgrade-to-a-larger-home", "final_profiling_error", "openai:gpt-4o-mini", "two words", "$1,234,567.89"]
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from harbor._cli import completing
+from harbor._cli.shared import shell
 from harbor._config.models import BUILT_IN
 from support.commands import harbor, mistake, process
 from support.folders import TINY
@@ -60,9 +60,9 @@ def test_a_folder_in_place_of_settings_leads_to_what_goes_on_with_it(file, words
 
 
 def test_names_of_presets_and_experiments_are_completed():
-    assert completing.auctions("wa") == ["water", "water-personas"]
-    assert completing.experiments("to") == ["tom", "tom-everywhere"]
-    assert {"water", "water-personas"} <= set(completing.either("w"))
+    assert shell.auctions("wa") == ["water", "water-personas"]
+    assert shell.experiments("to") == ["tom", "tom-everywhere"]
+    assert {"water", "water-personas"} <= set(shell.either("w"))
 
 
 @pytest.mark.slow

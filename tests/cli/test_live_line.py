@@ -10,9 +10,9 @@ from datetime import datetime
 
 import pytest
 
-from harbor._cli.display import live_line
-from harbor._cli.display.live_line import in_words
-from harbor._models.governor.under_way import Asked, UnderWay, Wait
+from harbor._cli.display import progress
+from harbor._cli.display.progress import in_words
+from harbor._models.governor.terms import Asked, UnderWay, Wait
 from support.commands import harbor, process
 from support.processes import Terminal
 from support.providers import Faults, provider
@@ -164,7 +164,7 @@ def test_at_a_terminal_a_slow_answer_is_seen(folder):
     ],
 )
 def test_elsewhere_a_line_a_minute_on_stderr_says_what_is_waited_for(folder, monkeypatch, command):
-    monkeypatch.setattr(live_line, "MINUTE", 0.02)
+    monkeypatch.setattr(progress, "MINUTE", 0.02)
     with provider(seed=5, faults=Faults("429", only={1}, retry_after=2)) as server:
         write(folder, server.openai_url)
         done = harbor(*command, "--out", "run", cwd=folder)
@@ -176,7 +176,7 @@ def test_elsewhere_a_line_a_minute_on_stderr_says_what_is_waited_for(folder, mon
 
 
 def test_whoever_wants_quiet_hears_nothing_each_minute(folder, monkeypatch):
-    monkeypatch.setattr(live_line, "MINUTE", 0.02)
+    monkeypatch.setattr(progress, "MINUTE", 0.02)
     with provider(seed=5, faults=Faults("429", only={1}, retry_after=1)) as server:
         write(folder, server.openai_url)
         assert harbor("auction", "auction.toml", "--quiet", cwd=folder).stderr == ""

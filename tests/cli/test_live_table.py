@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from harbor._cli.display.screen import watching
-from harbor._core import finding
-from harbor._core.finding import find
+from harbor._core.plugins import finding
+from harbor._core.plugins.finding import find
 from support.held_games import GAMES, played
 
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor.memory._store.chroma import ChromaStore
-from harbor.memory._store.transfer import open_existing, to_line
+from harbor.memory._store.chroma import ChromaStore, open_existing, to_line
 from support.commands import harbor
 
 

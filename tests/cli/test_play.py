@@ -9,16 +9,15 @@ from decimal import Decimal
 import pytest
 
 from harbor import Auction, Bidder, Item, Person, aresume
-from harbor._cli.configs import seat_person
-from harbor._cli.display.clock import is_due
+from harbor._cli.display.terminal import is_due
+from harbor._cli.shared.files import seat_person
 from harbor._config.auction import PATIENCE_SECONDS
-from harbor._core.acts import Acted, Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Pause, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import Answered, BidderSeated, SaleClosed, SeatFailed
-from harbor._core.log import of_type
-from harbor._core.outcomes import Signal
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Pause, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted, Signal, Tried
+from harbor._core.log.events import Answered, BidderSeated, SaleClosed, SeatFailed
+from harbor._core.log.log import of_type
 from harbor._games.english.events import ItemSold
 from harbor._house.auctioneer import told_to
 from support.commands import harbor, mistake, process

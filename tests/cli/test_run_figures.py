@@ -15,17 +15,17 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Sheet
 
 from harbor import Auction
-from harbor._core import finding
-from harbor._core.events import SCHEMA_VERSION
-from harbor._core.log import of_type
-from harbor._games.drawn import Mark, Picture
-from harbor._view.run_data import run_page
+from harbor._core.log.events import SCHEMA_VERSION
+from harbor._core.log.log import of_type
+from harbor._core.plugins import finding
+from harbor._games.board import Mark, Picture
+from harbor._view.page_data import run_page
 from harbor._view.run_figures import EXPECTED, _drawing, _marks, run_drawings
 from harbor._view.run_record import read_run
-from harbor.evaluation._metrics.acts import bids
-from harbor.evaluation._report.canvas import colour
-from harbor.evaluation._report.paging import TALLEST, pages
-from harbor.evaluation._report.picture import FILE_STYLE
+from harbor.evaluation._metrics.behaviour import bids
+from harbor.evaluation._report.drawing.canvas import colour
+from harbor.evaluation._report.paper.figure_files import FILE_STYLE
+from harbor.evaluation._report.paper.paging import TALLEST, pages
 from harbor.events import ItemSold
 from support.commands import harbor, mistake
 from support.folders import ROOT

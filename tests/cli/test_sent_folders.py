@@ -10,10 +10,10 @@ import stat
 import pytest
 
 from harbor import resume as resumed
-from harbor._cli.trusting import named_by
-from harbor._core.errors import RunFolderError
-from harbor._core.marks import is_own
-from harbor._core.sent_files import MOST_RECORDS, MOST_SETTINGS
+from harbor._cli.shared.trust import named_by
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.files.marks import is_own
+from harbor._core.files.safe_files import MOST_RECORDS, MOST_SETTINGS
 from support.commands import harbor, mistake
 from support.folders import TINY
 from support.plugins import install, installed

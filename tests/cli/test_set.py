@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harbor._cli.configs import load, override
-from harbor._cli.model_settings import in_experiment
+from harbor._cli.shared.arguments import in_experiment
+from harbor._cli.shared.files import load, override
 from harbor._config.auction import AuctionConfig, ModelSettings
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment

@@ -11,9 +11,9 @@ from shutil import copytree
 
 import pytest
 
-from harbor._core.errors import ConfigError, RatingError
+from harbor._core.basics.errors import ConfigError, RatingError
 from harbor._core.settings import check
-from harbor.evaluation._experiments.sales import MatchedItems
+from harbor.evaluation._experiments.draws import MatchedItems
 from harbor.evaluation._rating.sheets import draw
 from support.commands import harbor, mistake, process
 from support.sent import forge

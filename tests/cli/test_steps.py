@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from harbor._cli.display.step_bars import step_bars
-from harbor._core.how_far import heard_by, steps
+from harbor._cli.display.extent import step_bars
+from harbor._core.basics.feedback import heard_by, steps
 from support.commands import harbor
 from support.processes import shown_in_terminal
 from support.shown_runs import think_much

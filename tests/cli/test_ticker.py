@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from harbor._cli.display.ticker import MOST_PRICES, Ticker
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import BiddersAsked
+from harbor._cli.display.screen import MOST_PRICES, Ticker
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import BiddersAsked
 from harbor._games.english.events import ItemOpened, RoundClosed
 
 OPENED = ItemOpened("Lot", Decimal(100), Decimal(10))

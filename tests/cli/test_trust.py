@@ -13,8 +13,8 @@ from support.plugins import install, installed
 MINE = """
 from pathlib import Path
 Path(__file__).with_name("imported").touch()
-from harbor._core.players import Policy
-from harbor._games.scripted import ScriptedPolicy
+from harbor._core.log.players import Policy
+from harbor._games.game import ScriptedPolicy
 from harbor.evaluation import by_bidder, metric
 from harbor.events import BidderLabelled
 from harbor.games import Bid, of_type

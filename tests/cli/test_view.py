@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor._cli.view import _page_name
-from harbor._view.experiments import _write_games
-from harbor.evaluation._report.game_rows import place_of
+from harbor._cli.reading.view import _page_name
+from harbor._view.experiment_page import _write_games
+from harbor.evaluation._report.tabular.listings import place_of
 from support.commands import harbor, mistake
 
 LOTS = [Item(name=name, start=1_000, true_value=2_000) for name in ("Lot A", "Lot B")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harbor import AgentCommand, AgentServer, Bidder
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder, Houses, Item, ModelSettings, check, read_settings
-from harbor._core.errors import ConfigError
-from harbor._core.events import BidderLabelled, BidderSeated, CatalogShown, SeatFailed
-from harbor._core.log import of_type
-from harbor._core.thoughts import Profiled
-from harbor._games.english.settings import EnglishRules
-from harbor.personas._catalog.homes import houses
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import BidderLabelled, BidderSeated, CatalogShown, SeatFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Profiled
+from harbor._games.english.rules import EnglishRules
+from harbor.personas._catalog.catalogue import houses
 
 ANN = {"name": "Ann"}
 VASE = {"name": "Vase", "start": 100, "true_value": 200}

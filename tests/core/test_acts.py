@@ -11,13 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core.actions import Bid, BundleBid, Choose, Say, Take, Unreadable, Withdraw
-from harbor._core.acts import Acted, ActedSealed, act_json, act_of, as_told
-from harbor._core.amounts import Amount, Number, Quantity
-from harbor._core.asks import Ask, WithdrawalReason
-from harbor._core.bundles import Bundle
-from harbor._core.log_lines import event_json, event_of
-from harbor._core.offers import AcceptOrWait, Choice, Words
+from harbor._core.asking.action_space import AcceptOrWait, Choice, Words
+from harbor._core.asking.amounts import Amount, Bundle, Number, Quantity
+from harbor._core.asking.asks import Ask, WithdrawalReason
+from harbor._core.basics.actions import Bid, BundleBid, Choose, Say, Take, Unreadable, Withdraw
+from harbor._core.log.acts import Acted, ActedSealed, act_json, act_of, as_told
+from harbor._core.log.log_entries import event_json, event_of
 from harbor._games.mechanism import acted
 
 QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])

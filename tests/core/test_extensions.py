@@ -8,16 +8,15 @@ from contextlib import chdir
 
 import pytest
 
-from harbor._core.errors import ConfigError
-from harbor._core.extensions import HARBOR, KINDS
-from harbor._core.finding import asked, everything, find, found, given, names, references, use
-from harbor._core.references import check_references
-from harbor._games.scripted import ScriptedPolicy
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.extensions import HARBOR, KINDS
+from harbor._core.plugins.finding import asked, check_references, everything, find, found, given, names, references, use
+from harbor._games.game import ScriptedPolicy
 from support.plugins import install, installed, remembering
 
 POLICY = """
-from harbor._core.players import Policy
-from harbor._games.scripted import ScriptedPolicy
+from harbor._core.log.players import Policy
+from harbor._games.game import ScriptedPolicy
 MINE = ScriptedPolicy(name="mine", description="does nothing", make=lambda *_: None)
 """
 GROUP = KINDS["policy"][0]
@@ -27,7 +26,7 @@ def policy(module: str, **changes: str) -> str:
     """The text of a module with one policy, with changes to its parts."""
     parts = {"name": "'mine'", "description": "'does nothing'", "make": "lambda *_: None"} | changes
     listed = ", ".join(f"{key}={value}" for key, value in parts.items() if value)
-    return f"from harbor._games.scripted import ScriptedPolicy\nMINE = ScriptedPolicy({listed})\n"
+    return f"from harbor._games.game import ScriptedPolicy\nMINE = ScriptedPolicy({listed})\n"
 
 
 ODD = f"""{policy("")}

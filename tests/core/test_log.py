@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core import acts, events, outcomes, thoughts
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Bid
-from harbor._core.errors import LogError
-from harbor._core.events import (
+from harbor._core.asking.asks import Bid
+from harbor._core.basics.errors import LogError
+from harbor._core.log import acts, events, thoughts
+from harbor._core.log.acts import Acted, PaidSealed, Tried
+from harbor._core.log.events import (
     ANALYST,
     EVERYONE,
     SCHEMA_VERSION,
@@ -36,23 +36,22 @@ from harbor._core.events import (
     SharedEvent,
     Spent,
 )
-from harbor._core.extensions import HARBOR, Part
-from harbor._core.log import Log, of_type, read_log, read_whole_lines
-from harbor._core.log_lines import is_seen_by
-from harbor._core.outcomes import PaidSealed
-from harbor._core.thoughts import Decided
+from harbor._core.log.log import Log, of_type, read_log, read_whole_lines
+from harbor._core.log.log_entries import is_seen_by
+from harbor._core.log.thoughts import Decided
+from harbor._core.plugins.extensions import HARBOR, Part
 from harbor._games.english import events as english
 from harbor._games.english.events import ItemSold, ItemUnsold, SaleOpened
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.first_price.rules import FirstPriceOpened
-from harbor._games.sessions.priors import Normal, Uniform
-from harbor._house.sale import Sale
+from harbor._games.sessions.settings import Normal, Uniform
+from harbor._house.auctioneer import Sale
 from support import forging
 
 BASES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 KINDS = [
     kind
-    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(outcomes), **vars(english)}.values()
+    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(acts), **vars(english)}.values()
     if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
 ]
 QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])

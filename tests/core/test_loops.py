@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from harbor._core.loops import run_in_background, run_kept
+from harbor._core.basics.loops import run_in_background, run_kept
 
 SOME = ContextVar("SOME", default=0)
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harbor._core.errors import ConfigError
-from harbor._core.marks import is_in_own, is_own, mark, vouched, write_settings
+from harbor._core.basics.errors import ConfigError
+from harbor._core.files.marks import is_in_own, is_own, mark, vouched, write_settings
 
 FILES = {"config.json": b"{}\n", "manifest.json": b'{"config_digest": "44136f"}\n'}
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core.amounts import Amount, Number
-from harbor._core.asks import Bid, Unreadable, Withdraw
+from harbor._core.asking.amounts import Amount, Number
+from harbor._core.asking.asks import Bid, Unreadable, Withdraw
 
 QUICK = settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 amounts = st.decimals(0, 10**12, places=2)

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from harbor._core.private_files import make_private, open_private, write_whole
+from harbor._core.files.safe_files import make_private, open_private, write_whole
 from support.commands import harbor
 from support.folders import TINY
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._core.prompts import BLANK, sent, unfillable
+from harbor._core.prompts.prompts import BLANK, sent, unfillable
 
 TEXT = f"""It is your turn.
 [if plan]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harbor._core.prose import from_prose, in_prose
+from harbor._core.prompts.prose import from_prose, in_prose
 from harbor._models.simulated.chat_model import read_facts
 
 SENTENCES = tomllib.loads(files("harbor._core").joinpath("sentences.toml").read_text())

@@ -12,9 +12,9 @@ from pydantic import SecretStr
 from harbor import SimulatedChat
 from harbor._config.auction import AuctionConfig
 from harbor._config.models import ModelSettings
-from harbor._core import redaction
-from harbor._core.errors import ConfigError
-from harbor._core.redaction import PIECE, known_secret, known_secrets_of, redact
+from harbor._core.basics import redaction
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.redaction import PIECE, known_secret, known_secrets_of, redact
 from harbor._core.settings import check
 
 KEYS = st.text(string.ascii_letters + string.digits + "-_+/=", min_size=PIECE, max_size=60)

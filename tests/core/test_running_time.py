@@ -11,13 +11,13 @@ from textwrap import indent
 
 import pytest
 
-from harbor._core.running_time import running_timeout
+from harbor._core.basics.loops import running_timeout
 from support.processes import stopped_and_continued
 
 LIMIT, PAUSE = 0.6, 1.0
 BEGINNING = """
 import asyncio, os, signal, socket, threading
-from harbor._core.running_time import loop_seconds, running_seconds, running_timeout
+from harbor._core.basics.loops import loop_seconds, running_seconds, running_timeout
 from harbor._house.watchdog import timed
 
 async def stop():
@@ -75,7 +75,7 @@ async with running_timeout(2 * {LIMIT}):
 """
 CALL = f"""
 from harbor._config.models import ModelSettings
-from harbor._models.calls.identity import Identity
+from harbor._models.calls.line import Identity
 from harbor._models.calls.line import Line
 
 asked = []
@@ -108,10 +108,10 @@ assert come.is_set()
 CONNECTION = """
 from decimal import Decimal
 from harbor import AgentServer
-from harbor._core.asks import Ask
-from harbor._core.spaces import Amount
+from harbor._core.asking.asks import Ask
+from harbor._core.asking.asks import Amount
 from harbor._doors import servers
-from harbor._doors.turn import SeatTurns
+from harbor._doors.door import SeatTurns
 
 servers.CONNECT_SECONDS = 2.0
 listener = socket.create_server(("127.0.0.1", 0), backlog=0)

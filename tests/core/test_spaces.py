@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import TypeAdapter, ValidationError
 
-from harbor._core.actions import Accept, Bid, BundleBid, Choose, Say, Take, Unreadable, Wait, Withdraw
-from harbor._core.amounts import Amount, Number, Quantity
-from harbor._core.ask_json import ASK
-from harbor._core.asks import Ask, Pause
-from harbor._core.bundles import Bundle
-from harbor._core.decisions import BidReply, as_reply, without_reasons
-from harbor._core.money import dollars
-from harbor._core.offers import AcceptOrWait, Choice, Words
+from harbor._core.asking.action_space import AcceptOrWait, Choice, Words
+from harbor._core.asking.amounts import Amount, Bundle, Number, Quantity
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.asking.decisions import BidReply, as_reply, without_reasons
+from harbor._core.basics.actions import Accept, Bid, BundleBid, Choose, Say, Take, Unreadable, Wait, Withdraw
+from harbor._core.basics.numbers import dollars
+from harbor._core.log.message_metadata import ASK
 from harbor._games.policies import Adversary, AtRandom
 from harbor._house.auctioneer import answer_to, call
 from harbor._room.seats import ask_message

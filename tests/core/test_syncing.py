@@ -8,8 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from harbor._core.private_files import new_folder, write_whole
-from harbor._core.syncing import SyncedFile
+from harbor._core.files.safe_files import SyncedFile, new_folder, write_whole
 from support.power import patch_syncing, synced_sizes
 
 

@@ -52,8 +52,8 @@ def prepare() -> None:
     import chromadb  # noqa: F401
 
     import harbor._cli.app
-    import harbor._cli.auctions
-    import harbor._cli.experiment_runs
+    import harbor._cli.running.auctions
+    import harbor._cli.running.experiments
     import harbor._runs.memories
     import harbor._runs.seating
     import harbor.evaluation._analysis.findings

@@ -11,11 +11,11 @@ from subprocess import PIPE, Popen, run
 import pytest
 
 from harbor import Auction, Bidder, houses
-from harbor._core.acts import Tried
-from harbor._core.events import ModelCalled, SeatFailed
-from harbor._core.layout import EVENTS
-from harbor._core.log import of_type, read_log
-from harbor._runs.result import Result
+from harbor._core.files.layout import EVENTS
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import ModelCalled, SeatFailed
+from harbor._core.log.log import of_type, read_log
+from harbor._runs.inputs import Result
 from harbor.testing import check_seat
 from support.adapters import DOORS, NODE, TOKENS, hosted, needs
 from support.commands import HARBOR

@@ -10,9 +10,9 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.graph import StateGraph
 
 from harbor import Agent, Auction, Bidder, Item, of_type, use
-from harbor._core.errors import ConfigError
-from harbor._core.events import Answered, BidderLabelled, SaleClosed
-from harbor._core.finding import command, find, follow
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import Answered, BidderLabelled, SaleClosed
+from harbor._core.plugins.finding import command, find, follow
 from support.clerk import Clerk
 from support.plugins import installed
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item, houses
-from harbor._core.acts import Acted
-from harbor._core.log import of_type
-from harbor._core.log_lines import event_json
-from harbor._core.telling import facts_in
+from harbor._core.log.acts import Acted
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import event_json
+from harbor._core.prompts.prompts import facts_in
 from harbor._games.english.events import rules_in_words
 from harbor._models.calls.client import ModelClient
 from support.listening import LISTENING, Listener

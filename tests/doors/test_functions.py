@@ -15,10 +15,10 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 
 from harbor import Auction, Bidder, Item, of_type
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Withdraw
-from harbor._core.events import LogOpened, SaleClosed, SeatFailed
-from harbor._core.log_lines import Entry, encode
+from harbor._core.asking.asks import Withdraw
+from harbor._core.log.acts import Acted, Tried
+from harbor._core.log.events import LogOpened, SaleClosed, SeatFailed
+from harbor._core.log.log_entries import Entry, encode
 from harbor._games.english.events import ItemSold
 from support.clerk import Clerk
 

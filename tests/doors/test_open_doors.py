@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harbor import Auction, Bidder, Item, of_type, resume
-from harbor._core.events import LogOpened, SaleClosed, SeatFailed
-from harbor._doors.door import Door
-from harbor._doors.given import Given
+from harbor._core.log.events import LogOpened, SaleClosed, SeatFailed
+from harbor._doors.door import Door, Given
 from harbor._doors.open_doors import seat_of
 
 

@@ -7,11 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
-from harbor._core.spaces import Amount
-from harbor._doors.door import Door
-from harbor._doors.open_seats import OpenSeat, OutOfTurn
-from harbor._doors.turn import SeatTurns, Turn
+from harbor._core.asking.asks import Amount, Ask, Bid, Unreadable, Withdraw
+from harbor._doors.door import Door, SeatTurns, Turn
+from harbor._doors.open_doors import OpenSeat, OutOfTurn
 from harbor._games.english.events import ItemOpened
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))

@@ -17,16 +17,13 @@ import psutil
 import pytest
 
 from harbor._config.agents import AgentCommand
-from harbor._core.acts import Acted
-from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated
-from harbor._core.spaces import Amount
+from harbor._core.asking.asks import Amount, Ask, Bid, Unreadable, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import BidderSeated
 from harbor._doors import processes
-from harbor._doors.door import DoorFailed
-from harbor._doors.given import LONGEST_ANSWER
+from harbor._doors.door import LONGEST_ANSWER, DoorFailed, SeatTurns
 from harbor._doors.processes import ProcessDoor
-from harbor._doors.turn import SeatTurns
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
 SEEN = [BidderSeated("Ann", Decimal(500), {}, "profit")]

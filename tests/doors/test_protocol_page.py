@@ -17,16 +17,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from harbor import AgentCommand, AgentServer, Auction, Bidder, Item
-from harbor._core.acts import Acted
-from harbor._core.asks import Ask, Unreadable
-from harbor._core.events import BidderSeated, Lot
-from harbor._core.outcomes import Signal
-from harbor._core.spaces import Amount, Space
-from harbor._doors.given import LONGEST_ANSWER, answer_in, object_of
+from harbor._core.asking.asks import Amount, Ask, Space, Unreadable
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BidderSeated, Lot
+from harbor._doors.door import LONGEST_ANSWER, SeatTurns, answer_in, object_of
 from harbor._doors.processes import PASSED_ON
-from harbor._doors.turn import SeatTurns
 from harbor._games.english.events import ItemOpened, SaleOpened
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from support.held_games import GAMES, auction
 from support.processes import when
 from support.protocol import PAGE, SCHEMA, fields, schema

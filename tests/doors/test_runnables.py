@@ -19,15 +19,12 @@ from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, bidder_graph, of_type
-from harbor._core.acts import Acted
-from harbor._core.asks import Ask, Bid, Unreadable
-from harbor._core.events import Answered, BidderSeated, SeatFailed
-from harbor._core.spaces import Amount
-from harbor._doors.door import DoorFailed
-from harbor._doors.given import Usage
+from harbor._core.asking.asks import Amount, Ask, Bid, Unreadable
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import Answered, BidderSeated, SeatFailed
+from harbor._doors.door import DoorFailed, SeatTurns, Turn, Usage
 from harbor._doors.runnables import RunnableDoor
-from harbor._doors.turn import SeatTurns, Turn
-from harbor.evaluation._metrics.acts import MadeBid, bids
+from harbor.evaluation._metrics.behaviour import MadeBid, bids
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
 NEWS = Acted("Ben", "Vase", Bid(Decimal(100)))

@@ -11,10 +11,10 @@ import pytest
 
 from harbor import AgentCommand, AgentServer, Auction, Bidder, Item, of_type
 from harbor._config.agents import FLUSH
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import SeatFailed
+from harbor._core.asking.asks import Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted, Tried
+from harbor._core.log.events import SeatFailed
 from harbor._doors import processes
 from harbor._games.english.events import ItemSold
 

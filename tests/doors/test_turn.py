@@ -8,13 +8,10 @@ from decimal import Decimal
 import pytest
 from pydantic import BaseModel
 
-from harbor._core.acts import Acted
-from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
-from harbor._core.events import BidderSeated
-from harbor._core.outcomes import Signal
-from harbor._core.spaces import Amount
-from harbor._doors.given import answer_in
-from harbor._doors.turn import SeatTurns
+from harbor._core.asking.asks import Amount, Ask, Bid, Unreadable, Withdraw
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BidderSeated
+from harbor._doors.door import SeatTurns, answer_in
 from harbor._games.english.events import ItemOpened
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.finding import find
-from harbor._core.log_lines import is_seen_by
+from harbor._core.log.log_entries import is_seen_by
+from harbor._core.plugins.finding import find
 from harbor._games.board import GuardedBoard, PlainBoard, Shown, checked
 from harbor._games.sessions.session import RunOpened
 from harbor.events import BidderSeated, ItemSold, PublicEvent, SaleClosed, Tried

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor._core.acts import Drawn, DrawnOpenly
-from harbor._core.errors import ConfigError
-from harbor._games.chance import Chance, Undrawn
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Drawn, DrawnOpenly
+from harbor._games.mechanism import Chance, Undrawn
 
 QUICK = settings(max_examples=150)
 KINDS = st.sampled_from([Drawn, DrawnOpenly])

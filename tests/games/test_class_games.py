@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from harbor import Auction
-from harbor._cli.configs import load
-from harbor._core.events import BidderLabelled, Event
-from harbor._core.finding import find
-from harbor._core.money import dollars
-from harbor._games.sessions.results import past_runs
+from harbor._cli.shared.files import load
+from harbor._core.basics.numbers import dollars
+from harbor._core.log.events import BidderLabelled, Event
+from harbor._core.plugins.finding import find
+from harbor._games.sessions.measures import past_runs
 from harbor._games.sessions.session import SessionOpened
 
 

@@ -14,13 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import SCHEMA_VERSION, BidderWithdrew, LogOpened, Lot
-from harbor._core.finding import found
-from harbor._core.log import Log, read_log
-from harbor._core.seeding import stream
-from harbor._games.chance import Chance
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import SCHEMA_VERSION, BidderWithdrew, LogOpened, Lot
+from harbor._core.log.log import Log, read_log
+from harbor._core.plugins.finding import found
 from harbor._games.english.events import (
     ItemOpened,
     ItemSold,
@@ -30,10 +29,9 @@ from harbor._games.english.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor._games.english.rules import English, ValuedLot
-from harbor._games.english.settings import EnglishRules
-from harbor._games.mechanism import fold
-from harbor._house.sale import Sale
+from harbor._games.english.rules import English, EnglishRules, ValuedLot
+from harbor._games.mechanism import Chance, fold
+from harbor._house.auctioneer import Sale
 from support.turns import take_turn
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])

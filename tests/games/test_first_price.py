@@ -16,24 +16,22 @@ from scipy.integrate import quad
 
 from harbor import Auction
 from harbor._config.auction import Bidder, Simulated
-from harbor._core.acts import ActedSealed
-from harbor._core.asks import Action, Bid, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import BidderLabelled
-from harbor._core.log import Log, of_type, read_log
-from harbor._core.money import CENT, to_cents
-from harbor._core.outcomes import Paid
-from harbor._core.seeding import stream
-from harbor._games.building import build
-from harbor._games.first_price.equilibrium import equilibrium_bid, highest_bid
+from harbor._core.asking.asks import Action, Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import CENT, stream, to_cents
+from harbor._core.log.acts import ActedSealed, Paid
+from harbor._core.log.events import BidderLabelled
+from harbor._core.log.log import Log, of_type, read_log
 from harbor._games.first_price.game import FIRST_PRICE, policy, rational
+from harbor._games.first_price.rules import equilibrium_bid, highest_bid
+from harbor._games.game import build
 from harbor._games.sessions import measures
-from harbor._games.sessions.priors import Normal, Uniform
 from harbor._games.sessions.session import RunLabelled, SessionOpened
+from harbor._games.sessions.settings import Normal, Uniform
+from harbor._house.auctioneer import Sale
 from harbor._house.checking import AS_TOLD, check
-from harbor._house.sale import Sale
-from harbor._runs.items import with_items
-from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.measurement import measure
+from harbor.personas._catalog.catalogue import with_items
 from support import forging
 from support.best_response import gain_share
 from support.turns import take_turn

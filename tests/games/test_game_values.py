@@ -12,14 +12,14 @@ import pytest
 
 from harbor import use
 from harbor._config.auction import AuctionConfig, Bidder, read_settings
-from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import SCHEMA_VERSION, LogOpened, PublicEvent
-from harbor._core.extensions import HARBOR, Found, Part, fault
-from harbor._core.finding import asked, find, found, names
-from harbor._core.log import Log, of_type, read_log
+from harbor._core.basics.errors import ConfigError, LogError
+from harbor._core.log.events import SCHEMA_VERSION, LogOpened, PublicEvent
+from harbor._core.log.log import Log, of_type, read_log
+from harbor._core.plugins.extensions import HARBOR, Found, Part, fault
+from harbor._core.plugins.finding import asked, find, found, names
 from harbor._games.game import Game, game_of
 from harbor._games.water.game import WATER
-from harbor._games.water.settings import WaterRules
+from harbor._games.water.rules import WaterRules
 from harbor._models.simulated.chat_model import answer_of
 from harbor._runs.auction import Auction
 from support.folders import ROOT
@@ -33,9 +33,9 @@ from decimal import Decimal
 from pathlib import Path
 
 from harbor._config.rules import RuleSettings
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid
-from harbor._core.events import LotClosed, PublicEvent
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid
+from harbor._core.log.events import LotClosed, PublicEvent
 from harbor._games.game import Game, Measures, Outlook, Play
 
 

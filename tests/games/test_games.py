@@ -12,27 +12,23 @@ import pytest
 
 from harbor import Auction, Bidder, Item, read_log
 from harbor._config.auction import AuctionConfig
-from harbor._core.acts import Acted, ActedSealed, Tried
-from harbor._core.amounts import Amount, Number
-from harbor._core.asks import Ask, Bid
-from harbor._core.errors import ConfigError, LogError
-from harbor._core.events import ANALYST, EVERYONE, LotClosed, PublicEvent, SaleClosed, SeatFailed
-from harbor._core.finding import find, names
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, is_seen_by, named
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal
+from harbor._core.asking.amounts import Amount, Number
+from harbor._core.asking.asks import Ask, Bid
+from harbor._core.basics.errors import ConfigError, LogError
+from harbor._core.log.acts import HOUSE, Acted, ActedSealed, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Tried
+from harbor._core.log.events import ANALYST, EVERYONE, LotClosed, PublicEvent, SaleClosed, SeatFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, is_seen_by, named
+from harbor._core.plugins.finding import find, names
 from harbor._games.beauty.rules import Beauty
 from harbor._games.beauty.settings import BeautyRules
-from harbor._games.building import build
-from harbor._games.chance import Chance
 from harbor._games.english.events import ItemSold
-from harbor._games.mechanism import fold
-from harbor._games.second_price.rules import SecondPrice
-from harbor._games.second_price.settings import SecondPriceRules
-from harbor._games.sessions.results import past_runs
-from harbor._games.water.days import past_days
-from harbor._games.water.rules import DayClosed, Water
-from harbor._games.water.settings import WaterRules
+from harbor._games.game import build
+from harbor._games.mechanism import Chance, fold
+from harbor._games.second_price.game import SecondPrice, SecondPriceRules
+from harbor._games.sessions.measures import past_runs
+from harbor._games.water.play import past_days
+from harbor._games.water.rules import DayClosed, Water, WaterRules
 from harbor._house.auctioneer import announce
 from harbor.testing import check_rules
 from support.commands import harbor

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.events import BidderSeated, Lot
-from harbor._core.log import of_type
-from harbor._core.outcomes import Signal
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Withdraw
+from harbor._core.log.acts import Signal
+from harbor._core.log.events import BidderSeated, Lot
+from harbor._core.log.log import of_type
 from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
-from harbor._games.english.knapsack import KNAPSACK, Knapsack, Prospect, earnings
+from harbor._games.english.valuation import KNAPSACK, Knapsack, Prospect, earnings
 from harbor.testing import check_policy
 
 QUICK = settings(max_examples=150, deadline=None)

@@ -12,22 +12,21 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder
 from harbor._config.auction import AuctionConfig
-from harbor._core.acts import Acted, ActedSealed
-from harbor._core.amounts import Amount, Number
-from harbor._core.asks import Ask, Bid
-from harbor._core.errors import ConfigError
-from harbor._core.events import BidderLabelled
-from harbor._core.finding import find, names
-from harbor._core.log import of_type
-from harbor._core.outcomes import Signal
+from harbor._core.asking.amounts import Amount, Number
+from harbor._core.asking.asks import Ask, Bid
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted, ActedSealed, Signal
+from harbor._core.log.events import BidderLabelled
+from harbor._core.log.log import of_type
+from harbor._core.plugins.finding import find, names
 from harbor._games.beauty.game import BEAUTY
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
 from harbor._games.beauty.settings import BeautyRules
-from harbor._games.first_price.best_replies import Rivals, best_bid
 from harbor._games.first_price.game import FIRST_PRICE
+from harbor._games.first_price.rules import Rivals, best_bid
 from harbor._games.second_price.game import SECOND_PRICE
-from harbor._games.sessions.priors import Normal, Uniform
 from harbor._games.sessions.session import RunOpened
+from harbor._games.sessions.settings import Normal, Uniform
 from harbor._runs.resolve import resolve
 from support.best_response import best_response
 

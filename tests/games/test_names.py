@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.asks import Action, Ask, Withdraw
-from harbor._core.events import SaleClosed
-from harbor._core.finding import find, names
-from harbor._core.log import Log
-from harbor._core.log_lines import encode
+from harbor._core.asking.asks import Action, Ask, Withdraw
+from harbor._core.log.events import SaleClosed
+from harbor._core.log.log import Log
+from harbor._core.log.log_entries import encode
+from harbor._core.plugins.finding import find, names
+from harbor._games.mechanism import drawn
 from harbor._games.outcomes import ranks
-from harbor._games.purity import drawn
 from harbor._house.auctioneer import announce, call
 from harbor._runs.opening import opened_sale
 from harbor._runs.resolve import resolve
-from harbor.evaluation._metrics.registry import fitting, measure
+from harbor.evaluation._metrics.measurement import fitting, measure
 from support.turns import take_turn
 
 RISING, FALLING = ("Ann", "Ben", "Cho", "Dee"), ("Zoe", "Moe", "Lea", "Kim")

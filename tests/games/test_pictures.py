@@ -10,18 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from harbor._core.finding import find
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._games.board import GuardedBoard, PlainBoard
-from harbor._games.drawn import MOST, Mark, Picture, is_drawable
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, is_seen_by
+from harbor._core.plugins.finding import find
+from harbor._games.board import MOST, GuardedBoard, Mark, Picture, PlainBoard, is_drawable
 from harbor._games.english_private.rules import PriceRaised
-from harbor._games.sessions.private_values import ItemAllotted
-from harbor._games.sessions.results import past_runs
+from harbor._games.sessions.measures import past_runs
+from harbor._games.sessions.private_games import ItemAllotted
 from harbor._games.sessions.session import RunOpened
-from harbor._games.water.days import past_days
+from harbor._games.water.play import past_days
 from harbor._games.water.rules import DayClosed, DayOpened
-from harbor._view.seen_marks import Marks, pictures_drawn
+from harbor._view.chunks import Marks, pictures_drawn
 from harbor.events import (
     Acted,
     BidderSeated,

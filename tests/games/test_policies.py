@@ -11,17 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item
-from harbor._core.acts import Acted
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.events import BidderSeated, Lot
-from harbor._core.log import Log, of_type
-from harbor._core.outcomes import Signal
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Pause, Withdraw
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BidderSeated, Lot
+from harbor._core.log.log import Log, of_type
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered
 from harbor._games.english.game import ENGLISH
 from harbor._games.english.rules import English, ValuedLot
 from harbor._games.policies import MinimumRaise, Truthful
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale
 from support.turns import take_turn
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from harbor import Auction, Bidder
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from support.plugins import install, installed
 
 GAME = """

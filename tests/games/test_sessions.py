@@ -11,33 +11,26 @@ from hypothesis import strategies as st
 
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import EVERYONE, BidderLabelled
-from harbor._core.log import Log, of_type
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, PaidSealed, Signal
-from harbor._core.seeding import stream
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, PaidSealed, Signal, Tried
+from harbor._core.log.events import EVERYONE, BidderLabelled
+from harbor._core.log.log import Log, of_type
 from harbor._games.beauty.game import BEAUTY
-from harbor._games.beauty.measures import contests
-from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, target
+from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, contests, target
 from harbor._games.beauty.settings import BeautyRules
-from harbor._games.building import build
 from harbor._games.english_private.game import ENGLISH_PRIVATE
-from harbor._games.english_private.rules import EnglishPrivate, PriceRaised
-from harbor._games.english_private.settings import EnglishPrivateRules
-from harbor._games.first_price.rules import FirstPrice
-from harbor._games.first_price.settings import FirstPriceRules
+from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateRules, PriceRaised
+from harbor._games.first_price.rules import FirstPrice, FirstPriceRules
+from harbor._games.game import build
 from harbor._games.policies import Rational
-from harbor._games.second_price.game import SECOND_PRICE
-from harbor._games.second_price.rules import SecondPrice
-from harbor._games.second_price.settings import SecondPriceRules
+from harbor._games.second_price.game import SECOND_PRICE, SecondPrice, SecondPriceRules
 from harbor._games.sessions import measures as metrics
-from harbor._games.sessions.private_values import ItemAllotted, Outcome
-from harbor._games.sessions.results import Result, past_runs
+from harbor._games.sessions.measures import Result, past_runs
+from harbor._games.sessions.private_games import ItemAllotted, Outcome
 from harbor._games.sessions.session import RunClosed, RunLabelled, SessionOpened
-from harbor._house.auctioneer import announce, call, told_to
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale, announce, call, told_to
 from support.best_response import best_response
 from support.turns import take_turn
 

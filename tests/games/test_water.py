@@ -11,22 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
-from harbor._core.acts import Acted, DrawnOpenly, Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import EVERYONE, BidderLabelled, SaleClosed
-from harbor._core.log import Log, of_type
-from harbor._core.outcomes import HOUSE, Allocated, Paid
-from harbor._core.players import SeatReply
-from harbor._core.seeding import stream
-from harbor._games.building import build
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import HOUSE, Acted, Allocated, DrawnOpenly, Paid, Tried
+from harbor._core.log.events import EVERYONE, BidderLabelled, SaleClosed
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.players import SeatReply
+from harbor._games.game import build
 from harbor._games.water import measures as metrics
-from harbor._games.water.days import past_days
-from harbor._games.water.rules import DayOpened, Status, Water, WaterOpened, after
-from harbor._games.water.settings import RESIDENTS, Resident
-from harbor._house.auctioneer import announce, auction_loop
-from harbor._house.sale import Sale
+from harbor._games.water.play import past_days
+from harbor._games.water.rules import RESIDENTS, DayOpened, Resident, Status, Water, WaterOpened, after
+from harbor._house.auctioneer import Sale, announce, auction_loop
 from support.turns import take_turn
 
 HARD = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])

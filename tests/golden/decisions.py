@@ -160,7 +160,7 @@ def of_new_turn(number: int, turn: Turn, settled: Mapping[str, Act]) -> Iterator
 
     An `Acted` of an item and round whose act is known discloses what was sealed, and is no other act.
     """
-    from harbor._core.acts import act_json  # which the schema before does not have
+    from harbor._core.log.acts import act_json  # which the schema before does not have
 
     failed = {(one.bidder, one.attempt): one.reason for one in turn.events if kind(one) == "Tried"}
     broken = {one.bidder for one in turn.events if kind(one) == "SeatFailed"}

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import harbor
 from harbor import Auction, Bidder, use
-from harbor._cli import configs
+from harbor._cli.shared import files
 from harbor._config.auction import AuctionConfig
-from harbor._core.finding import find, names
+from harbor._core.plugins.finding import find, names
 from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.run_trial import offline
+from harbor.evaluation._experiments.trial_runs import offline
 from harbor.evaluation._experiments.trials import trials
 from harbor.events import Acted, BiddersAsked
 from harbor.games import Bid, Game, Measures, RuleSettings, of_type
@@ -246,7 +246,7 @@ def of_auctions() -> Iterator[Held]:
     """Give the preset auctions, with little to play."""
     from support.small import brief
 
-    for name, path in configs.presets().items():
+    for name, path in files.presets().items():
         for seed in SEEDS:
             values = {**tomllib.loads(path.read_text(encoding="utf-8")), "seed": seed}
             yield Held(f"auction/{name}/{seed}", brief(offline(Auction(**values))))

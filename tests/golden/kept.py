@@ -12,17 +12,15 @@ from typing import Any
 
 from golden.decisions import begins_turn, decisions
 from golden.witness import Witness
-from harbor._core.event_texts import plain_sentence
-from harbor._core.events import AnalystEvent, AuctionHeld, PublicEvent
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, is_seen_by
+from harbor._core.log.events import AnalystEvent, AuctionHeld, PublicEvent
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, is_seen_by, plain_sentence
 from harbor._games.board import GuardedBoard
 from harbor._games.game import game_of
 from harbor._house.auctioneer import told_to
-from harbor._view.entry_words import spell_of, words_of
-from harbor._view.run_data import run_page, seats_of
-from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import fitting, measure
+from harbor._view.entries import spell_of, words_of
+from harbor._view.page_data import run_page, seats_of
+from harbor.evaluation._metrics.measurement import Measurement, fitting, measure
 from harbor.evaluation._metrics.summary import summarise
 
 Kept = dict[str, Any]

@@ -58,7 +58,7 @@ def _held(
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Hold the games one by one; give the name of each, the name of what is played, and what is kept."""
     from golden.games import games
-    from harbor._core.errors import ConfigError
+    from harbor._core.basics.errors import ConfigError
 
     for one in games():
         if only not in one.name:

@@ -9,9 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 from golden.decisions import FAULT, Act, plain
-from harbor._core.decisions import as_reply
-from harbor._house.auctioneer import call
-from harbor._house.sale import Sale
+from harbor._core.asking.decisions import as_reply
+from harbor._house.auctioneer import Sale, call
 
 
 @dataclass

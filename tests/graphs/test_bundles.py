@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor._config.protocol import BUNDLES
-from harbor._core.errors import ConfigError
-from harbor._core.prompts import BLANK, chosen, unfillable
-from harbor._core.telling import facts_in
+from harbor._config.thinking import BUNDLES
+from harbor._core.basics.errors import ConfigError
+from harbor._core.prompts.prompts import BLANK, chosen, facts_in, unfillable
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor.graphs._context.node import PROMPTS
 

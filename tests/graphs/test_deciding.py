@@ -14,13 +14,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from harbor import Bidder
-from harbor._core.actions import Accept, Answer, Bid, BundleBid, Choose, Take, Unreadable, Wait, Withdraw
-from harbor._core.amounts import Amount, Quantity
-from harbor._core.asks import Ask
-from harbor._core.bundles import Bundle
-from harbor._core.events import Event, ModelCalled
-from harbor._core.offers import AcceptOrWait, Choice
-from harbor._core.thoughts import Decided, DecidedInWords
+from harbor._core.asking.action_space import AcceptOrWait, Choice
+from harbor._core.asking.amounts import Amount, Bundle, Quantity
+from harbor._core.asking.asks import Ask
+from harbor._core.basics.actions import Accept, Answer, Bid, BundleBid, Choose, Take, Unreadable, Wait, Withdraw
+from harbor._core.log.events import Event, ModelCalled
+from harbor._core.log.thoughts import Decided, DecidedInWords
 from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated.chat_model import SimulatedChat
 from harbor.graphs._context.context import BidderContext

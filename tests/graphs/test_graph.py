@@ -16,14 +16,13 @@ from langgraph.graph.state import CompiledStateGraph
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
 from harbor._config.auction import MindSettings
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Pause, Unreadable, Withdraw
-from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, Paused, ThoughtFailed
-from harbor._core.log import of_type
-from harbor._core.outcomes import Signal
-from harbor._core.prompts import chosen
-from harbor._core.telling import as_json, facts_in
-from harbor._core.thoughts import Belief, Believed, Decided, Planned, Win
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Pause, Unreadable, Withdraw
+from harbor._core.log.acts import Signal
+from harbor._core.log.events import BidderSeated, Event, Lot, ModelCalled, Paused, ThoughtFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Belief, Believed, Decided, Planned, Win
+from harbor._core.prompts.prompts import as_json, chosen, facts_in
 from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened, ValueRevealed
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._models.calls.client import ModelClient

@@ -16,26 +16,25 @@ from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses, resume
-from harbor._cli.configs import load
+from harbor._cli.shared.files import load
 from harbor._config.auction import Item, MindSettings, check
-from harbor._core.acts import Acted, Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, PublicEvent, SeatFailed
-from harbor._core.log import difference, of_type, read_log
-from harbor._core.outcomes import Signal
-from harbor._core.seeding import stream
-from harbor._core.thoughts import Decided, LimitSet, Predicted, Prediction
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Answer, Ask, Bid, Unreadable, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Acted, Signal, Tried
+from harbor._core.log.events import BidderSeated, Event, Lot, ModelCalled, PublicEvent, SeatFailed
+from harbor._core.log.log import difference, of_type, read_log
+from harbor._core.log.thoughts import Decided, LimitSet, Predicted, Prediction
 from harbor._games.english.events import ItemOpened, PriceLowered, RoundClosed, SaleOpened
-from harbor._games.english.lot_bidding import bidding_on
+from harbor._games.english.facts import bidding_on
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import reply_to
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from harbor.evaluation._metrics.calls import calls
-from harbor.evaluation._rating.sources import rateables
+from harbor.evaluation._rating.transcript import rateables
 from harbor.graphs._context.context import BidderContext
-from harbor.graphs._nodes.limit import within
+from harbor.graphs._nodes.bid import within
 from harbor.graphs._wiring.bidder import GraphBidder
 
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")

@@ -16,13 +16,13 @@ import pytest
 from harbor import Auction, Bidder, Item, Result
 from harbor._config.auction import Simulated
 from harbor._config.models import ModelSettings
-from harbor._core.events import LotClosed
-from harbor._core.log import of_type
-from harbor._core.thoughts import Believed
+from harbor._core.log.events import LotClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Believed
+from harbor._games.english.all_rivals import retold
 from harbor._games.english.events import ItemSold
 from harbor._games.english.facts import SHOWN
-from harbor._games.english.retelling import retold
-from harbor._games.english.standing import LISTED, PAGE
+from harbor._games.english.thought_facts import LISTED, PAGE
 from harbor._models.simulated.chat_model import read_facts
 
 NAMES = ("Ann", "Ben", "Cho")

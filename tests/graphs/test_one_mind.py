@@ -20,10 +20,10 @@ from pydantic import BaseModel
 from harbor import Auction, Bidder, houses, resume, run_series, use
 from harbor._audit.auditing import audited
 from harbor._config.auction import AuctionConfig, MemorySettings, Series
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid
-from harbor._core.errors import CodeError, ConfigError
-from harbor._core.events import (
+from harbor._core.asking.asks import Bid
+from harbor._core.basics.errors import CodeError, ConfigError
+from harbor._core.log.acts import HOUSE, Acted, Allocated, Paid
+from harbor._core.log.events import (
     AuctionHeld,
     BiddersAsked,
     Event,
@@ -35,10 +35,9 @@ from harbor._core.events import (
     ThoughtFailed,
     WorthTold,
 )
-from harbor._core.log import difference, of_type
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._core.outcomes import HOUSE, Allocated, Paid
-from harbor._core.thoughts import (
+from harbor._core.log.log import difference, of_type
+from harbor._core.log.log_entries import Entry, is_seen_by
+from harbor._core.log.thoughts import (
     Believed,
     Decided,
     DecidedInWords,
@@ -55,7 +54,7 @@ from harbor._core.thoughts import (
 from harbor._games.bidder_view import View
 from harbor._games.water.rules import DayClosed
 from harbor._models.simulated.chat_model import read_facts
-from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.measurement import measure
 from harbor.graphs import ThoughtNode
 from harbor.memory._bidder.bidder_memory import BidderMemory
 from harbor.memory._bidder.episodes import episode

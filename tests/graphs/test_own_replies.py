@@ -15,22 +15,22 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, resume
 from harbor._config.auction import AuctionConfig
-from harbor._config.protocol import BUNDLES
-from harbor._core.actions import Bid, Withdraw
-from harbor._core.acts import Acted, ActedSealed
-from harbor._core.errors import ConfigError, Unanswered
-from harbor._core.events import Event, ModelCalled
-from harbor._core.finding import find
-from harbor._core.log import of_type
-from harbor._core.prompts import explains
-from harbor._core.thoughts import Decided, Expected, Stated
+from harbor._config.thinking import BUNDLES
+from harbor._core.basics.actions import Bid, Withdraw
+from harbor._core.basics.errors import ConfigError, Unanswered
+from harbor._core.log.acts import Acted, ActedSealed
+from harbor._core.log.events import Event, ModelCalled
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Decided, Expected, Stated
+from harbor._core.plugins.finding import find
+from harbor._core.prompts.prompts import explains
 from harbor._models.simulated.chat_model import SimulatedChat
 from harbor._runs.resolve import resolve
-from harbor._view.run_data import run_page
-from harbor.evaluation._metrics.registry import measure
+from harbor._view.page_data import run_page
+from harbor.evaluation._metrics.measurement import measure
 from harbor.evaluation._rating.transcript import transcript
 from harbor.graphs._context.node import PROMPTS
-from harbor.graphs._context.wording import unexplained
+from harbor.graphs._context.prompting import unexplained
 from harbor.testing._playing import equal
 from support.formats import FORMATS, SEED, spoken
 from support.providers import provider

@@ -15,24 +15,23 @@ import pytest
 from harbor import Auction, Bidder, Item, Result, SimulatedChat, houses, resume
 from harbor._config.auction import AuctionConfig, check
 from harbor._config.thinking import Placebo
-from harbor._core.acts import Acted
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import BidderSeated, CatalogShown, Event, Lot, ModelCalled
-from harbor._core.log import of_type
-from harbor._core.outcomes import Signal
-from harbor._core.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BidderSeated, CatalogShown, Event, Lot, ModelCalled
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
 from harbor._games.bidder_view import View
 from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
-from harbor.graphs._context.placebos import told
-from harbor.graphs._nodes.mirror import MIRROR
-from harbor.graphs._nodes.predict import PREDICT
+from harbor.graphs._nodes.believe import MIRROR
+from harbor.graphs._nodes.plan import PREDICT
 from harbor.graphs._nodes.profile import PROFILE
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.personas._catalog.homes import personas
+from harbor.graphs._wiring.steps import told
+from harbor.personas._catalog.catalogue import personas
 
 CATALOG = {key: one.text for key, one in list(personas().items())[:3]}
 FIRST, SECOND, THIRD = CATALOG

@@ -21,9 +21,9 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses
 from harbor._config.auction import MindSettings
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Pause, Withdraw
-from harbor._core.events import (
+from harbor._core.asking.asks import Bid, Pause, Withdraw
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
@@ -36,10 +36,9 @@ from harbor._core.events import (
     SeatFailed,
     ThoughtFailed,
 )
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import Signal
-from harbor._core.thoughts import Profiled
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, RoundClosed, SaleOpened, ValueRevealed
 from harbor._games.english.opponent_model import BiddingRecord, update
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
@@ -54,8 +53,8 @@ from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._nodes.profile import mend, scaled
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.homes import HOMES, personas
-from harbor.personas._catalog.tastes import fit
+from harbor.personas._catalog.catalogue import HOMES, personas
+from harbor.personas._catalog.traits import fit
 from support.sold import sold
 
 TEXTS = {key: one.text for key, one in personas().items()}

@@ -13,22 +13,22 @@ import pytest
 
 from harbor import Auction, Bidder, Item, Simulated, resume
 from harbor._config.auction import AuctionConfig
-from harbor._config.protocol import BUNDLES
-from harbor._core.actions import Bid, Unreadable, Withdraw
-from harbor._core.acts import Tried
-from harbor._core.amounts import Amount, Number
-from harbor._core.asks import Ask
-from harbor._core.errors import ConfigError
-from harbor._core.events import PublicEvent
-from harbor._core.log import of_type
+from harbor._config.thinking import BUNDLES
+from harbor._core.asking.amounts import Amount, Number
+from harbor._core.asking.asks import Ask
+from harbor._core.basics.actions import Bid, Unreadable, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import PublicEvent
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Believed, Decided, Planned
+from harbor._core.prompts.prompts import facts_in
 from harbor._core.settings import read_settings
-from harbor._core.telling import facts_in
-from harbor._core.thoughts import Believed, Decided, Planned
 from harbor._games.english.events import ItemSold
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.resolve import resolve
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from harbor.graphs._context.deciding import heard
 from harbor.testing._playing import equal
 

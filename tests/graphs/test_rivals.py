@@ -15,12 +15,12 @@ import pytest
 from harbor import Auction, Bidder, Result, SimulatedChat, bidder_graph, houses, resume, use
 from harbor._audit.auditing import audited
 from harbor._config.auction import AuctionConfig, check
-from harbor._core.errors import ConfigError
-from harbor._core.events import ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.finding import names
-from harbor._core.log import difference, of_type
-from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.log.log import difference, of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Decided, Mirrored, Predicted, Profiled
+from harbor._core.plugins.finding import names
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.resolve import resolve
 from harbor.graphs._context.context import BidderContext

@@ -15,20 +15,18 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
 from harbor._config.auction import MindSettings
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.errors import ModelError
-from harbor._core.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import Signal
-from harbor._core.thoughts import Decided, Expected, Planned
-from harbor._games.beauty.play import answer_best
-from harbor._games.chance import Chance
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.basics.errors import ModelError
+from harbor._core.log.acts import Acted, Signal, Tried
+from harbor._core.log.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Decided, Expected, Planned
+from harbor._games.beauty.rules import answer_best
+from harbor._games.mechanism import Chance
 from harbor._games.sessions.measures import Played, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
-from harbor._games.water.rules import DayClosed, DayOpened, Water
-from harbor._games.water.settings import RESIDENTS, Resident
+from harbor._games.water.rules import RESIDENTS, DayClosed, DayOpened, Resident, Water
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
 from harbor.graphs._context.context import BidderContext

@@ -16,14 +16,13 @@ from langchain_core.outputs import ChatResult
 
 from harbor import Auction, Bidder, ModelSettings, Result, Simulated, SimulatedChat, houses
 from harbor._config.auction import MindSettings
-from harbor._core.acts import Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Answer, Ask, Bid, Unreadable, Withdraw
-from harbor._core.events import BidderSeated, Event, Lot, ModelCalled, SeatFailed
-from harbor._core.log import of_type
-from harbor._core.outcomes import Signal
-from harbor._core.seeding import stream
-from harbor._core.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Answer, Ask, Bid, Unreadable, Withdraw
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Signal, Tried
+from harbor._core.log.events import BidderSeated, Event, Lot, ModelCalled, SeatFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import RAISING, Decided, Predicted, Prediction, StrategicAction, Strategized
 from harbor._games.english.events import ItemOpened, ItemSold, SaleOpened
 from harbor._games.english.valuation import worth
 from harbor._models.calls.client import ModelClient
@@ -32,7 +31,7 @@ from harbor.evaluation._metrics.calls import calls
 from harbor.evaluation._metrics.strategy import agreement, strategies
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.personas._catalog.tastes import fit
+from harbor.personas._catalog.traits import fit
 
 ACTIONS = get_args(StrategicAction)
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")

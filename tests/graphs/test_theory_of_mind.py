@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, houses
 from harbor._config.auction import MemorySettings, MindSettings, Persona
-from harbor._core.acts import Tried
-from harbor._core.asks import Pause
-from harbor._core.events import (
+from harbor._core.asking.asks import Pause
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import (
     BidderLabelled,
     BiddersAsked,
     BidderSeated,
@@ -33,13 +34,12 @@ from harbor._core.events import (
     SeatFailed,
     ThoughtFailed,
 )
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._core.seeding import stream
-from harbor._core.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, is_seen_by
+from harbor._core.log.thoughts import Decided, Mirrored, Predicted, Profiled, Strategized
+from harbor._games.english.all_rivals import in_shares
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
 from harbor._games.english.opponent_model import value
-from harbor._games.english.retelling import in_shares
 from harbor._games.english.thoughts import THOUGHTS
 from harbor._models.simulated.chat_model import read_facts, reply_to
 from harbor.evaluation._metrics.profiling import profiling_errors
@@ -48,7 +48,7 @@ from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.graphs._wiring.mind import first_view, nodes_of
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.homes import personas
+from harbor.personas._catalog.catalogue import personas
 
 PLANNING = {"none": set(), "static": {"plan"}, "adaptive": {"plan", "replan"}}
 KNOWING = {

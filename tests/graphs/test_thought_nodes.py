@@ -13,15 +13,14 @@ import pytest
 
 from harbor import Auction, Bidder, SimulatedChat, houses, resume
 from harbor._config.auction import MemorySettings, MindSettings
-from harbor._core.errors import CodeError, ConfigError, RunFolderError
-from harbor._core.events import ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.finding import asked, everything
-from harbor._core.log import difference, of_type
+from harbor._core.basics.errors import CodeError, ConfigError, RunFolderError
+from harbor._core.log.events import ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.log.log import difference, of_type
+from harbor._core.plugins.finding import asked, everything
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.graphs._wiring.built_in import NODES
-from harbor.graphs._wiring.mind import levels, nodes_of
+from harbor.graphs._wiring.mind import NODES, levels, nodes_of
 from support.folders import ROOT
 from support.plugins import install, installed
 from support.thoughts import thought
@@ -302,7 +301,7 @@ def test_the_nodes_are_loaded_without_a_framework():
     code = """
 import sys
 from harbor._config.auction import MemorySettings, MindSettings
-from harbor._core.finding import everything
+from harbor._core.plugins.finding import everything
 from harbor.graphs._wiring.mind import nodes_of
 assert everything("node")
 for game in ("english", "water"):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core.acts import Acted, ActedSealed, Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.events import (
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Pause, Withdraw
+from harbor._core.log.acts import Acted, ActedSealed, Tried
+from harbor._core.log.events import (
     EVERYONE,
     BidderLabelled,
     BiddersAsked,
@@ -25,16 +25,14 @@ from harbor._core.events import (
     SaleClosed,
     SeatFailed,
 )
-from harbor._core.log import Log, of_type
-from harbor._core.log_lines import event_json, event_of
-from harbor._core.players import SeatReply
-from harbor._core.thoughts import Decided, Planned
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.log_entries import event_json, event_of
+from harbor._core.log.players import SeatReply
+from harbor._core.log.thoughts import Decided, Planned
 from harbor._games.english.events import ItemSold, ItemUnsold, PriceLowered, SaleOpened, ValueRevealed, rules_in_words
-from harbor._games.english.rules import English, ValuedLot
-from harbor._games.english.settings import EnglishRules
+from harbor._games.english.rules import English, EnglishRules, ValuedLot
 from harbor._games.mechanism import fold
-from harbor._house.auctioneer import announce, answer_to, auction_loop, call, judged
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale, announce, answer_to, auction_loop, call, judged
 
 OUT = SeatReply("I withdraw.")
 

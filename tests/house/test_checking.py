@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction
-from harbor._core.acts import DrawnOpenly
-from harbor._core.errors import LogError
-from harbor._core.events import LotClosed, SaleClosed
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.basics.errors import LogError
+from harbor._core.log.acts import DrawnOpenly
+from harbor._core.log.events import LotClosed, SaleClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
 from harbor._games.english.events import ItemSold, RoundClosed
 from harbor._games.english.game import ENGLISH
 from harbor._house.checking import DRAWN, SEALED, check
-from harbor._runs.following import logs_checked
-from harbor._runs.items import with_items
+from harbor._runs.verification import logs_checked
+from harbor.personas._catalog.catalogue import with_items
 from harbor.testing._playing import public, table
 from support import forging
 from support.held_games import GAMES, POLICIES, auction, played

@@ -6,9 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.asks import Ask, Pause
-from harbor._core.spaces import Amount, Bundle, Choice, Space, Words
-from harbor._house.hearing import without_keys
+from harbor._core.asking.asks import Amount, Ask, Bundle, Choice, Pause, Space, Words
+from harbor._house.watchdog import without_keys
 
 KEY = "hunter2hunter3xyzzy"
 AMOUNT = Amount(Decimal(100), Decimal(99_999_999))

@@ -11,20 +11,18 @@ from random import Random
 import pytest
 from autogen_core import CancellationToken
 
-from harbor._core.actions import Accept, Bid, BundleBid, Wait, Withdraw
-from harbor._core.acts import Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask
-from harbor._core.bundles import Bundle
-from harbor._core.events import BiddersAsked, LotClosed, PublicEvent
-from harbor._core.log import Log, of_type
-from harbor._core.log_lines import is_seen_by
-from harbor._core.offers import AcceptOrWait
-from harbor._core.players import SeatReply
-from harbor._games.chance import Chance
+from harbor._core.asking.action_space import AcceptOrWait
+from harbor._core.asking.amounts import Amount, Bundle
+from harbor._core.asking.asks import Ask
+from harbor._core.basics.actions import Accept, Bid, BundleBid, Wait, Withdraw
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import BiddersAsked, LotClosed, PublicEvent
+from harbor._core.log.log import Log, of_type
+from harbor._core.log.log_entries import is_seen_by
+from harbor._core.log.players import SeatReply
+from harbor._games.mechanism import Chance
 from harbor._games.policies import Adversary, AtRandom
-from harbor._house.auctioneer import auction_loop, call, told_to
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale, auction_loop, call, told_to
 from harbor._room.seats import PlayerAgent, ask_message
 from harbor.testing import check_rules
 

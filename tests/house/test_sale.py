@@ -9,15 +9,14 @@ from random import Random
 
 import pytest
 
-from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly, Tried
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.errors import ConfigError
-from harbor._core.events import Lot
-from harbor._core.log import Log
-from harbor._core.outcomes import HOUSE, PaidSealed
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import HOUSE, Acted, ActedSealed, Drawn, DrawnOpenly, PaidSealed, Tried
+from harbor._core.log.events import Lot
+from harbor._core.log.log import Log
 from harbor._games.english.events import ItemUnsold
 from harbor._games.english.rules import English, ValuedLot
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale
 
 NAMES = ("Ann", "Ben")
 

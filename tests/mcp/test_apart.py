@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harbor._mcp.apart import apart
+from harbor._mcp.experiment_tools import apart
 
 
 async def test_work_is_done_in_another_thread_and_gives_its_value():

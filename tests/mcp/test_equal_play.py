@@ -10,10 +10,10 @@ from typing import Any
 from mcp import Client
 
 from harbor import Auction, Bidder, Item
-from harbor._core.acts import Tried
-from harbor._core.events import CLOCK_FIELDS
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, encode
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import CLOCK_FIELDS
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, encode
 from support.mcp_clients import on_loopback, play
 from support.steady import decide
 

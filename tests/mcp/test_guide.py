@@ -9,7 +9,7 @@ import re
 from mcp import Client
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.log import of_type
+from harbor._core.log.log import of_type
 from harbor._core.settings import read_settings
 from harbor._games.english.events import ItemSold
 from support.folders import ROOT

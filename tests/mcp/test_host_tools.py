@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 from mcp import Client
 
-from harbor._core.layout import EVENTS
+from harbor._core.files.layout import EVENTS
 from support.mcp_clients import Played, play, tools, withdraw
 
 SMALL = {

@@ -13,8 +13,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from harbor._config.auction import AuctionConfig, Bidder, Item, Persona
-from harbor._core.events import Answered, BidderSeated, SaleClosed, SeatFailed
-from harbor._core.log import of_type
+from harbor._core.log.events import Answered, BidderSeated, SaleClosed, SeatFailed
+from harbor._core.log.log import of_type
 from support.mcp_clients import KEY, Played, on_loopback, play, up_to, withdraw
 
 INITIALIZE = {

@@ -9,9 +9,9 @@ import pytest
 from mcp import Client
 
 from harbor._config.auction import AuctionConfig, Bidder, Item
-from harbor._core.acts import Tried
-from harbor._core.events import Answered, SeatFailed
-from harbor._core.log import of_type
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import Answered, SeatFailed
+from harbor._core.log.log import of_type
 from harbor._games.english.events import ItemSold
 from harbor._mcp.held_auctions import HeldAuction, HeldAuctions
 from support.mcp_clients import Played, play, tools, up_to, withdraw

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from harbor import ModelSettings
-from harbor._core.errors import ConfigError, ModelError
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._core.basics.errors import ConfigError, ModelError
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor._models.calls.faults import fault_of
 from harbor._models.providers import open_chat
 from support.formats import SEED, auction, spoken, told

@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from harbor import ModelSettings
-from harbor._core.errors import ConfigError, ModelError
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._core.basics.errors import ConfigError, ModelError
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from support.commands import HARBOR, harbor, mistake
 from support.formats import FORMATS, SEED, auction, spoken
 from support.providers import Faults, provider

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor._config.auction import ModelSettings
-from harbor._core.events import NO_REQUESTS, Spent
+from harbor._core.log.events import NO_REQUESTS, Spent
 from harbor._models.budget import MARGIN, RunBudget, cost_of
 from harbor._models.replies.replay import RawCall
 

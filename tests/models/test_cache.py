@@ -21,8 +21,15 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, HarborError, Item, ModelSettings, ReplyCache
 from harbor._models.replies.cache import NO_PART, CallRequest, GameCache, is_cached, server_of
-from harbor._models.replies.reply_folder import LONGEST, CachedReply, ReplyFolder, own_folder, read_entry
-from harbor._models.replies.reply_transfer import export_entries, import_entries
+from harbor._models.replies.reply_folder import (
+    LONGEST,
+    CachedReply,
+    ReplyFolder,
+    export_entries,
+    import_entries,
+    own_folder,
+    read_entry,
+)
 
 HOSTED = ModelSettings(use="openai:gpt-4o-mini", temperature=0)
 WARM = HOSTED.model_copy(update={"temperature": 1.0})

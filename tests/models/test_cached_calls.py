@@ -14,7 +14,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from harbor import ModelSettings, ReplyCache
-from harbor._core.errors import ModelError, RunPaused, UnreadableReply
+from harbor._core.basics.errors import ModelError, RunPaused, UnreadableReply
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.replies.cache import GameCache

@@ -9,10 +9,10 @@ import pytest
 
 from harbor import Auction, Bidder, ModelSettings
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError, ModelError, PromptTooLong, RunPaused
-from harbor._core.events import ModelCalled
-from harbor._core.layout import FAILURE
-from harbor._core.log import of_type, read_log
+from harbor._core.basics.errors import ConfigError, ModelError, PromptTooLong, RunPaused
+from harbor._core.files.layout import FAILURE
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type, read_log
 from harbor._models.calls.faults import fault_of
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials

@@ -13,12 +13,12 @@ from langchain_openai import ChatOpenAI
 
 from harbor import Auction, Bidder, Item, ModelSettings
 from harbor._config.auction import check
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._rating.judging import judge
 from harbor.evaluation._rating.sheets import write_sheets
-from harbor.evaluation._rating.sources import rateables
+from harbor.evaluation._rating.transcript import rateables
 from harbor.evaluation._running.runner import RunOptions, run_experiment
 from support.providers import provider
 

@@ -7,13 +7,13 @@ import asyncio
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
-from harbor._core.errors import ModelError, RunPaused
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._core.basics.errors import ModelError, RunPaused
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor._models.governor.terms import Gone, Ticket
 from harbor._runs.inputs import RunInputs
-from harbor._runs.resuming import resume
 from harbor._runs.run import Run, start
+from harbor._runs.series import resume
 from support.leaping import LIMIT, run_leaping
 from support.providers import CONTENT, PERMANENT, TRANSIENT, Faults, provider
 

@@ -7,16 +7,16 @@ import asyncio
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
-from harbor._core.errors import RunPaused
-from harbor._core.events import NO_REQUESTS, ModelCalled
-from harbor._core.layout import CALLS
-from harbor._core.log import of_type
+from harbor._core.basics.errors import RunPaused
+from harbor._core.files.layout import CALLS
+from harbor._core.log.events import NO_REQUESTS, ModelCalled
+from harbor._core.log.log import of_type
 from harbor._models import connections
-from harbor._models.calls.patience import MOST_SECONDS, REQUEST_SECONDS, longest
+from harbor._models.calls.waiting import MOST_SECONDS, REQUEST_SECONDS, longest
 from harbor._models.passports.passport import Passport
-from harbor._runs.limits import paid_for
 from harbor._runs.raw_calls import read_calls
-from harbor._runs.resuming import resume
+from harbor._runs.run import paid_for
+from harbor._runs.series import resume
 from support.commands import harbor
 from support.formats import FORMATS, SEED, spoken
 from support.leaping import LIMIT, hung, run_leaping, slow

@@ -17,9 +17,9 @@ from pydantic import BaseModel
 
 from harbor import ModelSettings, ReplyCache
 from harbor._models.calls.client import ModelClient
+from harbor._models.calls.messages import LONGEST_REPLY, as_kept, beyond, in_words, message_of, written
 from harbor._models.calls.prompt import Prompt
-from harbor._models.calls.reading import Reading, read
-from harbor._models.calls.spoken import LONGEST_REPLY, as_kept, beyond, in_words, message_of, written
+from harbor._models.calls.reply_shapes import Reading, read
 from harbor._models.replies.replay import RawCall
 from harbor._models.replies.replay import ReplayCache as Recorded
 from harbor._models.replies.reply_folder import CachedReply, new_entry, numbered, place_of, read_entry

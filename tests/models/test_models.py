@@ -17,11 +17,11 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
-from harbor._core.decisions import BidReply
-from harbor._core.errors import ConfigError, ModelError, NoReply, UnreadableReply
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._core.redaction import redact
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.errors import ConfigError, ModelError, NoReply, UnreadableReply
+from harbor._core.basics.redaction import redact
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor._games.english.thoughts import PROMPTS
 from harbor._models.calls.call import Call
 from harbor._models.calls.client import ModelClient

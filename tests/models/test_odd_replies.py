@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._core.decisions import BidReply
-from harbor._doors.given import answer_in
-from harbor._models.calls.reading import Reading, read
-from harbor._models.calls.spoken import as_kept, beyond, in_words, message_of, written
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Withdraw
+from harbor._core.asking.decisions import BidReply
+from harbor._doors.door import answer_in
+from harbor._models.calls.messages import as_kept, beyond, in_words, message_of, written
+from harbor._models.calls.reply_shapes import Reading, read
 from harbor.graphs._context.deciding import _decision_in
 
 ASK = Ask("Ann", "Lamp", 1, Amount(Decimal(1_000), Decimal(9_000)))

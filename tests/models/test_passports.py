@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings, ReplyCache
-from harbor._core.errors import ModelError
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._models.calls.settings_taken import refused_in
+from harbor._core.basics.errors import ModelError
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
+from harbor._models.calls.forms import refused_in
 from harbor._models.passports.passport import Answer, Known, Passport
 from harbor._models.passports.passport_folder import FOLDER, known_of, passports_in
 from harbor._models.replies.cache import plain
 from harbor._models.replies.reply_folder import own_folder
-from harbor._runs.resuming import resume
+from harbor._runs.series import resume
 from support.commands import harbor
 from support.formats import told
 from support.providers import Provider, provider

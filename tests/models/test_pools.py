@@ -13,9 +13,9 @@ import pytest
 
 from harbor import ModelSettings
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError, ModelError, RunPaused
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type, read_log
+from harbor._core.basics.errors import ConfigError, ModelError, RunPaused
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type, read_log
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path

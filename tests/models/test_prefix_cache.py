@@ -8,9 +8,9 @@ from bisect import bisect_left
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings, houses
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._models.calls.usage import Usage
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
+from harbor._models.calls.messages import Usage
 from support.formats import spoken
 from support.providers import openai_chat, provider
 from support.providers.speech import CHARACTERS_PER_TOKEN

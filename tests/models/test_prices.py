@@ -10,12 +10,12 @@ from importlib.metadata import version
 import pytest
 
 from harbor._config.auction import AuctionConfig, Bidder, ModelSettings
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor._models.prices import _IN_THE_TABLE, LOCAL, price_of, price_table, with_price
 from harbor._runs.resolve import resolve
 from harbor.evaluation._experiments.choices import with_prices
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.model_prices import ModelPrice
+from harbor.evaluation._experiments.design_parts import ModelPrice
 from harbor.evaluation._experiments.trials import trials
 
 

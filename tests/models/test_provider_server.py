@@ -21,10 +21,10 @@ from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat
-from harbor._core.decisions import BidReply
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._core.seeding import derive
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.numbers import derive
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor._models.connections import connected
 from support.processes import LONG
 from support.providers import KINDS, Faults, Limits, provider

@@ -12,8 +12,8 @@ from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 
 from harbor import ModelSettings
-from harbor._config.dialects import PROVIDERS
-from harbor._core.errors import ConfigError
+from harbor._config.models import PROVIDERS
+from harbor._core.basics.errors import ConfigError
 from harbor._models.providers import open_chat, settings_of
 
 PACKAGES = {

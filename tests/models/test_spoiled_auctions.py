@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.log import read_log
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log.acts import Acted, Tried
+from harbor._core.log.log import read_log
 from support.commands import harbor
 from support.folders import calls
 from support.providers import provider

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from harbor._core.errors import Unanswered
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type, read_log
+from harbor._core.basics.errors import Unanswered
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type, read_log
 from support.folders import calls
 from support.formats import FORMATS, auction, spoken
 from support.providers import provider

@@ -12,9 +12,8 @@ from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 
 from harbor import ModelSettings
-from harbor._models.calls.faults import StrangeAnswer, fault_of
-from harbor._models.calls.identity import identity_of
-from harbor._models.calls.trouble import at_host, host_of, status_in_words
+from harbor._models.calls.faults import StrangeAnswer, at_host, fault_of, host_of, status_in_words
+from harbor._models.calls.line import identity_of
 from harbor._models.connections import connected
 from support.providers import Faults, provider
 

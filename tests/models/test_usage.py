@@ -18,9 +18,9 @@ from langchain_openai.chat_models.base import _construct_lc_result_from_response
 from openai.types.responses import Response
 
 from harbor import Auction, Bidder, Item, ModelSettings
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._models.calls.usage import Usage, usage_of
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
+from harbor._models.calls.messages import Usage, usage_of
 from support.providers import provider
 
 PRICED = ModelSettings(use="openai:gpt", input_price=2, cached_price=0.5, output_price=10)

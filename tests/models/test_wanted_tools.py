@@ -9,13 +9,13 @@ from langchain_core.messages import AIMessage
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
 from harbor import Simulated, SimulatedChat
-from harbor._core.decisions import BidReply
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._core.seeding import derive
-from harbor._models.calls.reading import read
-from harbor._models.calls.spoken import as_kept, beyond, message_of, written
-from harbor._runs.playing_again import play_again
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.numbers import derive
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
+from harbor._models.calls.messages import as_kept, beyond, message_of, written
+from harbor._models.calls.reply_shapes import read
+from harbor._runs.deep_verification import play_again
 from support.formats import SEED, auction, spoken, told
 from support.providers import provider
 

@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from harbor._config.auction import check
-from harbor._core.log import read_log
+from harbor._core.log.log import read_log
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path

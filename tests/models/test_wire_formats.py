@@ -11,11 +11,11 @@ from openai._utils import is_given
 from openai.resources.chat.completions import completions
 
 from harbor import Auction, Bidder, ModelSettings
-from harbor._config.protocol import BUNDLES
-from harbor._core.decisions import BidReply
-from harbor._core.errors import ModelError
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._config.thinking import BUNDLES
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.errors import ModelError
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor._models.connections import connected
 from harbor._models.providers import open_chat
 from support.formats import FORMATS, ITEMS, SEED, asked, auction, retries, spoken, told

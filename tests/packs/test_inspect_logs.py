@@ -11,7 +11,7 @@ import pytest
 
 from harbor import run_series
 from harbor._config.auction import AuctionConfig
-from harbor._core.layout import CALLS
+from harbor._core.files.layout import CALLS
 from support.adapters import needs
 from support.commands import harbor, mistake
 

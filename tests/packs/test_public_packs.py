@@ -18,15 +18,15 @@ import pytest
 from harbor import Auction
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor._config.rules import RuleSettings
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid
-from harbor._core.events import LogOpened, PublicEvent, SaleClosed
-from harbor._core.extensions import Part
-from harbor._core.finding import everything
-from harbor._core.log_lines import Entry
+from harbor._core.asking.asks import Bid
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import LogOpened, PublicEvent, SaleClosed
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.extensions import Part
+from harbor._core.plugins.finding import everything
 from harbor._core.settings import Settings
-from harbor._packs.disclosure import told, told_config, told_entries, told_manifest, told_player
 from harbor._packs.packing import pack
+from harbor._packs.publishing import told, told_config, told_entries, told_manifest, told_player
 from harbor._packs.unpacking import unpack
 from harbor._runs.series import run_series
 from harbor.evaluation._experiments.design import Experiment

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core.errors import HarborError, RunFolderError
-from harbor._core.marks import is_in_own, write_settings
+from harbor._core.basics.errors import HarborError, RunFolderError
+from harbor._core.files.marks import is_in_own, write_settings
 from harbor._packs import contents as limits
-from harbor._packs import directory
-from harbor._packs.names import OF_A_RUN, OF_THE_WHOLE, fault_of
+from harbor._packs import unpacking
+from harbor._packs.contents import OF_A_RUN, OF_THE_WHOLE, fault_of
 from harbor._packs.unpacking import unpack
 from support.commands import harbor, mistake
 
@@ -259,16 +259,16 @@ def test_a_file_that_is_no_pack_is_not_taken_for_the_folder_it_would_go_to(tmp_p
 def test_a_small_pack_may_be_squeezed_hard_and_a_large_one_not(tmp_path, monkeypatch):
     file = good(tmp_path / "good.harbor.zip", {"results.json": bytes(2**22)})
     assert unpack(file, tmp_path / "small").is_dir()
-    monkeypatch.setattr(directory, "SMALL", 2**20)
+    monkeypatch.setattr(unpacking, "SMALL", 2**20)
     assert "don't trust it" in mistake(harbor("unpack", file, "--out", tmp_path / "large"))
 
 
 def test_files_beyond_the_most_are_refused(tmp_path, monkeypatch):
     file = good(tmp_path / "good.harbor.zip")
-    monkeypatch.setattr(directory, "MOST_FILES", 2)
+    monkeypatch.setattr(unpacking, "MOST_FILES", 2)
     assert "3 entries are more" in mistake(harbor("unpack", file, "--out", tmp_path / "out"))
-    monkeypatch.setattr(directory, "MOST_FILES", limits.MOST_FILES)
-    monkeypatch.setattr(directory, "MOST_BYTES", 5)
+    monkeypatch.setattr(unpacking, "MOST_FILES", limits.MOST_FILES)
+    monkeypatch.setattr(unpacking, "MOST_BYTES", 5)
     assert "don't trust it" in mistake(harbor("unpack", file, "--out", tmp_path / "out"))
 
 

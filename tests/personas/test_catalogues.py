@@ -10,15 +10,14 @@ import pytest
 
 from harbor import Auction, Bidder, Houses, of_type
 from harbor._config.auction import Item, Persona
-from harbor._core.errors import ConfigError
-from harbor._core.extensions import lacks
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.extensions import lacks
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from harbor.events import BidderSeated, CatalogShown, ItemLabelled, Planned, Profiled, SeatFailed
 from harbor.personas import Catalogue
-from harbor.personas._catalog.catalogue import catalogue_of
-from harbor.personas._catalog.homes import HOMES
+from harbor.personas._catalog.catalogue import HOMES, catalogue_of
 from support.commands import harbor, mistake
 from support.plugins import install, installed
 

@@ -13,14 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.sales import MatchedItems, matched_sale
+from harbor.evaluation._experiments.draws import MatchedItems, matched_sale
 from harbor.evaluation._experiments.trials import trials
-from harbor.personas._catalog.catalogue import catalogue_of
-from harbor.personas._catalog.homes import HOMES, HOMES_LOW_OVERLAP
-from harbor.personas._catalog.overlap import named_by_words, nearest_in_words
-from harbor.personas._catalog.sampling import sample
+from harbor.personas._catalog.catalogue import (
+    HOMES,
+    HOMES_LOW_OVERLAP,
+    catalogue_of,
+    named_by_words,
+    nearest_in_words,
+    sample,
+)
 from harbor.testing import check_catalogue
 from support.commands import harbor
 

@@ -6,12 +6,12 @@ import pytest
 
 from harbor import Auction, Bidder, of_type
 from harbor._config.auction import AuctionConfig, Item, check
-from harbor._core.errors import ConfigError
-from harbor._runs.items import resolve_items
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.measurement import measure
 from harbor.events import ItemLabelled, ItemSold, Profiled
+from harbor.personas._catalog.catalogue import resolve_items
 
 PERSONAS = [
     {"id": "readers", "name": "Readers", "text": "You read novels and want first editions of them."},

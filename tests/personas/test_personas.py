@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor._core.errors import ConfigError
-from harbor.personas._catalog.catalogue import persona_of
-from harbor.personas._catalog.homes import HOMES, houses, personas
+from harbor._core.basics.errors import ConfigError
+from harbor.personas._catalog.catalogue import HOMES, houses, persona_of, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor.personas._catalog.homes import personas
+from harbor.personas._catalog.catalogue import personas
 from harbor.personas._catalog.traits import profile, shares, truth
 
 CATALOG = [*personas()]

@@ -22,14 +22,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, EnglishRules, Item, houses
-from harbor._core.acts import Tried
-from harbor._core.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
-from harbor._core.events import Answered, ModelCalled, SaleClosed, SeatFailed
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry, encode
-from harbor._core.parsing import LONGEST
+from harbor._core.basics.actions import LONGEST
+from harbor._core.basics.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import Answered, ModelCalled, SaleClosed, SeatFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry, encode
 from harbor._games.english.events import ItemSold
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 
 Deed = Callable[[Sequence[BaseChatMessage], CancellationToken], Any]
 PATIENCE = 0.15

@@ -10,11 +10,11 @@ from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 
-from harbor._core.asks import Ask
-from harbor._core.carried import ask_in, carried, events_in
-from harbor._core.finding import find
-from harbor._core.log_lines import event_json, is_seen_by
-from harbor._core.thoughts import Decided, DecidedInWords, Planned
+from harbor._core.asking.asks import Ask
+from harbor._core.log.log_entries import event_json, is_seen_by
+from harbor._core.log.message_metadata import ask_in, carried, events_in
+from harbor._core.log.thoughts import Decided, DecidedInWords, Planned
+from harbor._core.plugins.finding import find
 from harbor._house.auctioneer import told_to
 from support.canaries import MARKED, WORD
 from support.held_games import GAMES, auction

@@ -13,9 +13,9 @@ from inspect import getsource
 import pytest
 
 from harbor import read_log
-from harbor._core.events import SeatFailed
-from harbor._core.log import of_type
-from harbor.evaluation._metrics.acts import bids
+from harbor._core.log.events import SeatFailed
+from harbor._core.log.log import of_type
+from harbor.evaluation._metrics.behaviour import bids
 from support import steady
 from support.commands import HARBOR
 from support.processes import stopped_and_continued

@@ -18,22 +18,20 @@ from autogen_core import CancellationToken
 from autogen_core.models import CreateResult, RequestUsage
 
 from harbor import Auction, Bidder, EnglishRules, Item
-from harbor._core.acts import Acted, Tried
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Bid, Pause, Withdraw
-from harbor._core.events import EVERYONE, BiddersAsked, Event, Lot, SaleClosed, SeatFailed
-from harbor._core.log import Log, of_type, read_log
-from harbor._core.notes import EventBuffer
-from harbor._core.outcomes import Signal
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Bid, Pause, Withdraw
+from harbor._core.log.acts import Acted, Signal, Tried
+from harbor._core.log.events import EVERYONE, BiddersAsked, Event, Lot, SaleClosed, SeatFailed
+from harbor._core.log.log import Log, of_type, read_log
+from harbor._core.log.players import EventBuffer
 from harbor._games.english import rules as english
 from harbor._games.english.events import ItemSold
 from harbor._games.policies import MinimumRaise, Truthful
-from harbor._house.auctioneer import announce
-from harbor._house.hearing import READY
-from harbor._house.sale import Sale
+from harbor._house.auctioneer import Sale, announce
+from harbor._house.watchdog import READY
 from harbor._room.room import AuctionRoom
 from harbor._room.seats import AUCTIONEER, UNASKED, PlayerAgent, Seat, ask_message
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from support.replayed_chat import OfflineChat
 
 Answering = Callable[[Sequence[BaseChatMessage]], Awaitable[str]]

@@ -16,13 +16,13 @@ from autogen_core.models import CreateResult, RequestUsage
 from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, resume
-from harbor._core.acts import Tried
-from harbor._core.errors import LimitReached
-from harbor._core.events import ModelCalled, SeatFailed
-from harbor._core.log import of_type, read_log
-from harbor._core.players import AGENT
-from harbor._runs.limits import paid_for
+from harbor._core.basics.errors import LimitReached
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import ModelCalled, SeatFailed
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.players import AGENT
 from harbor._runs.raw_calls import read_calls
+from harbor._runs.run import paid_for
 from harbor.evaluation._metrics.calls import calls
 from support.commands import harbor
 from support.replayed_chat import OfflineChat

@@ -9,9 +9,9 @@ import pytest
 
 from harbor import Auction, Bidder, Item, ReplyCache, resume
 from harbor._config.auction import Series
-from harbor._core.errors import ConfigError, LimitReached
-from harbor._core.marks import is_own, mark
-from harbor._runs.kept_options import AuctionOptions, kept
+from harbor._core.basics.errors import ConfigError, LimitReached
+from harbor._core.files.marks import is_own, mark
+from harbor._runs.manifest import AuctionOptions, kept
 from harbor._runs.series import run_series
 from support.commands import harbor, mistake
 from support.folders import calls

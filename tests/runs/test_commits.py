@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harbor._runs.commits import MOST_HEAD, MOST_REFS, commit_of
+from harbor._runs.manifest import MOST_HEAD, MOST_REFS, commit_of
 from support.commands import harbor
 
 COMMIT = "0123456789abcdef" * 2 + "01234567"

@@ -7,8 +7,8 @@ from autogen_agentchat.agents import BaseChatAgent
 
 from harbor import Bidder
 from harbor._config.auction import AuctionConfig
-from harbor._core.errors import ConfigError
-from harbor._core.finding import find, names
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.finding import find, names
 from harbor._house.people import Person
 from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import resolve

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, ModelSettings, resume, run_series
 from harbor._config.auction import AuctionConfig, Series
-from harbor._core.errors import ConfigError, LimitReached, LogError, RunPaused
-from harbor._core.events import CLOCK_FIELDS, ModelCalled, SeatFailed
-from harbor._core.log import of_type, read_log
+from harbor._core.basics.errors import ConfigError, LimitReached, LogError, RunPaused
+from harbor._core.log.events import CLOCK_FIELDS, ModelCalled, SeatFailed
+from harbor._core.log.log import of_type, read_log
 from harbor._models.replies.replay import RawCall
-from harbor._runs.limits import paid_for
 from harbor._runs.raw_calls import read_calls
+from harbor._runs.run import paid_for
 from harbor.evaluation._metrics.summary import summarise
 from support.commands import harbor, mistake
 from support.folders import paid

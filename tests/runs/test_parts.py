@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from harbor import Auction, Bidder, SimulatedChat, of_type
-from harbor._core.events import LogOpened
-from harbor._core.extensions import HARBOR
+from harbor._core.log.events import LogOpened
+from harbor._core.plugins.extensions import HARBOR
 from support.plugins import install, installed
 
 PACKAGE = """
 from harbor import Model, SimulatedChat
-from harbor._core.players import Policy
+from harbor._core.log.players import Policy
 from harbor.games import Bid, ScriptedPolicy
 
 class Minimum(Policy):

@@ -20,15 +20,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, houses
-from harbor._core.actions import Accept, BundleBid, Choose, Say, Take, Wait
-from harbor._core.acts import Tried
-from harbor._core.asks import Ask, Bid, Unreadable, Withdraw
-from harbor._core.errors import RunFolderError, RunPaused
-from harbor._core.events import LogOpened, SeatFailed
-from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import Entry, encode
-from harbor._core.players import Policy
-from harbor._core.seeding import stream
+from harbor._core.asking.asks import Ask, Bid, Unreadable, Withdraw
+from harbor._core.basics.actions import Accept, BundleBid, Choose, Say, Take, Wait
+from harbor._core.basics.errors import RunFolderError, RunPaused
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import LogOpened, SeatFailed
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log_entries import Entry, encode
+from harbor._core.log.players import Policy
 from harbor._runs.folder import RunFolder
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run, start

@@ -21,11 +21,11 @@ from langchain_core.language_models import BaseChatModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, SimulatedChat, houses, run_series
 from harbor._config.auction import Series, read_settings
-from harbor._core.errors import ConfigError, LogError, RunFolderError
-from harbor._core.events import Answered, ModelCalled, SeatFailed
-from harbor._core.thoughts import Recalled
-from harbor._core.version import __version__
-from harbor._runs.playing_again import TAKEN, UNTOLD, play_again, verdicts
+from harbor._core.basics.errors import ConfigError, LogError, RunFolderError
+from harbor._core.faces import __version__
+from harbor._core.log.events import Answered, ModelCalled, SeatFailed
+from harbor._core.log.thoughts import Recalled
+from harbor._runs.deep_verification import TAKEN, UNTOLD, play_again, verdicts
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
 from support.folders import TINY

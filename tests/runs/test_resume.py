@@ -20,10 +20,10 @@ from autogen_agentchat.messages import TextMessage
 from autogen_core.models import RequestUsage
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses, resume
-from harbor._core.asks import Ask
-from harbor._core.errors import ConfigError, LogError, RunFolderError
-from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log import of_type, read_log
+from harbor._core.asking.asks import Ask
+from harbor._core.basics.errors import ConfigError, LogError, RunFolderError
+from harbor._core.log.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
+from harbor._core.log.log import of_type, read_log
 from harbor._games.policies import Truthful
 from harbor._runs.folder import RunFolder
 from harbor.evaluation._metrics.summary import summarise

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from harbor import ModelSettings, Simulated, resume, use
-from harbor._core import acts, outcomes
-from harbor._core.events import AnalystEvent, PrivateEvent, PublicEvent, SharedEvent
-from harbor._core.finding import find, names
-from harbor._core.log import difference, read_log
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Worth
+from harbor._core.log import acts
+from harbor._core.log.acts import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Worth
+from harbor._core.log.events import AnalystEvent, PrivateEvent, PublicEvent, SharedEvent
+from harbor._core.log.log import difference, read_log
+from harbor._core.plugins.finding import find, names
 from harbor.testing._playing import names_of, table
 from support.folders import paid
 from support.plugins import remembering
@@ -24,7 +24,7 @@ OWN = names("game")
 AUDIENCES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 TOLD = {
     kind
-    for module in (acts, outcomes)
+    for module in (acts, acts)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, AUDIENCES) and kind not in AUDIENCES
 }

@@ -16,12 +16,12 @@ import pytest
 
 from harbor import Auction, Bidder, Item, SimulatedChat, read_log, resume, run_series
 from harbor._config.auction import Series, read_settings
-from harbor._core.errors import ConfigError, HarborError, ModelError
-from harbor._core.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
-from harbor._core.log import of_type
-from harbor._core.thoughts import Learned, Recalled
-from harbor.evaluation._metrics.series import summarise_series
-from harbor.memory._store.transfer import open_existing
+from harbor._core.basics.errors import ConfigError, HarborError, ModelError
+from harbor._core.log.events import CLOCK_FIELDS, AuctionHeld, LogOpened, SeriesOpened
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Learned, Recalled
+from harbor.evaluation._metrics.summary import summarise_series
+from harbor.memory._store.chroma import open_existing
 from support.commands import HARBOR, harbor, mistake
 from support.processes import shown_in_terminal
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat, houses, resume, run_series
 from harbor._config.auction import Series
-from harbor._core.errors import RunFolderError
-from harbor._core.events import CLOCK_FIELDS, Answered, ModelCalled, SaleClosed
-from harbor._core.log import of_type, read_log
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.log.events import CLOCK_FIELDS, Answered, ModelCalled, SaleClosed
+from harbor._core.log.log import of_type, read_log
 from harbor._models.replies.replay import lost_calls
-from harbor._runs.limits import paid_for
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
-from harbor.memory._store.transfer import open_existing
+from harbor._runs.run import paid_for
+from harbor.memory._store.chroma import open_existing
 from support.clerk import Clerk
 from support.folders import paid
 from support.paid_chat import PRICED, PaidChat

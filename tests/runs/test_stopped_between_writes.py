@@ -16,8 +16,8 @@ import pytest
 from crash.leaving import difference, left_in
 
 from harbor import Auction, resume, run_series
-from harbor._core.log import Log
-from harbor._core.syncing import SyncedFile
+from harbor._core.files.safe_files import SyncedFile
+from harbor._core.log.log import Log
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from support.commands import harbor

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from harbor import Auction, Bidder, houses
-from harbor._core.errors import RunFolderError
-from harbor._core.events import Answered, BiddersAsked, ModelCalled, Paused
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.log.events import Answered, BiddersAsked, ModelCalled, Paused
 from harbor._runs.folder import RunFolder
 from support.clerk import Clerk
 from support.paid_chat import PRICED, PaidChat

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, houses, run_series
 from harbor._config.auction import AuctionConfig
-from harbor._core.telling import facts_in
+from harbor._core.prompts.prompts import facts_in
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import schema_of
 from harbor.graphs._context.context import NodeContext

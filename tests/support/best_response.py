@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from harbor._core.amounts import NUMBER_STEP
-from harbor._games.first_price.equilibrium import equilibrium_bid
-from harbor._games.sessions.priors import Distribution
+from harbor._core.asking.amounts import NUMBER_STEP
+from harbor._games.first_price.rules import equilibrium_bid
+from harbor._games.sessions.settings import Distribution
 
 CENT = 0.01
 

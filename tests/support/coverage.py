@@ -9,9 +9,9 @@ from math import exp, inf, sqrt
 import numpy as np
 from scipy import stats
 
+from harbor.evaluation._analysis.correlations import spearman
 from harbor.evaluation._analysis.means import UNBOUNDED, counted_share, mean_of, per_draw, share_of
 from harbor.evaluation._analysis.pivots import limits, p_values, untestable
-from harbor.evaluation._analysis.rank_correlation import spearman
 from harbor.evaluation._analysis.statistics import rejects
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]

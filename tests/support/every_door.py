@@ -12,10 +12,8 @@ from typing import Any, TypedDict
 
 from harbor import Agent
 from harbor._config.agents import AgentCommand, AgentServer
-from harbor._doors.door import Door
-from harbor._doors.given import Given
-from harbor._doors.open_seats import OpenSeat
-from harbor._doors.turn import Turn
+from harbor._doors.door import Door, Given, Turn
+from harbor._doors.open_doors import OpenSeat
 from support import steady
 from support.steady import decide
 

@@ -15,9 +15,9 @@ from shutil import rmtree
 from typing import NamedTuple
 
 import harbor
-from harbor._core.finding import names
-from harbor._core.prompts import PLAIN
-from harbor._core.prose import in_prose
+from harbor._core.plugins.finding import names
+from harbor._core.prompts.prompts import PLAIN
+from harbor._core.prompts.prose import in_prose
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 from harbor.graphs._context.prompting import ADVICE
 from support.asked import Asked, everything_asked, names_in

@@ -8,8 +8,8 @@ from random import Random
 
 from harbor.evaluation._experiments.design import Experiment, Variation, measured
 from harbor.evaluation._experiments.library import experiment
-from harbor.evaluation._experiments.run_trial import offline, run_trial
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trial_runs import offline, run_trial
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
 from support.small import brief

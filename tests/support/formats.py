@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from harbor import Auction, Bidder, Item, ModelSettings
-from harbor._core.events import ModelCalled
-from harbor._core.log import Log, of_type
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import Log, of_type
 from support.providers import Provider
 
 SEED = 5

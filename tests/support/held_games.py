@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harbor import Auction
-from harbor._core.finding import find
-from harbor._core.log_lines import Entry
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import find
 from harbor.testing._playing import names_of, table
 
 GAMES = ("english", "english-private", "first-price", "second-price", "beauty", "water")

@@ -6,9 +6,9 @@ import json
 from itertools import count
 from pathlib import Path
 
-from harbor._core.events import SaleClosed
-from harbor._core.log import read_log
-from harbor._core.log_lines import Entry, encode
+from harbor._core.log.events import SaleClosed
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import Entry, encode
 from harbor._games.english.events import ItemOpened
 
 

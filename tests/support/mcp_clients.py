@@ -11,11 +11,11 @@ from typing import Any
 
 from mcp import Client
 
-from harbor._cli.configs import load, presets
-from harbor._cli.trusting import named_by
-from harbor._mcp.allowing import House, Purse
+from harbor._cli.shared.files import load, presets
+from harbor._cli.shared.trust import named_by
 from harbor._mcp.experiment_tools import ExperimentTools
 from harbor._mcp.held_auctions import HeldAuctions
+from harbor._mcp.host_tools import House, Purse
 from harbor._mcp.serving import host_server, listening, seat_server, serve, web_app
 
 KEY = "host-key-of-the-tests"

@@ -10,8 +10,8 @@ from textwrap import dedent
 
 import pytest
 
-from harbor._core import finding
-from harbor._core import installed as at_hand
+from harbor._core.plugins import extensions as at_hand
+from harbor._core.plugins import finding
 
 
 def install(

@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from harbor._core.events import AnalystEvent, Event
-from harbor._core.finding import find
-from harbor._core.log_lines import named
-from harbor._core.spaces import Space
-from harbor._doors.turn import PROTOCOL
+from harbor._core.asking.asks import Space
+from harbor._core.log.events import AnalystEvent, Event
+from harbor._core.log.log_entries import named
+from harbor._core.plugins.finding import find
+from harbor._doors.door import PROTOCOL
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, SCHEMA = DOCS / "protocol.md", DOCS / "protocol.schema.json"
@@ -80,7 +80,7 @@ def _events(inner: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Give the shape of each event that a bidder may see, by its type: the house's, and those of Harbor's games."""
     known = named(kind for game in GAMES for kind in find("game", game).events)
     for name, kind in known.items():
-        if not issubclass(kind, AnalystEvent) and kind.__module__ != "harbor._core.thoughts":
+        if not issubclass(kind, AnalystEvent) and kind.__module__ != "harbor._core.log.thoughts":
             yield name, _shape(name, kind, inner)
 
 

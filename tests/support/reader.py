@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor import SimulatedChat
-from harbor._core.telling import facts_in
+from harbor._core.prompts.prompts import facts_in
 
 
 class Reader(BaseChatModel):

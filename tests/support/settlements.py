@@ -9,19 +9,16 @@ from random import Random
 from typing import Any
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.acts import Acted
-from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import Event
-from harbor._core.finding import find
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
+from harbor._core.asking.asks import Action, Ask, Bid
+from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, Paid, PaidSealed
+from harbor._core.log.events import Event
+from harbor._core.plugins.finding import find
 from harbor._games.beauty.rules import PrizeAwarded
-from harbor._games.building import build
-from harbor._games.chance import Chance
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered
-from harbor._games.mechanism import acts_of
-from harbor._games.purity import drawn
-from harbor._games.sessions.private_values import ItemAllotted
-from harbor._games.sessions.results import Sessions
+from harbor._games.game import build
+from harbor._games.mechanism import Chance, acts_of, drawn
+from harbor._games.sessions.measures import Sessions
+from harbor._games.sessions.private_games import ItemAllotted
 from harbor._games.sessions.session import broke_a_rule
 from harbor._games.water.rules import DayClosed
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from harbor import Auction
-from harbor._cli.configs import presets
-from harbor._core.log import read_log
-from harbor._core.log_lines import Entry, encode
+from harbor._cli.shared.files import presets
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import Entry, encode
 from harbor._view.shapes import Chunk, WholeBoard
 from harbor.events import LogOpened
 

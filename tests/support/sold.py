@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from harbor._core.events import Event
-from harbor._core.outcomes import HOUSE, Allocated, Paid
+from harbor._core.log.acts import HOUSE, Allocated, Paid
+from harbor._core.log.events import Event
 from harbor._games.english.events import ItemSold
 
 

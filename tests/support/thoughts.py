@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from harbor._core.events import PrivateEvent
+from harbor._core.log.events import PrivateEvent
 from harbor.graphs import ThoughtNode
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from harbor._core.money import dollars
-from harbor._core.telling import facts_in
+from harbor._core.basics.numbers import dollars
+from harbor._core.prompts.prompts import facts_in
 from harbor._models.calls.prompt import Prompt
 
 WHO, MONEY = "[A-Z][a-z]+(?: [A-Z][a-z]+)*", r"\$[\d,]+(?:\.\d\d)?"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harbor._core.asks import Action, Ask
-from harbor._core.events import Event
-from harbor._house.sale import Sale
+from harbor._core.asking.asks import Action, Ask
+from harbor._core.log.events import Event
+from harbor._house.auctioneer import Sale
 
 
 def take_turn(sale: Sale[Any], actions: Mapping[str, Action], asks: Sequence[Ask] | None = None) -> list[Event]:

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-from harbor._cli.new import What, new
+from harbor._cli.keeping.inventory import What, new
 from support.plugins import forgetting_modules, remembering
 
 

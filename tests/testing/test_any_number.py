@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from harbor import Agent, use
-from harbor._core.errors import ConfigError
-from harbor._core.finding import find
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.finding import find
 from harbor.testing import (
     check_agent,
     check_figure,

@@ -12,14 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor import use
-from harbor._core.acts import Acted, ActedSealed, Drawn, DrawnOpenly
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import BidderLabelled, BidderSeated
-from harbor._core.finding import find, names
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log.acts import (
+    HOUSE,
+    Acted,
+    ActedSealed,
+    Allocated,
+    AllocatedSealed,
+    Drawn,
+    DrawnOpenly,
+    Paid,
+    PaidSealed,
+)
+from harbor._core.log.events import BidderLabelled, BidderSeated
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import find, names
 from harbor._games.outcomes import GETS, PAYS, outcomes
-from harbor._runs.items import with_items
+from harbor.personas._catalog.catalogue import with_items
 from harbor.testing import check_game
 from harbor.testing._conservation import broken_law
 from harbor.testing._playing import names_of, table

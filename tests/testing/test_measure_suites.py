@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from harbor.evaluation import Figure, Metric, by_bidder, figure, measured, metric
-from harbor.evaluation._report.canvas import Drawing, paint
+from harbor.evaluation._report.drawing.canvas import Drawing, paint
 from harbor.events import BidderSeated, SaleClosed, SaleOpened
 from harbor.games import of_type
 from harbor.testing import check_figure, check_metric

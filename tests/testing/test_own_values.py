@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harbor._core.finding import everything
-from harbor._games.sessions.private_values import PrivateValues
+from harbor._core.plugins.finding import everything
+from harbor._games.sessions.private_games import PrivateValues
 from harbor.testing import (
     check_catalogue,
     check_experiment,

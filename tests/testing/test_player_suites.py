@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from harbor import Agent, Item, Model, Simulated, SimulatedChat
-from harbor._core.finding import find
+from harbor._core.plugins.finding import find
 from harbor.personas import Catalogue
 from harbor.testing import check_agent, check_catalogue, check_experiment, check_model
 from support.foreign import AGENT

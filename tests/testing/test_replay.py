@@ -7,21 +7,21 @@ import doctest
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid
-from harbor._core.errors import ConfigError
-from harbor._core.events import BiddersAsked
-from harbor._core.log import of_type
+from harbor._core.asking.asks import Bid
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import BiddersAsked
+from harbor._core.log.log import of_type
 from harbor._games.english.events import ItemSold, ItemUnsold
-from harbor._games.sessions.results import past_runs
-from harbor._games.water.days import past_days
-from harbor.testing import _records, replay
+from harbor._games.sessions.measures import past_runs
+from harbor._games.water.play import past_days
+from harbor.testing import _rules, replay
 from support.held_games import auction
 
 
 def test_the_example_says_what_happens():
-    assert doctest.testmod(_records).attempted
-    assert not doctest.testmod(_records).failed
+    assert doctest.testmod(_rules).attempted
+    assert not doctest.testmod(_rules).failed
 
 
 def of_english(log):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harbor import Auction, Bidder
-from harbor._core.log import read_log
+from harbor._core.log.log import read_log
 from harbor._view.arms import others_of
 from harbor.events import PublicEvent
 

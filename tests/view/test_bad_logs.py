@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor._core.errors import LogError
-from harbor._core.log import read_log
-from harbor._core.log_lines import digest_of
+from harbor._core.basics.errors import LogError
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import digest_of
 from harbor._view.pages import write_run
 from support.browser import browser, needs_browser
 from support.shown_runs import think_much

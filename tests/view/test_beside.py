@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 
 from harbor import Auction
-from harbor._core.asks import Bid
-from harbor._core.thoughts import Prediction, Stated
-from harbor._view.beside import Facts, beside
-from harbor._view.run_data import run_page
+from harbor._core.asking.asks import Bid
+from harbor._core.log.thoughts import Prediction, Stated
+from harbor._view.conclusions import Facts, beside
+from harbor._view.page_data import run_page
 from harbor.events import Acted, ItemUnsold, Predicted
 from support.shown_runs import think_much
 

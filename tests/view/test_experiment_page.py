@@ -11,12 +11,12 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Page
 
-from harbor._core.marks import MARK
-from harbor._view.experiments import write_experiment
+from harbor._core.files.marks import MARK
+from harbor._view.experiment_page import write_experiment
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.library import presets
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.page import render
+from harbor.evaluation._report.page.page import render
+from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._running.runner import run_experiment
 from support.browser import browser, findings, needs_browser, overflow, printed
 from support.filled import full

@@ -19,12 +19,11 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from harbor._cli.view import view
-from harbor._core.errors import LogError, RunFolderError
+from harbor._cli.reading.view import view
+from harbor._core.basics.errors import LogError, RunFolderError
 from harbor._view import live_server
-from harbor._view.live_run import LiveRun
-from harbor._view.live_server import serve
-from harbor._view.run_data import run_page
+from harbor._view.live_server import LiveRun, serve
+from harbor._view.page_data import run_page
 from harbor._view.shapes import json_of
 from support.commands import HARBOR
 from support.shown_runs import think_much
@@ -250,7 +249,7 @@ def test_a_folder_that_has_what_a_run_begins_with_is_waited_for(name, run, tmp_p
     def begin(_):
         (tmp_path / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
 
-    monkeypatch.setattr("harbor._cli.view.time", SimpleNamespace(sleep=begin))
+    monkeypatch.setattr("harbor._cli.reading.view.time", SimpleNamespace(sleep=begin))
     monkeypatch.setattr(live_server, "serve", lambda *_: None)
     view(tmp_path, follow=True, open_=False)
 
@@ -262,7 +261,7 @@ def test_a_run_that_has_not_begun_is_waited_for(run, tmp_path, monkeypatch, caps
         folder.mkdir()
         (folder / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
 
-    monkeypatch.setattr("harbor._cli.view.time", SimpleNamespace(sleep=begin))
+    monkeypatch.setattr("harbor._cli.reading.view.time", SimpleNamespace(sleep=begin))
     monkeypatch.setattr(live_server, "serve", lambda *_: None)
     view(folder, follow=True, open_=False)
     assert capsys.readouterr().err == f"harbor: waiting for a run in {str(folder)!r}; Ctrl-C ends it\n"

@@ -15,14 +15,14 @@ from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, houses
 from harbor._config.auction import AuctionConfig
-from harbor._core.layout import EVENTS
-from harbor._core.log import read_log
-from harbor._core.money import dollars
+from harbor._core.basics.numbers import dollars
+from harbor._core.files.layout import EVENTS
+from harbor._core.log.log import read_log
 from harbor._games.sessions.measures import results_of
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
-from harbor._view.experiments import write_experiment
+from harbor._view.experiment_page import write_experiment
 from harbor._view.pages import write_run
 from harbor.evaluation._experiments.design import Experiment, Variation
 from harbor.evaluation._running.runner import run_experiment

@@ -9,19 +9,19 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from harbor import Auction, Bidder, Item
-from harbor._cli.configs import load, presets
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.finding import find
-from harbor._core.layout import EVENTS
-from harbor._core.log import read_log
-from harbor._core.log_lines import is_seen_by
+from harbor._cli.shared.files import load, presets
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.files.layout import EVENTS
+from harbor._core.log.acts import Acted
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import is_seen_by
+from harbor._core.plugins.finding import find
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor._view import chunks, pages
+from harbor._view.page_data import run_page
 from harbor._view.pages import page_of, write_run
-from harbor._view.run_data import run_page
 from support.browser import browser, findings, needs_browser, overflow, printed
 from support.small import brief
 

@@ -11,20 +11,19 @@ from dataclasses import replace
 import pytest
 
 from harbor import Auction
-from harbor._core import finding
-from harbor._core.acts import Acted
-from harbor._core.asks import Withdraw
-from harbor._core.errors import LogError, RunFolderError
-from harbor._core.events import SCHEMA_VERSION
-from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import digest_of, is_seen_by
+from harbor._core.asking.asks import Withdraw
+from harbor._core.basics.errors import LogError, RunFolderError
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import SCHEMA_VERSION
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log_entries import digest_of, is_seen_by
+from harbor._core.plugins import finding
 from harbor._games.board import PlainBoard, Shown
-from harbor._games.english.board import EnglishBoard
+from harbor._games.english.game import EnglishBoard
 from harbor._packs.publishing import PublicCopy, publish
-from harbor._view import chunks, run_data
-from harbor._view.decision import Decisions
-from harbor._view.entry_words import thought_of, words_of
-from harbor._view.run_data import run_page
+from harbor._view import chunks, page_data
+from harbor._view.entries import Decisions, thought_of, words_of
+from harbor._view.page_data import run_page
 from harbor.events import Believed, BidderWithdrew, Decided, ModelCalled, Predicted, Profiled, Tried
 from support.commands import harbor
 from support.long_logs import lengthen
@@ -340,7 +339,7 @@ def test_a_long_log_is_cut_into_chunks_of_a_bounded_size(run, tmp_path, monkeypa
 
 
 def test_a_page_has_the_boards_of_so_many_seats_and_says_so(run, monkeypatch):
-    monkeypatch.setattr(run_data, "MOST_BOARDS", 2)
+    monkeypatch.setattr(page_data, "MOST_BOARDS", 2)
     head, data = whole(run)
     assert list(data["boards"]) == ["", "Ann", "Ben"]
     assert any("--seat" in note for note in head["notes"])

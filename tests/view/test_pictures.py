@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
+from harbor._view.page_data import run_page
 from harbor._view.pages import SCRIPTS, page_of, write_run
-from harbor._view.run_data import run_page
 from harbor._view.shapes import json_of
 from support.browser import browser, findings, needs_browser, overflow
 from support.shown_runs import hold_preset, think_much

@@ -9,15 +9,14 @@ from contextlib import aclosing
 import pytest
 
 from harbor import Auction, run_series
-from harbor._cli.configs import presets
-from harbor._core.errors import RunFolderError
-from harbor._core.events import SCHEMA_VERSION
-from harbor._core.finding import find
-from harbor._core.log import read_log
-from harbor._core.log_lines import is_seen_by
-from harbor._view.live_run import LiveRun
-from harbor._view.live_server import _told
-from harbor._view.run_data import run_page, seats_of
+from harbor._cli.shared.files import presets
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.log.events import SCHEMA_VERSION
+from harbor._core.log.log import read_log
+from harbor._core.log.log_entries import is_seen_by
+from harbor._core.plugins.finding import find
+from harbor._view.live_server import LiveRun, _told
+from harbor._view.page_data import run_page, seats_of
 from support import forging
 from support.commands import harbor
 from support.shown_runs import CANARY, CANARY_MONEY, boards_of, hold_preset, think_much, with_canaries

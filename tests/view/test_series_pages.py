@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harbor import Auction, Bidder, Item
-from harbor._core.layout import auction_logs
+from harbor._core.files.layout import auction_logs
 from harbor._view.pages import write_run
 
 

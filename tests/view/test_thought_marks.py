@@ -6,15 +6,15 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.asks import Bid
-from harbor._core.finding import find
-from harbor._core.log import of_type, read_log
-from harbor._core.log_lines import is_seen_by
-from harbor._core.thoughts import Believed, Expected, LimitSet, Predicted, Prediction, Profiled
-from harbor._view.run_data import run_page, seats_of
-from harbor._view.seen_marks import Marks, pictures_drawn
-from harbor._view.thought_marks import ThoughtMarks
-from harbor.evaluation._metrics.acts import bids
+from harbor._core.asking.asks import Bid
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log_entries import is_seen_by
+from harbor._core.log.thoughts import Believed, Expected, LimitSet, Predicted, Prediction, Profiled
+from harbor._core.plugins.finding import find
+from harbor._view.chunks import Marks, pictures_drawn
+from harbor._view.conclusions import ThoughtMarks
+from harbor._view.page_data import run_page, seats_of
+from harbor.evaluation._metrics.behaviour import bids
 from harbor.events import Acted, BidderLabelled, BidderSeated, ItemSold, LotClosed
 from support.shown_runs import CANARY, CANARY_MONEY, think_much, with_canaries
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harbor._core.log import read_log
+from harbor._core.log.log import read_log
 from harbor._view import pages
-from harbor._view.run_data import run_page
-from harbor._view.still import HEIGHT, LINE, MOST_MARKS, MOST_ROWS, Still
+from harbor._view.page_data import run_page
+from harbor._view.pages import HEIGHT, LINE, MOST_MARKS, MOST_ROWS, Still
 from support.browser import browser, needs_browser, overflow
 from support.shown_runs import think_much
 

@@ -1,4 +1,4 @@
-"""What experiments look like in a terminal: the list of them, and the design of one."""
+"""What experiments look like in a terminal before they run: a list, the design of one, and what it will take."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from harbor._cli.display.render import Table
 from harbor._cli.display.result_tables import simulated
-from harbor._core.counting import counted
+from harbor._core.basics.numbers import cost_in_words, counted
 from harbor._core.settings import as_toml, toml_key
-from harbor.evaluation._analysis.reach import unreachable
+from harbor._models.prices import price_table
+from harbor.evaluation._analysis.levels import unreachable
+from harbor.evaluation._experiments.choices import unheeded
 from harbor.evaluation._experiments.design import (
     OWN_NOISE,
     Experiment,
@@ -20,14 +22,14 @@ from harbor.evaluation._experiments.design import (
     model_slots,
     substitutes,
 )
-from harbor.evaluation._experiments.heeding import unheeded
 from harbor.evaluation._experiments.trials import people, trial_count
 from harbor.evaluation._experiments.variations import Factor, aliases
-from harbor.evaluation._metrics.registry import metric_of
-from harbor.evaluation._report.formatting import in_draws
+from harbor.evaluation._metrics.measurement import metric_of
+from harbor.evaluation._report.tabular.formatting import in_draws
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.power import Games, Power
+    from harbor.evaluation._experiments.trial_runs import ArmUsage, DryRun, ModelUse, Usage
 
 
 def listed(experiment: Experiment) -> dict[str, str | int]:
@@ -221,3 +223,76 @@ def _published(experiment: Experiment) -> Iterator[dict[str, str | int | float |
 def _temperature(experiment: Experiment) -> str:
     stated = experiment.temperature
     return "temperature 0 where a model takes one" if stated is None else f"temperature {stated:g}"
+
+
+def estimate_tables(found: DryRun) -> Iterator[Table | str]:
+    """Give what an experiment takes by arm, in total and by model, and what the estimate rests on."""
+    arms = [
+        {"arm": arm.arm, "games": f"{arm.games:,}", **_row(arm.usage), "per game": _range(arm), **_chain(arm.usage)}
+        for arm in found.arms
+    ]
+    whole = {"arm": "total", "games": f"{found.games:,}", **_row(found.usage), "per game": "", **_chain(found.usage)}
+    yield Table(f"Estimate of {found.experiment}", [*arms, whole])
+    models = [_model(use) for use in found.usage.models]
+    yield Table("Models", models)
+    yield from _remarks(found)
+
+
+def auction_tables(name: str, auctions: int, used: Usage) -> Iterator[Table | str]:
+    """Give what an auction or a series takes by model and in total, and what the estimate rests on."""
+    models = [_model(use) for use in used.models]
+    total = {"model": "total", **_row(used), "per million in": "", "per million out": ""}
+    yield Table(f"Estimate of {name}", [*models, total])
+    played = "The auction was" if auctions == 1 else f"{auctions} auctions were"
+    yield (
+        f"{played} played, on the built-in model (simulated bidders); {used.chain:,.0f} of its calls are in"
+        " sequence: they wait for one another."
+    )
+    yield from _about_tokens_and_prices()
+
+
+def _remarks(found: DryRun) -> list[str]:
+    return [
+        f"{found.played} of {found.games} games were played, on the built-in model (simulated bidders), and stand for"
+        " the others of their arm and condition. A game takes as long as its calls in sequence, which wait for one"
+        " another.",
+        *_about_tokens_and_prices(),
+    ]
+
+
+def _about_tokens_and_prices() -> list[str]:
+    table = price_table()
+    return [
+        "Tokens are counted as the built-in model has them, four characters each: another model counts its own, may"
+        " think at length, and may go on for more or fewer rounds.",
+        f"Prices are those of {table.package} {table.version}, whose newest change is of {table.date}.",
+    ]
+
+
+def _model(use: ModelUse) -> dict[str, str]:
+    prices = {
+        "per million in": cost_in_words(use.input_price),
+        "per million out": cost_in_words(use.output_price),
+    }
+    return {"model": use.model, **_row(use), **prices}
+
+
+def _row(used: Usage | ModelUse) -> dict[str, str]:
+    read, written = (f"{tokens / 1000:,.0f}k" for tokens in (used.input_tokens, used.output_tokens))
+    return {
+        "calls": f"{used.calls:,.0f}",
+        "tokens in": read,
+        "tokens out": written,
+        "dollars": cost_in_words(used.cost),
+    }
+
+
+def _chain(used: Usage) -> dict[str, str]:
+    return {"in sequence": f"{used.chain:,.0f}"}
+
+
+def _range(arm: ArmUsage) -> str:
+    """Say what a game costs that was played, from the least to the most."""
+    costs = [usage.cost for usage in arm.played if usage.cost is not None]
+    ends = dict.fromkeys(cost_in_words(end) for end in (min(costs), max(costs))) if costs else ["unknown"]
+    return " to ".join(ends)

@@ -1,23 +1,40 @@
-"""What an experiment found, in a terminal: our numbers beside the published ones, and the planned comparisons.
+"""What experiments found, in a terminal: on one screen, in full, or side by side.
 
 The tables are those of the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from harbor._cli.display.render import Table
 from harbor._cli.display.result_tables import simulated
+from harbor._core.basics.numbers import counted
 from harbor.evaluation._analysis.variance import shares_say
 from harbor.evaluation._experiments.design import EVERYONE
-from harbor.evaluation._report import listings, tables
-from harbor.evaluation._report.own_numbers import findings
+from harbor.evaluation._report.comparing.side_by_side import (
+    apart_table,
+    differences_table,
+    facts_of,
+    how,
+    ranked,
+    sides_table,
+    verdict,
+)
+from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
+from harbor.evaluation._report.tabular import listings, tables
+from harbor.evaluation._report.tabular.formatting import NOTHING, unit_of, write, write_printed
+from harbor.evaluation._report.tabular.tables import Finding, findings
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
+    from harbor.evaluation._experiments.design_parts import PublishedValue
     from harbor.evaluation._experiments.trial_records import Results
+    from harbor.evaluation._report.comparing.compared_runs import ComparedRuns, SettingApart
+    from harbor.evaluation._report.comparing.side_by_side import Compared, ComparedSide
+    from harbor.evaluation._report.tabular.tables import Place
 
 
 def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
@@ -76,3 +93,181 @@ def rows_of(table: tables.Table) -> Iterator[dict[str, object]]:
 def _joined(both: tables.Cell, between: str) -> str:
     """Write a cell with its smaller text."""
     return between.join(filter(None, (both.text, both.below)))
+
+
+SENTENCES = 2
+"""How many planned comparisons are told in a sentence each."""
+ROWS, BIDDERS = 12, 4
+"""The most rows and bidders of the table."""
+
+Whole = dict["Place", Finding]
+
+
+def short_findings(results: Results, analysis: Analysis) -> Iterator[Table | str]:
+    """Give the table of the first metric that has a mean, then the verdict, and what it does not say."""
+    yield (
+        f"{len(results.of('finished'))} of {len(results.records)} games finished, {len(results.of('failed'))} failed,"
+        f" seed {results.experiment.seed}{simulated(results.simulated)}"
+    )
+    if table := main_table(results, analysis):
+        yield from table
+    found = verdicts(results, analysis)
+    told = sorted(found, key=lambda one: not one.shown)[:SENTENCES]
+    yield from filter(None, [headline(found, analysis)])
+    yield from (f"- {one.finding}" for one in told)
+    if len(found) > len(told):
+        yield f"- and {len(found) - len(told)} more"
+    yield from caveats(results)
+
+
+def main_table(results: Results, analysis: Analysis) -> list[Table | str]:
+    """Give the means of the first metric that has any, by arm and bidder, beside the published numbers; or nothing."""
+    for metric in tables.asked(results.experiment):
+        found = {one.place: one for one in findings(metric, analysis) if _is_whole(one)}
+        if found:
+            return _table(metric, found, results)
+    return []
+
+
+def _is_whole(one: Finding) -> bool:
+    return one.value is not None and one.place.at is None and not one.place.about
+
+
+def _table(metric: str, found: Whole, results: Results) -> list[Table | str]:
+    experiment = results.experiment
+    printed = {
+        place: value
+        for of in tables.published_numbers(metric, list(found.values()), experiment).values()
+        for place, value in of.items()
+    }
+    cells = [cell for cell in experiment.cells if any(_cell(place) == (cell[0].name, cell[1].name) for place in found)]
+    bidders = _bidders([place.bidder for place in found])
+    rows = []
+    for arm, condition in cells[:ROWS]:
+        row: dict[str, object] = {"arm": tables.label_of(experiment, "arm", arm.name)}
+        if len(experiment.conditions) > 1:
+            row["condition"] = tables.label_of(experiment, "condition", condition.name)
+        numbers = {bidder: _number(metric, (arm.name, condition.name, bidder), found, printed) for bidder in bidders}
+        rows.append(row | {bidder or "the game": number for bidder, number in numbers.items()})
+    title = f"{metric}: {tables.meaning(metric)}{simulated(results.simulated)}"
+    left = f"{len(cells) - ROWS} more rows" if len(cells) > ROWS else ""
+    shown = any(" (" in str(row[bidder or "the game"]) for row in rows for bidder in bidders)
+    brackets = "in brackets: published" if shown else ""
+    said = "; ".join(filter(None, (left, brackets)))
+    return [Table(title, rows), *([f"{said[0].upper()}{said[1:]}."] if said else [])]
+
+
+def _cell(place: Place) -> tuple[str, str]:
+    return place.arm, place.condition
+
+
+def _bidders(names: Sequence[str]) -> list[str]:
+    """Choose the bidders of the table: all if they are few, else their mean alone."""
+    named = [name for name in dict.fromkeys(names) if name != EVERYONE]
+    return named if 1 <= len(named) <= BIDDERS else [EVERYONE]
+
+
+def _number(metric: str, of: tuple[str, str, str], found: Whole, printed: dict[Place, PublishedValue]) -> str:
+    place = next((one for one in found if (one.arm, one.condition, one.bidder) == of), None)
+    if place is None:
+        return NOTHING
+    own, unit = write(found[place].value, unit_of(metric)), unit_of(metric)
+    return f"{own} ({write_printed(printed[place].value, unit)})" if place in printed else own
+
+
+MOST_DIFFERENCES = 8
+MOST_SETTINGS = 5
+MOST_VALUE = 16
+"""The longest value of a setting that is told beside its name."""
+
+
+def short_comparison(compared: Compared) -> Iterator[Table | str]:
+    """Give the verdict, the clearest differences, and in a line each what was compared and what differs in it."""
+    yield _said(compared)
+    unlike = [one for one in ranked(compared.contrasts) if not one.is_equal]
+    title = f"Differences from {next(iter(compared.experiments))}, the clearest first"
+    yield Table(title, list(rows_of(differences_table(compared, unlike[:MOST_DIFFERENCES], brief=True))))
+    sides = (f"{one.experiment}: {_side(one)}" for one in compared.sides_compared)
+    apart = (
+        _apart(compared, what, found)
+        for what, found in (("Settings", compared.apart), ("Versions", compared.origins_apart))
+    )
+    yield "\n".join(["", *sides, *chain.from_iterable(apart)])
+    more = len(unlike) - MOST_DIFFERENCES
+    yield f"{counted(more, 'more difference')}, all means and settings: --full" if more > 0 else "All of it: --full"
+
+
+def compared_tables(compared: Compared) -> Iterator[Table | str]:
+    """Give the verdict, all differences with both means, and all that differs in design and versions."""
+    yield _said(compared)
+    yield Table(
+        "Differences, the clearest first", list(rows_of(differences_table(compared, ranked(compared.contrasts))))
+    )
+    yield Table("Experiments", list(rows_of(sides_table(compared))))
+    yield Table("Settings that differ", list(rows_of(apart_table(compared, compared.apart))))
+    yield Table("Versions that differ", list(rows_of(apart_table(compared, compared.origins_apart, "version"))))
+
+
+def _said(compared: Compared) -> str:
+    simulated = [one.experiment for one in compared.sides_compared if one.simulated]
+    label = f"Simulated bidders in {' and '.join(simulated)}." if simulated else ""
+    return " ".join(filter(None, (verdict(compared), how(compared), label)))
+
+
+def _side(one: ComparedSide) -> str:
+    """Say in a line what an experiment was: its games, players, version, day and cost."""
+    known = facts_of(one)
+    games = f"{one.finished} of {counted(one.games, 'game')} finished"
+    said = (games, f"played by {known['played by']}", f"harbor {known['harbor']}", known["began"])
+    return ", ".join(filter(None, (*said, known["cost"])))
+
+
+def _apart(compared: Compared, what: str, apart: Sequence[SettingApart]) -> Iterator[str]:
+    """Name in a line per experiment what differs from the first, with its values where they are short."""
+    first, *others = compared.experiments
+    for name in others:
+        own = [one for one in apart if one.experiment == name]
+        named = [_named(one) for one in own[:MOST_SETTINGS]]
+        more = [f"{len(own) - MOST_SETTINGS} more"] if len(own) > MOST_SETTINGS else []
+        if own:
+            yield f"{what} that differ ({first} / {name}): {'; '.join([*named, *more])}"
+
+
+def _named(one: SettingApart) -> str:
+    is_short = max(len(one.against), len(one.value)) <= MOST_VALUE
+    return f"{one.setting} {one.against} / {one.value}" if is_short else one.setting
+
+
+def run_tables(compared: ComparedRuns, full: bool = False) -> Iterator[Table | str]:
+    """Give the verdict, the first event that differs, both standings, and the settings that differ."""
+    first, second = compared.sides
+    simulated = any(side.simulated for side in compared.sides)
+    yield f"{compared.verdict}{' Simulated bidders.' if simulated else ''}"
+    for side in compared.sides:
+        if not side.complete:
+            yield f"{side.run} is not over: its log ends after {side.events} events"
+    if (event := compared.event) is not None:
+        yield Table(
+            "The first event that differs",
+            [{"run": first.run, "has": event.first}, {"run": second.run, "has": event.second}],
+        )
+    yield Table("Standings", list(_standings(compared)))
+    rows = [{"setting": one.setting, first.run: one.against, second.run: one.value} for one in compared.settings]
+    shown = rows if full else rows[: 2 * MOST_SETTINGS]
+    yield Table("Settings that differ", shown)
+    yield from [f"{len(rows) - len(shown)} more settings that differ: --full"] if len(rows) > len(shown) else []
+    yield from filter(None, [compared.untold])
+
+
+def _standings(compared: ComparedRuns) -> Iterator[dict[str, object]]:
+    first, second = compared.sides
+    for bidder in dict.fromkeys([*first.standings, *second.standings]):
+        both = first.standings.get(bidder, {}), second.standings.get(bidder, {})
+        for name in dict.fromkeys([*both[0], *both[1]]):
+            one, other = (_plain(side.get(name)) for side in both)
+            if one != other or name in ("profit", "total profit", "mean rank"):
+                yield {"bidder": bidder, "what": name.replace("_", " "), first.run: one, second.run: other}
+
+
+def _plain(value: object) -> str:
+    return f"{value:,.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else "" if value is None else str(value)

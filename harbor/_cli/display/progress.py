@@ -1,22 +1,131 @@
-"""How far an experiment has come, on stderr: a bar in a terminal, plain lines elsewhere."""
+"""How far work has come, on stderr: the games of an experiment, and in one line all that is waited for."""
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
-from harbor._cli.display.live_line import LiveLine, told_each_minute
-from harbor._core.parsing import printable
+from harbor._core.basics.actions import printable
+from harbor._core.basics.numbers import cost_in_words, counted
+from harbor._models.governor.local import governor
+from harbor._models.governor.terms import UnderWay, Wait
 
 if TYPE_CHECKING:
-    from harbor.evaluation._experiments.trial_records import TrialRecord
+    from harbor.evaluation._experiments.trial_records import Tally, TrialRecord
     from harbor.evaluation._running.runner import OnProgress
-    from harbor.evaluation._running.tally import Tally
+
+MINUTE = 60.0
+"""Seconds from one line to the next where there is no terminal."""
+WIDE = 1_000
+"""Of a line in a file: nothing is left out."""
+
+
+class LiveLine:
+    """The line at a terminal: as things stand whenever it is drawn, and never wider than the screen."""
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw it."""
+        told = in_words(governor().under_way(), options.max_width, datetime.now())
+        yield Text(printable(told), no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def told_each_minute(unseen: bool = False) -> Iterator[None]:
+    """Print the line on stderr each minute in which a call is under way, where there is no terminal to draw it on."""
+    over = threading.Event()
+    teller = threading.Thread(target=_tell, args=(over,), daemon=True)
+    if not unseen:
+        teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        if not unseen:
+            teller.join()
+
+
+def _tell(over: threading.Event) -> None:
+    while not over.wait(MINUTE):
+        state = governor().under_way()
+        if state.waits or state.calls or state.queued:
+            with suppress(OSError, ValueError):  # nobody reads stderr any more, and the run goes on
+                told = printable(in_words(state, WIDE, datetime.now()))
+                Console(stderr=True, highlight=False).print(told, markup=False, soft_wrap=True)
+
+
+def in_words(state: UnderWay, width: int, now: datetime) -> str:
+    """Say how things stand, in the longest form that fits in so many columns; nothing if no model was called."""
+    if not (state.waits or state.calls or state.queued or state.dollars != 0.0):
+        return ""
+    forms = (_long(state, now), _short(state, now, True), _short(state, now, False))
+    return next((form for form in forms if len(form) <= width), forms[-1])
+
+
+def _long(state: UnderWay, now: datetime) -> str:
+    calls = [f"{counted(state.calls, 'call')} under way"] if state.calls else []
+    if calls and not state.waits and (longest := state.longest) is not None:
+        calls = [f"{calls[0]}, the longest for {_duration(longest.seconds)} ({longest.host}, {longest.model})"]
+    queued = [f"{counted(state.queued, 'call')} to start"] if state.queued else []
+    cost = "cost unknown" if state.dollars is None else f"{cost_in_words(state.dollars)} this session"
+    return " · ".join([*_waits(state, now, _told), *calls, *queued, cost])
+
+
+def _short(state: UnderWay, now: datetime, model: bool) -> str:
+    calls = [counted(state.calls, "call")] if state.calls else []
+    if calls and not state.waits and state.longest is not None:
+        calls = [f"{calls[0]}, the longest {_duration(state.longest.seconds)}"]
+    cost = "cost unknown" if state.dollars is None else cost_in_words(state.dollars)
+    return " · ".join([*_waits(state, now, partial(_told_shortly, model=model)), *calls, cost])
+
+
+def _waits(state: UnderWay, now: datetime, told: Callable[[Wait, datetime], str]) -> list[str]:
+    """Tell of the host and model that is waited for longest, and count the others."""
+    places = {(wait.host, wait.model): wait for wait in reversed(state.waits)}  # of each place the longest
+    if not places:
+        return []
+    more = f", and {len(places) - 1} more" if len(places) > 1 else ""
+    return [told(state.waits[0], now) + more]
+
+
+def _told(wait: Wait, now: datetime) -> str:
+    asked = f", asked to wait until {_at(now, wait.pause)}" if wait.pause else ""
+    until = f", tries again until {_at(now, wait.left)}" if wait.left is not None else ""
+    tries = f" (try {wait.tries + 1})" if wait.tries else ""
+    return f"waiting for {_of(wait)}: {wait.status}{asked} for {_duration(wait.seconds)}{until}{tries}"
+
+
+def _told_shortly(wait: Wait, now: datetime, model: bool) -> str:
+    end = wait.pause or wait.left
+    until = f", until {_at(now, end)}" if end is not None else ""
+    tries = f", try {wait.tries + 1}" if wait.tries else ""
+    return f"{_of(wait) if model else wait.host}: {wait.status}, {_duration(wait.seconds)}{until}{tries}"
+
+
+def _of(wait: Wait) -> str:
+    return f"{wait.host} ({wait.model})" if wait.model else wait.host
+
+
+def _duration(seconds: float) -> str:
+    """Write a duration as "0:42" or "1:02:03"."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _at(now: datetime, seconds: float) -> str:
+    """Say when that is: the time of day, and the day if it is another."""
+    end = now + timedelta(seconds=seconds)
+    return f"{end:%H:%M}" if end.date() == now.date() else f"{end:%d %b %H:%M}"
+
 
 EACH_GAME = 20
 """Up to so many games each has a line of its own; of more, there is one line per tenth."""

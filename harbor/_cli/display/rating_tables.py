@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from harbor._cli.display.render import Table
-from harbor.evaluation._rating.rubric import PublishedGroup, published, rubric
+from harbor.evaluation._rating.sheets import PublishedGroup, published, rubric
 
 if TYPE_CHECKING:
-    from harbor.evaluation._rating.agreement import Agreement
-    from harbor.evaluation._rating.merging import Merged
-    from harbor.evaluation._rating.rating_results import CriterionAgreement, CriterionScores
+    from harbor.evaluation._rating.rating_results import Agreement, CriterionAgreement, CriterionScores, Merged
 
 
 def rating_tables(

@@ -1,4 +1,4 @@
-"""What a run, a series, a score and a memory look like in a terminal."""
+"""What a run, a series, a score, a memory and model calls look like in a terminal."""
 
 from __future__ import annotations
 
@@ -10,19 +10,48 @@ from decimal import Decimal
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from harbor._cli.display.call_tables import call_tables
 from harbor._cli.display.extent import Extent
 from harbor._cli.display.render import Table
-from harbor._core.money import cost_in_words, dollars, to_cents
+from harbor._core.basics.numbers import cost_in_words, dollars, to_cents
 from harbor._games.english.measures import ItemResult
-from harbor.evaluation._metrics.registry import PRIVATE, metric_of, metric_or_none
+from harbor.evaluation._metrics.measurement import PRIVATE, metric_of, metric_or_none
 from harbor.evaluation._metrics.results import UNREVEALED, UNTOLD
 
 if TYPE_CHECKING:
-    from harbor.evaluation._metrics.score import RunScore
-    from harbor.evaluation._metrics.series import SeriesSummary
-    from harbor.evaluation._metrics.summary import Summary
+    from harbor.evaluation._metrics.calls import Calls, CallTotals
+    from harbor.evaluation._metrics.summary import RunScore, SeriesSummary, Summary
     from harbor.memory._store.records import Record
+
+
+def call_tables(calls: Calls) -> Iterator[Table | str]:
+    """Give the table of the calls, if there are any, and what else they tell; a column of noughts is left out."""
+    from harbor.evaluation._metrics.calls import notes_of
+
+    groups = {"bidder": calls.by_bidder, "purpose": calls.by_purpose, "model": calls.by_model}
+    rows = [_call_row(by, name, one) for by, group in groups.items() for name, one in group.items()]
+    if rows:
+        yield Table("Model calls", [*rows, _call_row("total", "", calls.total)])
+        total = calls.total
+        yield from notes_of(total.noted, total.probes, total.lost, total.cost_dollars)
+
+
+def _call_row(by: str, name: str, one: CallTotals) -> dict[str, object]:
+    return {
+        "by": by,
+        "": name,
+        "calls": one.count,
+        "failed": one.failed or None,
+        "refused": one.refused or None,
+        "cached": one.cached or None,
+        "imported": one.imported or None,
+        "retries": one.retries or None,
+        "tokens in": f"{one.input_tokens:,}",
+        "of them cached": f"{one.cached_tokens:,}" if one.cached_tokens else None,
+        "tokens out": f"{one.output_tokens:,}",
+        "reasoning": f"{one.reasoning_tokens:,}" if one.reasoning_tokens else None,
+        "dollars": cost_in_words(one.cost_dollars) + (f" ({one.unpriced})" if one.unpriced else ""),
+    }
+
 
 HARBOR_LABELS = 3
 """The length of a namespace of Harbor's own: scope, bidder, kind."""

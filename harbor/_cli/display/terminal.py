@@ -1,27 +1,173 @@
-"""A person at a terminal: shows what its seat may see, and takes its answers line by line."""
+"""A person at a terminal: sees what its seat may see, and types answers line by line before its time is up."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import stat
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, TypeVar
 
-from harbor._cli.display.clock import Clock
-from harbor._cli.display.fitting import width, wrapped
-from harbor._cli.display.keyboard import Keyboard
-from harbor._cli.display.narration import own_items, situation
+from harbor._cli.display.render import width, wrapped
 from harbor._config.auction import Bidder
-from harbor._core.asks import Unreadable
-from harbor._core.events import LogOpened, SeriesOpened
-from harbor._core.log_lines import Entry, is_seen_by
-from harbor._core.parsing import printable
+from harbor._core.asking.asks import Unreadable
+from harbor._core.basics.actions import printable
+from harbor._core.basics.loops import running_seconds
+from harbor._core.basics.numbers import dollars
+from harbor._core.log.acts import Signal
+from harbor._core.log.events import Event, Listed, LogOpened, SeriesOpened
+from harbor._core.log.log_entries import Entry, is_seen_by
 from harbor._games.board import GuardedBoard, PlainBoard, Shown
 from harbor._games.game import game_of
+from harbor._games.outcomes import Sale, sales, told_by, values_of
 from harbor._house.auctioneer import answer_to, call, told_to
 from harbor._house.people import Call, Person
-from harbor._runs.result import Listener
+from harbor._runs.inputs import Listener
+
+TICK_SECONDS = 1.0
+MARKS = (60, 30, 10, 5, 4, 3, 2, 1)
+"""The seconds at which the time that is left is written anew; before, each full minute."""
+
+
+def is_due(told: float, left: int) -> bool:
+    """Tell whether a mark has been passed since the time was last told."""
+    return any(left <= mark < told for mark in (*range(120, int(told) + 1, 60), *MARKS))
+
+
+class Clock:
+    """Counts down from the seconds of a seat.
+
+    At a terminal the line above the prompt is written anew, between saving and restoring the place where the person
+    types; nothing is written where no terminal is. It is written seldom, as a screen reader may read out each change.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._until = running_seconds() + seconds
+        self._told = seconds
+        self._first = True
+
+    def told(self) -> str:
+        """Say how much time is left; the first time, how much there is."""
+        if not self._first:
+            self._told = self._left()
+        self._first = False
+        return f"You have {self._told:g} s."
+
+    async def awaits(self, typed: asyncio.Future[str], over: asyncio.Future[Any]) -> bool:
+        """Wait for a line, and say whether it came before the call was over."""
+        either: set[asyncio.Future[Any]] = {typed, over}
+        while not (typed.done() or over.done()):
+            await asyncio.wait(either, timeout=TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not (typed.done() or over.done()) and is_due(self._told, self._left()):
+                self._show()
+        return not over.done()
+
+    def _left(self) -> int:
+        return max(0, int(self._until - running_seconds()))
+
+    def _show(self) -> None:
+        if sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+            sys.stdout.write(f"\x1b7\x1b[1A\r{self.told()}\x1b[K\x1b8")
+            sys.stdout.flush()
+
+
+def anybody_there() -> bool:
+    """Tell whether the standard input is a terminal, a pipe or a file: something that answers can come from."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+        return sys.stdin.isatty() or not stat.S_ISCHR(mode)
+    except (AttributeError, OSError, ValueError):  # there is none, or it was closed
+        return False
+
+
+class Keyboard:
+    """Lines of the standard input, read in a thread of their own, so that waiting for one delays nothing."""
+
+    def __init__(self) -> None:
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._started = False
+
+    def start(self) -> None:
+        """Begin to read, unless it has begun; the thread ends with the input or the program."""
+        if self._started:
+            return
+        self._started = True
+        threading.Thread(target=self._read, args=(asyncio.get_running_loop(),), daemon=True).start()
+
+    async def line(self) -> str:
+        """Wait for a line.
+
+        Raises:
+            EOFError: there is none any more.
+        """
+        line = await self._lines.get()
+        if line is None:
+            self._lines.put_nowait(None)
+            raise EOFError
+        return line
+
+    def forget(self) -> int:
+        """Drop the lines that were typed before anything was asked, and count them; those of a program are meant."""
+        typed = [self._lines.get_nowait() for _ in range(self._lines.qsize())]
+        if sys.stdin.isatty() and None not in typed:
+            return len(typed)
+        for line in typed:
+            self._lines.put_nowait(line)
+        return 0
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        # Unbuffered: a thread that sleeps in the buffer of sys.stdin would hang the end of the program.
+        with suppress(RuntimeError), open(0, "rb", buffering=0, closefd=False) as typed:
+            while line := typed.readline():
+                loop.call_soon_threadsafe(self._lines.put_nowait, line.decode(errors="replace"))
+            loop.call_soon_threadsafe(self._lines.put_nowait, None)
+
+
+def situation(call: Call) -> list[str]:
+    """Tell what a person should have before its eyes when something new is for sale."""
+    return [*_item(call.ask.item, call.seen), *_standings(call.seen)]
+
+
+def _item(item: str, seen: Sequence[Event]) -> Iterator[str]:
+    for event in seen:
+        if isinstance(event, Listed):
+            yield from (f"{lot.name}: {lot.listing}" for lot in event.lots if lot.name == item and lot.listing)
+        elif isinstance(event, Signal) and event.noisy and item in event.values:
+            yield f"Your estimate: {dollars(event.values[item])}."
+
+
+def own_items(name: str, seen: Sequence[Event]) -> Iterator[str]:
+    """Tell what a bidder has bought, item by item."""
+    values = values_of(seen)
+    for item, sale in _listed_sales(seen).items():
+        if sale.winner == name:
+            worth = f", worth {dollars(values[item])}" if item in values else ""
+            yield f"You bought {item} for {dollars(sale.price)}{worth}."
+
+
+def _standings(seen: Sequence[Event]) -> Iterator[str]:
+    """Tell what each winner has won, spent and, where values are revealed, earned."""
+    values, won = values_of(seen), dict[str, dict[str, Decimal]]()
+    for item, sale in _listed_sales(seen).items():
+        won.setdefault(sale.winner, {})[item] = sale.price
+    for winner, wins in won.items():
+        spent, items = sum(wins.values(), Decimal(0)), "item" if len(wins) == 1 else "items"
+        earned = sum((values[item] - price for item, price in wins.items() if item in values), Decimal(0))
+        yield f"So far {winner}: {len(wins)} {items} for {dollars(spent)}" + (
+            f", profit {dollars(earned)}." if values else "."
+        )
+
+
+def _listed_sales(seen: Sequence[Event]) -> dict[str, Sale]:
+    """Give the sales of items that were listed before the game; runs and days have boards that tell them."""
+    listed = {lot.name for event in seen if isinstance(event, Listed) for lot in event.lots}
+    return {item: sale for item, sale in sales(told_by(seen)).items() if item in listed}
+
 
 R = TypeVar("R")
 PROMPT = "> "

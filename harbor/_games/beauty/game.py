@@ -7,15 +7,15 @@ from functools import partial
 from importlib.resources import files
 
 from harbor._config.auction import AuctionConfig
-from harbor._core.decisions import BidReply
-from harbor._core.outcomes import Paid, PaidSealed
-from harbor._core.seeding import stream
-from harbor._games.beauty import measures, play
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Paid, PaidSealed
+from harbor._games.beauty import rules as contest
 from harbor._games.beauty.rules import GROUPS, Beauty, BeautyOpened, PrizeAwarded
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.game import Game, Measures, Play, Seen
 from harbor._games.sessions import facts
-from harbor._games.sessions.board import SessionBoard
+from harbor._games.sessions.facts import SessionBoard
 from harbor._games.sessions.measures import standings
 from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.types_of_play import OF_STEPS
@@ -42,21 +42,21 @@ BEAUTY = Game(
     events=(BeautyOpened, RunOpened, Paid, PaidSealed, PrizeAwarded, RunLabelled),
     types=OF_STEPS,
     play=Play(
-        facts=play.standing,
+        facts=contest.standing,
         outlook=facts.outlook,
-        yardstick=play.reference,
+        yardstick=contest.reference,
         system=files("harbor._games.sessions") / "system.md",
         prompt=files("harbor._games.beauty") / "bid.md",
-        policy=play.policy,
-        plan=play.PLAN,
-        forecast=play.forecast,
+        policy=contest.policy,
+        plan=contest.PLAN,
+        forecast=contest.forecast,
         reply=BidReply,
         stays=(*facts.STAYS, "bound", "fraction"),
         heeds_personas=False,
     ),
-    rational=play.rational,
-    level=play.level,
-    measures=Measures("runs", standings, measures.contests),
+    rational=contest.rational,
+    level=contest.level,
+    measures=Measures("runs", standings, contest.contests),
     unit="number",
     from_public=from_public,
     board=partial(SessionBoard, in_dollars=False),

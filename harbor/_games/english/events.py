@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from harbor._core.events import Listed, LotClosed, LotOpened, PublicEvent, WorthTold
-from harbor._core.money import Money, dollars
+from harbor._core.basics.numbers import Money, dollars
+from harbor._core.log.events import Listed, LotClosed, LotOpened, PublicEvent, WorthTold
 
 TOLD = {"true value": "It is announced after its sale. ", "price": "It is never announced. ", "untold": ""}
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._core.events import BidderLabelled, BiddersAsked, ItemLabelled, LotClosed
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
+from harbor._core.log.events import BidderLabelled, BiddersAsked, ItemLabelled, LotClosed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
 from harbor._games import outcomes
 from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
 

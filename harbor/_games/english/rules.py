@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
-from typing import NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from harbor._core.acts import Acted
-from harbor._core.amounts import Amount
-from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import BidderWithdrew, Event, Lot
-from harbor._core.money import DOLLAR
-from harbor._core.outcomes import HOUSE, Allocated, Paid
-from harbor._games.chance import Chance
+from pydantic import Field
+
+from harbor._config.rules import RuleSettings
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Action, Ask, Bid
+from harbor._core.basics.numbers import DOLLAR
+from harbor._core.log.acts import HOUSE, Acted, Allocated, Paid
+from harbor._core.log.events import BidderWithdrew, Event, Lot
+from harbor._core.settings import Share
 from harbor._games.english.events import (
     ItemOpened,
     ItemSold,
@@ -26,7 +28,31 @@ from harbor._games.english.events import (
     SaleOpened,
     ValueRevealed,
 )
-from harbor._games.english.settings import EnglishRules
+from harbor._games.mechanism import Chance
+
+
+class EnglishRules(RuleSettings):
+    """The rules of an ascending auction.
+
+    Attributes:
+        increment_share: The minimum raise, as a share of the starting price.
+        lowerings: How often an item without a bid is offered again; a price of one dollar is not lowered.
+        lowering_share: By which share its price is lowered then, cut to whole dollars.
+        reveal: What is announced of an item after its sale.
+
+    Source: Chen et al. 2023, sec. 3.1.
+    """
+
+    public: ClassVar[frozenset[str]] = RuleSettings.public | frozenset(
+        {"increment_share", "lowerings", "lowering_share", "reveal"}
+    )
+
+    game: str = "english"
+    increment_share: Share = Decimal("0.1")
+    lowerings: int = Field(0, ge=0, le=3)
+    lowering_share: Annotated[Share, Field(lt=1)] = Decimal("0.5")
+    reveal: Literal["price", "true value"] = "true value"
+
 
 _HEEDED = frozenset({Acted, BidderWithdrew, RoundClosed, ItemOpened, PriceLowered, ItemSold, ItemUnsold})
 """The events that change the state."""

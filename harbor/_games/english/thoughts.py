@@ -8,13 +8,23 @@ from random import Random
 from typing import Any
 
 from harbor._config.auction import Simulated
-from harbor._core.dialogue import Turn
-from harbor._games.answering import Row, chosen, profiles, recalled, weights_over
+from harbor._core.prompts.prompts import Turn
 from harbor._games.bidder_view import View
-from harbor._games.english import at_once, facts, policy, standing, thought_facts
-from harbor._games.english.retelling import retold
+from harbor._games.english import all_rivals, facts, policy, thought_facts
+from harbor._games.english.all_rivals import retold
 from harbor._games.game import Facts, Thought, Values
-from harbor._games.replies import BeliefReply, FusedReply, LimitReply, Plan, covers
+from harbor._games.replies import (
+    BeliefReply,
+    FusedReply,
+    LimitReply,
+    Plan,
+    Row,
+    chosen,
+    covers,
+    profiles,
+    recalled,
+    weights_over,
+)
 
 PROMPTS = files("harbor._games.english") / "prompts"
 
@@ -121,7 +131,7 @@ def _thought(
 
 
 def _covers(reply: Plan, view: View) -> str:
-    listed = standing.coming(view) if own(view) else view.coming[: facts.SHOWN]
+    listed = thought_facts.coming(view) if own(view) else view.coming[: facts.SHOWN]
     return covers(reply, [lot.name for lot in listed])
 
 
@@ -134,7 +144,7 @@ THOUGHTS: Mapping[str, Thought] = {
     "replan": _thought("replan", replan, policy.plan, reply=Plan, check=_covers, when=facts.any_affordable),
     "profile": _thought("profile", profile, policy.profile),
     "mirror": _thought("mirror", mirror, policy.mirror),
-    "rivals": Thought(prompt=PROMPTS / "rivals.md", facts=at_once.told, answer=at_once.rivals),
+    "rivals": Thought(prompt=PROMPTS / "rivals.md", facts=all_rivals.told, answer=all_rivals.rivals),
     "predict": _thought("predict", predict, policy.predict, when=facts.worth_predicting),
     "strategize": _thought("strategize", strategize, policy.strategize),
     "bid": _thought("bid", bid, policy.bid, turns=_turns),

@@ -1,19 +1,57 @@
-"""The English auction with private values as one value."""
+"""The English auction with private values is one value, with the board of a clock that begins at the first price."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal
 from random import Random
 
 from harbor._config.auction import Simulated
-from harbor._core.asks import Ask, Bid, Withdraw
-from harbor._games.english_private.board import ClockBoard
-from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOpened, PriceRaised
-from harbor._games.english_private.settings import EnglishPrivateRules
-from harbor._games.game import Facts, Game, Seen, Values
-from harbor._games.reply import bid_of
+from harbor._core.asking.asks import Ask, Bid, Withdraw
+from harbor._core.log.acts import Signal
+from harbor._core.log.events import Event
+from harbor._games.board import Mark, Picture, bids_of
+from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateOpened, EnglishPrivateRules, PriceRaised
+from harbor._games.game import Facts, Game, Seen, Values, bid_of
 from harbor._games.sessions import private_games
-from harbor._games.sessions.from_public import of_values
+from harbor._games.sessions.facts import OF_AUCTIONS, SessionBoard
+from harbor._games.sessions.private_games import of_values
+from harbor._games.sessions.session import RunOpened
 from harbor._games.types_of_play import own_multiple
+
+
+class ClockBoard(SessionBoard):
+    """A session of clock auctions as its viewer sees it."""
+
+    def __init__(self) -> None:
+        super().__init__(theory=lambda opened, value: min(value, opened.assets))  # up to a step; see the rules
+        self.pictures = (Picture("bids", "Price and bids", x="round", y="price", of_part=True), *OF_AUCTIONS)
+        self._first = self._called = Decimal(0)
+
+    def note(self, event: Event) -> None:
+        """Take one event in."""
+        super().note(event)
+        match event:
+            case EnglishPrivateOpened(step=step):
+                self._first = step
+            case PriceRaised(price=price):
+                self._called = price
+            case RunOpened(item=item):
+                self._called = self._first
+                self._price = PriceRaised(item, 1, self._first).words
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give the price that rises, who stays in and who leaves, and what came of the run."""
+        yield from super().marks(event)
+        yield from bids_of(event, self._called)
+        match event:
+            case Signal(bidder=bidder, values=values):
+                [value] = values.values()
+                yield Mark("bids", bidder, "worth", "line", value)
+            case RunOpened():
+                yield Mark("bids", "price", "price", "step", self._called, 1)
+            case PriceRaised(round=round, price=price):
+                yield Mark("bids", "price", "price", "step", price, round)
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001

@@ -13,16 +13,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import ClassVar
 
-from harbor._core.acts import Acted
-from harbor._core.amounts import Amount
-from harbor._core.asks import Action, Ask, Bid
-from harbor._core.events import Event, PublicEvent
-from harbor._core.money import CENT, Money, dollars, to_cents
-from harbor._games.chance import Chance
-from harbor._games.english_private.settings import EnglishPrivateRules
-from harbor._games.sessions.private_values import Bids, Outcome, PrivateValues, ranked
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Action, Ask, Bid
+from harbor._core.basics.numbers import CENT, Money, dollars, to_cents
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import Event, PublicEvent
+from harbor._core.settings import Share
+from harbor._games.mechanism import Chance
+from harbor._games.sessions.private_games import Bids, Outcome, PrivateValues, ranked
 from harbor._games.sessions.session import RunState, SessionOpened, broke_a_rule, name_of
+from harbor._games.sessions.settings import ValueRules
+
+
+class EnglishPrivateRules(ValueRules):
+    """A private-value English auction: the price rises round by round, and bidders drop out.
+
+    Attributes:
+        step_share: By how much the price rises per round, as a share of the assets.
+    """
+
+    public: ClassVar[frozenset[str]] = ValueRules.public | frozenset({"step_share"})
+
+    game: str = "english-private"
+    step_share: Share = Decimal("0.05")
 
 
 @dataclass(frozen=True, slots=True)

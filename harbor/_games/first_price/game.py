@@ -6,20 +6,22 @@ from functools import partial
 from random import Random
 
 from harbor._config.auction import AuctionConfig, Simulated
-from harbor._core.asks import Ask, Bid
-from harbor._core.errors import ConfigError
-from harbor._games.first_price import best_replies
-from harbor._games.first_price.best_replies import best_reply
-from harbor._games.first_price.equilibrium import equilibrium_bid
-from harbor._games.first_price.rules import FirstPrice, FirstPriceOpened
-from harbor._games.first_price.settings import FirstPriceRules
-from harbor._games.game import Facts, Game, Seen, Values
-from harbor._games.reply import sealed
+from harbor._core.asking.asks import Ask, Bid
+from harbor._core.basics.errors import ConfigError
+from harbor._games.first_price.rules import (
+    FirstPrice,
+    FirstPriceOpened,
+    FirstPriceRules,
+    best_reply,
+    check_levels,
+    equilibrium_bid,
+    level,
+)
+from harbor._games.game import Facts, Game, Seen, Values, sealed
 from harbor._games.sessions import private_games
-from harbor._games.sessions.board import SessionBoard
-from harbor._games.sessions.from_public import of_values
-from harbor._games.sessions.priors import distribution_of
-from harbor._games.sessions.private_values import PrivateValues
+from harbor._games.sessions.facts import SessionBoard
+from harbor._games.sessions.private_games import PrivateValues, of_values
+from harbor._games.sessions.settings import distribution_of
 from harbor._games.types_of_play import expected_bids, own_multiple
 
 
@@ -62,7 +64,7 @@ def build(rules: FirstPriceRules, config: AuctionConfig) -> PrivateValues:
     Raises:
         ConfigError: a bidder is to play the equilibrium or a level, and cannot know it; or as for all private values.
     """
-    best_replies.check_levels(rules, config)
+    check_levels(rules, config)
     built = private_games.building(FirstPrice)(rules, config)
     for bidder in config.bidders:
         if bidder.rule == "rational" and (reason := built.opened().unsolved):
@@ -88,7 +90,7 @@ FIRST_PRICE = Game(
         __package__, policy, "Bid less than the item is worth to me: the fewer bidders there are, the less."
     ),
     rational=rational,
-    level=best_replies.level,
+    level=level,
     measures=private_games.MEASURES,
     from_public=of_values(FirstPrice),
     board=partial(SessionBoard, theory=FirstPriceOpened.theory),

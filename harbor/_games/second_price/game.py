@@ -1,20 +1,64 @@
-"""The second-price auction as one value."""
+"""The second-price sealed-bid auction is one value: the highest bid wins and pays the second-highest.
+
+Bidding one's private value is a dominant strategy and the equilibrium.
+Source: EconArena, sec. 3.1 and A.1 (Vickrey 1961).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from random import Random
 
 from harbor._config.auction import Simulated
-from harbor._core.asks import Answer, Ask, Bid
-from harbor._games.game import Facts, Game, Seen, Values
-from harbor._games.reply import sealed
-from harbor._games.second_price.rules import SecondPrice, SecondPriceOpened
-from harbor._games.second_price.settings import SecondPriceRules
+from harbor._core.asking.asks import Answer, Ask, Bid
+from harbor._core.basics.numbers import Money
+from harbor._games.game import Facts, Game, Seen, Values, sealed
 from harbor._games.sessions import private_games
-from harbor._games.sessions.board import SessionBoard
-from harbor._games.sessions.from_public import of_values
+from harbor._games.sessions.facts import SessionBoard
+from harbor._games.sessions.private_games import Bids, Outcome, PrivateValues, of_values, ranked
+from harbor._games.sessions.session import SessionOpened
+from harbor._games.sessions.settings import ValueRules
 from harbor._games.types_of_play import own_multiple
+
+
+@dataclass(frozen=True, slots=True)
+class SecondPriceOpened(SessionOpened):
+    """A session of second-price auctions begins."""
+
+    @property
+    def rules(self) -> str:
+        """The rules of one run in words."""
+        return (
+            "Each player seals one bid. The highest bid wins the item, and the winner pays the second-highest bid, or "
+            "nothing if nobody else bids. Of equal bids, that of the player named first wins."
+        )
+
+    def theory(self, value: Money) -> Money:
+        """Give the value, which is dominant, as far as the assets go."""
+        return min(value, self.assets)
+
+
+class SecondPrice(PrivateValues):
+    """The rules of a session of second-price auctions; a single bid pays nothing."""
+
+    def opened(self) -> SecondPriceOpened:
+        """Give the opening of the session."""
+        return SecondPriceOpened(**self.facts())
+
+    def outcome(self, bids: Bids) -> Outcome:
+        """Give the winner and the price."""
+        order = ranked(bids)
+        if not order:
+            return Outcome(None, Decimal(0))
+        return Outcome(order[0][0], order[1][1] if len(order) > 1 else Decimal(0))
+
+
+class SecondPriceRules(ValueRules):
+    """A second-price sealed-bid auction: the highest bid wins and pays the second-highest."""
+
+    game: str = "second-price"
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:

@@ -1,16 +1,24 @@
-"""What a player knows of a session, as facts for its prompts."""
+"""A session shows its players facts for their prompts, and its viewers a board.
+
+The board tells the run and its price, who acts, and what its viewer knows of values and assets.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
-from harbor._core.acts import Acted
-from harbor._core.asks import Withdraw
-from harbor._core.outcomes import Signal
+from harbor._core.asking.asks import Withdraw
+from harbor._core.basics.numbers import Claim, dollars
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BiddersAsked, BidderSeated, Event, Paused, PublicEvent, SaleClosed
+from harbor._core.log.log_entries import number
+from harbor._games.board import Mark, Picture, Rows, Shown, doing
 from harbor._games.game import Facts, Outlook, Seen
-from harbor._games.sessions.results import Past, Result, past_runs
-from harbor._games.sessions.session import RunOpened, SessionOpened
+from harbor._games.sessions.measures import Past, Result, Sessions, past_runs
+from harbor._games.sessions.session import RunClosed, RunOpened, SessionOpened
 
 T = TypeVar("T")
 STAYS = ("players", "prior", "rivals_are_rational")
@@ -88,3 +96,146 @@ def _result(own: Result) -> dict[str, Any]:
     """Tell what a run brought this player."""
     told = {"run": own.item, "action": own.action, "won": own.won, "assets_at_end": own.assets}
     return told if own.value is None else told | {"value": own.value, "paid": own.paid, "fee": own.fee}
+
+
+OF_A_RUN = ("value", "bid", "assets after it")
+KNOWN = ("value", "bid", "assets after it", "runs won so far", "earned so far")
+COLUMNS = ("bidder", "now", *KNOWN)
+Theory = Callable[[Any, Decimal], Decimal | None]
+EARNED = Picture("earned", "Earned so far", x="run", y="earned so far")
+OF_AUCTIONS = (
+    Picture("values", "Bids against values", x="value", y="bid", x_scale="dollars"),
+    Picture("price", "Price of each run and its winner", x="run", y="price"),
+    EARNED,
+)
+OF_NUMBERS = (Picture("picks", "Numbers and their target", x="run", y="number", scale="number"), EARNED)
+
+
+class SessionBoard:
+    """A session as its viewer sees it: what it does not know stays empty.
+
+    Args:
+        in_dollars: whether what is done in a run is money.
+        theory: gives, of the opening and a value, the bid in equilibrium (None: it is no function of the value).
+    """
+
+    def __init__(self, in_dollars: bool = True, theory: Theory = lambda *_: None) -> None:
+        self._spell = dollars if in_dollars else number
+        self.pictures: tuple[Picture, ...] = OF_AUCTIONS if in_dollars else OF_NUMBERS
+        self._run = 0
+        self._sessions = Sessions()
+        self._past: Past | None = None
+        self._opened: SessionOpened | None = None
+        self._theory = theory
+        self._values: dict[str, Decimal] = {}
+        self._drawn: set[str] = set()
+        self._runs = 0
+        self._headline = self._state = self._price = ""
+        self._rows = Rows(COLUMNS, KNOWN)
+        self._won: Counter[str] = Counter()
+        self._assets = Decimal(0)
+        self._earned: dict[str, Decimal] = {}
+
+    def note(self, event: Event) -> None:
+        """Take one event in."""
+        self._past = self._sessions.note(event)
+        self._rows.put("now", doing(event))
+        match event:
+            case BidderSeated(bidder=bidder):
+                self._rows.put("now", {bidder: self._rows.of("now", bidder)})
+            case SessionOpened(bidders=bidders, runs=runs, assets=assets):
+                self._opened, self._runs, self._assets, self._state = event, runs, assets, event.rules
+                self._rows.seat(bidders)
+                self._rows.fill("now", "")
+            case RunOpened(item=item):
+                self._headline, self._state, self._price = f"{item.capitalize()} of {self._runs}", "", ""
+                self._run, self._values, self._drawn = self._run + 1, {}, set()
+                self._begin("in")
+            case Signal(bidder=bidder, values=values):
+                [value] = values.values()
+                self._values[bidder] = value
+                self._rows.put("value", {bidder: dollars(value)})
+            case RunClosed() if self._past:
+                self._close(self._past)
+            case Paused(over=False):
+                self._state = "the bidders think"
+            case BiddersAsked():
+                self._state = self._price or "everyone acts at the same moment"
+            case SaleClosed():
+                self._headline, self._state = "The session is over", ""
+                self._begin("")
+            case PublicEvent() if event.words:  # such as a price that rises
+                self._state = self._price = event.words
+
+    def _begin(self, now: str) -> None:
+        """Forget what was of a run that is over."""
+        self._rows.fill("now", now)
+        for column in OF_A_RUN:
+            self._rows.clear(column)
+
+    def _settle(self, result: Result) -> None:
+        """Tell what a run brought one player."""
+        bidder = result.bidder
+        self._earned[bidder] = self._earned.get(bidder, Decimal(0)) + result.assets - self._assets
+        self._rows.put("now", {bidder: "won" if result.won else "did not win"})
+        self._rows.put("bid", {bidder: self._did(result.action)})
+        self._rows.put("assets after it", {bidder: dollars(result.assets)})
+        self._rows.put("earned so far", {bidder: dollars(self._earned[bidder])})
+
+    def _close(self, past: Past) -> None:
+        """Tell what is known of a run, which may be nothing."""
+        for result in past.results:
+            self._settle(result)
+        event, values = past.closed, getattr(past.closed, "values", {})
+        self._state = event.words
+        self._values |= values
+        self._won.update(event.winners)
+        self._rows.put("now", {name: "won" if name in event.winners else "did not win" for name in past.shown})
+        self._rows.put("bid", {name: self._did(action) for name, action in past.shown.items()})
+        self._rows.put("value", {name: dollars(value) for name, value in values.items()})
+        self._rows.put("runs won so far", {name: str(count) for name, count in self._won.items()})
+
+    def _did(self, action: Claim | None) -> str:
+        return "nothing" if action is None else self._spell(action)
+
+    def marks(self, event: Event) -> Iterator[Mark]:
+        """Give what was done in a run, once it is known, and what it brought."""
+        if self._past is None:
+            return
+        for result in self._past.results:
+            yield from self._done(result.bidder, result.action)
+            yield Mark("earned", result.bidder, "profit", "line", self._earned[result.bidder], self._run)
+            if result.won:
+                yield from self._sold(result.bidder, result.paid)
+        for bidder, action in self._past.shown.items():
+            yield from self._done(bidder, action)
+        closed = self._past.closed
+        for winner in closed.winners:
+            yield from self._sold(winner, getattr(closed, "price", None))
+        target = getattr(closed, "target", None)
+        if target is not None:
+            yield Mark("picks", "target", "target", "line", target, self._run)
+
+    def _done(self, bidder: str, action: Claim | None) -> Iterator[Mark]:
+        """Give what a bidder did, where it is not drawn yet, and what theory says of its value."""
+        if action is None or bidder in self._drawn:
+            return
+        self._drawn.add(bidder)
+        if self.pictures is OF_NUMBERS:
+            yield Mark("picks", bidder, "number", "point", action, self._run)
+        elif bidder in self._values:
+            value = self._values[bidder]
+            yield Mark("values", bidder, "bid", "point", action, value)
+            theory = self._theory(self._opened, value) if self._opened else None
+            if theory is not None:
+                yield Mark("values", "theory", "theory", "line", theory, value)
+
+    def _sold(self, winner: str, price: Decimal | None) -> Iterator[Mark]:
+        """Give the price of the run, where it has one that is not drawn yet."""
+        if price is not None and self.pictures is not OF_NUMBERS and "" not in self._drawn:
+            self._drawn.add("")
+            yield Mark("price", winner, "price", "bar", price, self._run)
+
+    def shown(self) -> Shown:
+        """Give the run and the players."""
+        return self._rows.shown(self._headline, self._state)

@@ -1,26 +1,246 @@
-"""What games of auctions with private values share: how rules are built, events, forecasts, measures."""
+"""Auctions with private values share what stands here: their rules, how these are built, events, forecasts, measures.
+
+Only its bidder sees a value, assets cap bids, and breaking a rule costs a fee. A bidder's assets after a run are its
+cash, plus the value of the item if it won. Every run begins with equal assets.
+Source: EconArena, sec. 4.2 and A.2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from random import Random
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, NamedTuple
 
 from harbor._config.auction import AuctionConfig, Simulated
-from harbor._core.asks import Ask
-from harbor._core.decisions import BidReply
-from harbor._core.errors import ConfigError, unknown
-from harbor._core.money import to_cents
-from harbor._core.outcomes import Allocated, AllocatedSealed, Paid, PaidSealed, Signal
-from harbor._core.seeding import stream
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Action, Ask
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.basics.numbers import Money, dollars, stream, to_cents
+from harbor._core.log.acts import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal
+from harbor._core.log.events import Event
 from harbor._games.game import Facts, Measures, Play, Seen, Values
 from harbor._games.sessions import facts, measures
-from harbor._games.sessions.private_values import ItemAllotted, PrivateValues, draw_values
-from harbor._games.sessions.session import RunLabelled, RunOpened, SessionOpened
-from harbor._games.sessions.settings import ValueRules
+from harbor._games.sessions.session import (
+    RunClosed,
+    RunLabelled,
+    RunOpened,
+    RunState,
+    Session,
+    SessionOpened,
+    amount_of,
+    broke_a_rule,
+    disclosed,
+    name_of,
+)
+from harbor._games.sessions.settings import Distribution, ValueRules
+
+MOST_VALUES = 1_000_000
+"""Of each bidder in each run: all are drawn before the first run."""
+Bids = Mapping[str, Decimal | None]
+"""Bids in seat order; None: no bid."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAllotted(RunClosed):
+    """An item is sold or stays unsold; `values` is empty unless the session shows them."""
+
+    values: dict[str, Money]
+    price: Money | None
+
+    @property
+    def discloses(self) -> bool:
+        """Whether it shows the values."""
+        return bool(self.values)
+
+    def details(self) -> Mapping[str, object]:
+        """Give price and values."""
+        return {"price": self.price, "values": self.values}
+
+    @property
+    def words(self) -> str:
+        """What is shown."""
+        return " ".join(self.sentences())
+
+    def sentences(self, hearer: str = "") -> tuple[str, ...]:
+        """What is shown of the outcome, sentence by sentence."""
+        values = [f"It was worth {dollars(value)} to {name}." for name, value in self.values.items()]
+        won = [f"{name} wins and pays {dollars(self.price or Decimal(0))}." for name in self.winners]
+        return (f"{self.item} is over.".capitalize(), *won, *values)
+
+
+class Outcome(NamedTuple):
+    """Who gets the item (None: nobody), and the price in dollars."""
+
+    winner: str | None
+    price: Decimal
+
+
+@dataclass(frozen=True)
+class PrivateValues(Session):
+    """The rules of a session of auctions, one item per run.
+
+    Args:
+        bidders: in seat order, which decides ties.
+        options: runs, what is shown, the fee.
+        values: dollars, run by run, for each bidder.
+        assets: dollars that everyone can spend in a run.
+        prior: the distribution that values come from (None: they are given without one).
+    """
+
+    options: ValueRules
+    values: Mapping[str, Sequence[Decimal]]
+    assets: Decimal
+    prior: Distribution | None = None
+
+    @property
+    def stakes(self) -> tuple[Money, Money]:
+        """Everyone's assets at the start of a run, and the entrance fee, in dollars."""
+        return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
+
+    def facts(self) -> dict[str, Any]:
+        """Give what the opening tells in all games, and whether values stay the same."""
+        return {**super().facts(), "drawn_once": self.options.draw == "once"}
+
+    @abstractmethod
+    def outcome(self, bids: Bids) -> Outcome:
+        """Give the winner and the price."""
+
+    def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
+        """Give the bids in equilibrium: each bidder's value, capped by its assets (None: not known)."""
+        return {name: min(value, self.assets) for name, value in values.items()}
+
+    def tell(self, run: int) -> list[Event]:
+        """Tell each bidder its value."""
+        item = name_of(run)
+        return [Signal(name, {item: self.values[name][run - 1]}) for name in self.bidders]
+
+    def ask(self, bidder: str, state: RunState) -> Ask:
+        """Ask for a sealed bid."""
+        return Ask(bidder, name_of(state.run), 1, Amount(Decimal(0), self.assets), note=self.worth(bidder, state.run))
+
+    def worth(self, bidder: str, run: int) -> str:
+        """Tell a bidder its value in words."""
+        value = self.values[bidder][run - 1]
+        capped = ", more than your assets, which cap your bid" if value > self.assets else ""
+        return f"it is worth {dollars(value)} to you{capped}"
+
+    def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
+        """Show what everyone did, if it is shown, and allocate the item."""
+        bids = {name: amount_of(actions[name]) for name in self.bidders}
+        broke = [name for name in self.bidders if broke_a_rule(actions[name])]
+        acts = {name: actions[name] for name in self.bidders}
+        shown = [] if self.options.shown == "nothing" else disclosed(name_of(state.run), acts)
+        return [*shown, *self.allot(state.run, bids, broke, self.options.shown)]
+
+    def allot(self, run: int, bids: Bids, broke: Collection[str], show: str) -> list[Event]:
+        """Give the item and take the money; tell the analyst the equilibrium, and everyone what is shown."""
+        item, outcome = name_of(run), self.outcome(bids)
+        values = {name: self.values[name][run - 1] for name in self.bidders}
+        events: list[Event] = []
+        if (winner := outcome.winner) is not None:
+            traded = (winner, item), (winner, HOUSE, item, outcome.price)
+            if show == "nothing":
+                events += [AllocatedSealed((winner,), *traded[0]), PaidSealed((winner,), *traded[1])]
+            else:
+                events += [Allocated(*traded[0]), Paid(*traded[1])]
+        _, fee = self.stakes
+        events += [PaidSealed((name,), name, HOUSE, item, fee, fee=True) for name in broke if fee]
+        best = self.equilibrium(values)
+        if best is not None:
+            ideal = self.outcome(best)
+            left_then = {name: self.left(ideal, name, value) for name, value in values.items()}
+            events.append(RunLabelled(item, dict(best), left_then))
+        return [*events, _shown(item, values, outcome, show)]
+
+    def left(self, outcome: Outcome, name: str, value: Decimal) -> Decimal:
+        """Give a bidder's assets after a run."""
+        return self.assets - outcome.price + value if name == outcome.winner else self.assets
+
+
+def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
+    """Order the bids, highest first; equal bids in seat order."""
+    return sorted(((name, bid) for name, bid in bids.items() if bid is not None), key=lambda pair: -pair[1])
+
+
+def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[str, tuple[Decimal, ...]]:
+    """Give each bidder a value for every run: as given, else drawn.
+
+    Raises:
+        ValueError: values are given, but not for every bidder and run, or their distribution never gives one of them;
+            or there would be too many.
+    """
+    if (count := len(bidders) * rules.runs) > MOST_VALUES:
+        raise ValueError(
+            f"rules.runs {rules.runs:,}: {len(bidders):,} bidders have {count:,} values in them, and at most"
+            f" {MOST_VALUES:,} are drawn; take fewer runs or bidders"
+        )
+    if rules.values:
+        return {name: _given(rules, name) for name in bidders}
+    if rules.draw == "once":
+        return {name: (rules.source.draw(rng),) * rules.runs for name in bidders}
+    return {name: tuple(rules.source.draw(rng) for _ in range(rules.runs)) for name in bidders}
+
+
+def _given(rules: ValueRules, name: str) -> tuple[Decimal, ...]:
+    given, source = rules.values.get(name, ()), rules.distribution
+    if len(given) != rules.runs and (len(given) != 1 or source):  # an independent draw for each run is no repetition
+        one = "" if source else "1, or "
+        raise ValueError(
+            f"rules.values has {len(given)} values for {name!r}; give {one}one for each of the {rules.runs} runs"
+        )
+    for value in given:
+        if source and not source.lowest <= value <= source.highest:
+            raise ValueError(
+                f"rules.values: {dollars(value)} of {name!r} is no value of {source.words}, which gives "
+                f"${source.lowest:,.2f} to ${source.highest:,.2f}; change one of them"
+            )
+    return given if len(given) == rules.runs else given * rules.runs
+
+
+def _shown(item: str, values: Mapping[str, Decimal], outcome: Outcome, show: str) -> ItemAllotted:
+    if show == "nothing":
+        return ItemAllotted(item, (), {}, None)
+    winners = () if outcome.winner is None else (outcome.winner,)
+    price = outcome.price if winners else None
+    return ItemAllotted(item, winners, dict(values) if show == "actions and values" else {}, price)
+
+
+def opening_of(events: Sequence[Event]) -> SessionOpened:
+    """Find the opening of a session."""
+    return next(event for event in events if isinstance(event, SessionOpened))
+
+
+def of_values(kind: type[PrivateValues]) -> Callable[[Any, Sequence[Event]], PrivateValues]:
+    """Return the function that makes rules of this kind of a log; a value that nothing tells is 0."""
+
+    def from_public(rules: ValueRules, events: Sequence[Event]) -> PrivateValues:
+        opened = opening_of(events)
+        told = _values(events, opened.bidders)
+        values = {name: [*own, *[Decimal(0)] * (rules.runs - len(own))] for name, own in told.items()}
+        return kind(opened.bidders, rules, values, opened.assets, opened.prior)
+
+    return from_public
+
+
+def _values(events: Sequence[Event], bidders: Sequence[str]) -> Mapping[str, list[Decimal]]:
+    """Give each bidder's values in the runs so far, as it was told them, or as they were shown to all."""
+    told: dict[str, list[Decimal]] = {name: [] for name in bidders}
+    for event in events:
+        if isinstance(event, Signal):
+            told[event.bidder] += event.values.values()
+    if any(told.values()):
+        return told
+    for event in events:
+        for name, value in event.values.items() if isinstance(event, ItemAllotted) else ():
+            told[name].append(value)
+    return told
+
 
 NOTHING = Decimal(0)
 Policy = Callable[[Facts, Simulated, Random], Values]

@@ -12,13 +12,12 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from harbor._core.acts import Acted, Unit
-from harbor._core.asks import Action, Ask, Bid, Withdraw
-from harbor._core.events import AnalystEvent, Event, LotClosed, LotOpened, PublicEvent
-from harbor._core.money import Claim, Money, dollars
-from harbor._games.chance import Chance
-from harbor._games.sessions.priors import Distribution
-from harbor._games.sessions.settings import SessionRules
+from harbor._core.asking.asks import Action, Ask, Bid, Withdraw
+from harbor._core.basics.numbers import Claim, Money, dollars
+from harbor._core.log.acts import Acted, Unit
+from harbor._core.log.events import AnalystEvent, Event, LotClosed, LotOpened, PublicEvent
+from harbor._games.mechanism import Chance
+from harbor._games.sessions.settings import Distribution, SessionRules
 
 EQUALS = "All players are about equally rational, and about equally good at thinking strategically."
 

@@ -1,15 +1,177 @@
-"""The settings that all games played in sessions share, and those of auctions with private values."""
+"""Sessions have the settings that stand here: those of all their games, and those of auctions with private values.
+
+Private values are drawn from a distribution; bidders who are told it share it as their prior. A value is at least one
+cent, and rounded to cents. The functions of a distribution are those of its values before they are rounded: to cents,
+the difference is below what can be bid.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal, Self
+from math import erfc, sqrt
+from random import Random
+from statistics import NormalDist
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, WrapValidator, model_validator
 
 from harbor._config.rules import RuleSettings
-from harbor._core.settings import Dollars, Name, Number
-from harbor._games.sessions.priors import Distribution, Normal
+from harbor._core.basics.errors import ConfigError, unknown
+from harbor._core.basics.numbers import CENT, dollars, to_cents
+from harbor._core.settings import TAG, Dollars, Name, Number, Settings
+
+REACH = 9
+"""Standard deviations from the mean beyond which nothing is drawn: `Random.gauss` ends at 8.6, as it uses 53 bits."""
+
+SPREAD = 1
+"""The least width of a distribution in dollars: within fewer than a hundred cents, their rounding would decide."""
+
+
+class Normal(Settings):
+    """The normal distribution, without its values below one cent, which are drawn again.
+
+    Attributes:
+        kind: Has to be given: "normal".
+        mean: Its mean before it is cut off.
+        deviation: Its standard deviation before it is cut off, at least $1.
+    """
+
+    kind: Literal["normal"] = "normal"
+    mean: Dollars
+    deviation: Annotated[Dollars, Field(ge=SPREAD)]
+
+    @property
+    def words(self) -> str:
+        """The distribution, as it is told to bidders."""
+        return (
+            f"the normal distribution with mean {dollars(self.mean)} and standard deviation {dollars(self.deviation)}, "
+            "cut off below one cent"
+        )
+
+    @property
+    def lowest(self) -> float:
+        """The lower end of the support in dollars: one cent, or 9 standard deviations below the mean."""
+        return max(float(CENT), float(self.mean - REACH * self.deviation))
+
+    @property
+    def highest(self) -> float:
+        """The upper end of the support in dollars: 9 standard deviations above the mean."""
+        return float(self.mean + REACH * self.deviation)
+
+    def draw(self, rng: Random) -> Decimal:
+        """Draw a value in dollars, in whole cents."""
+        while (value := rng.gauss(float(self.mean), float(self.deviation))) < CENT:
+            pass
+        return to_cents(Decimal(repr(value)))
+
+    def cdf(self, value: float) -> float:
+        """Return the probability of a value of at most so many dollars."""
+        below = self._uncut(self.lowest)
+        return min(1.0, max(0.0, self._uncut(value) - below) / (1 - below))
+
+    def quantile(self, share: float) -> float:
+        """Return the dollars that a share of the values, from 0 to 1, does not exceed."""
+        below = self._uncut(self.lowest)
+        uncut = below + share * (1 - below)
+        if not 0 < uncut < 1:
+            return self.highest if uncut else self.lowest
+        value = NormalDist(float(self.mean), float(self.deviation)).inv_cdf(uncut)
+        return min(self.highest, max(self.lowest, value))
+
+    def _uncut(self, value: float) -> float:
+        return erfc((float(self.mean) - value) / float(self.deviation) / sqrt(2)) / 2
+
+
+class Uniform(Settings):
+    """The uniform distribution; a value that would round to nothing is one cent.
+
+    Attributes:
+        kind: Has to be given: "uniform".
+        low: Its lower end in dollars.
+        high: Its upper end in dollars, at least $1 above the lower.
+    """
+
+    kind: Literal["uniform"] = "uniform"
+    low: Annotated[Number, Field(ge=0)]
+    high: Dollars
+
+    @model_validator(mode="after")
+    def _has_a_width(self) -> Self:
+        if self.high - self.low < SPREAD:
+            raise ValueError(f"high {self.high:f} is not at least 1 above low {self.low:f}; set them further apart")
+        return self
+
+    @property
+    def words(self) -> str:
+        """The distribution, as it is told to bidders."""
+        return f"the uniform distribution from {dollars(self.low)} to {dollars(self.high)}"
+
+    @property
+    def mean(self) -> Decimal:
+        """Its mean in dollars."""
+        return (self.low + self.high) / 2
+
+    @property
+    def deviation(self) -> Decimal:
+        """Its standard deviation in dollars."""
+        return to_cents((self.high - self.low) / Decimal(12).sqrt())
+
+    @property
+    def lowest(self) -> float:
+        """The lower end of the support in dollars."""
+        return float(self.low)
+
+    @property
+    def highest(self) -> float:
+        """The upper end of the support in dollars."""
+        return float(self.high)
+
+    def draw(self, rng: Random) -> Decimal:
+        """Draw a value in dollars, in whole cents."""
+        return max(CENT, to_cents(Decimal(repr(rng.uniform(self.lowest, self.highest)))))
+
+    def cdf(self, value: float) -> float:
+        """Return the probability of a value of at most so many dollars."""
+        return min(1.0, max(0.0, (value - self.lowest) / (self.highest - self.lowest)))
+
+    def quantile(self, share: float) -> float:
+        """Return the dollars that a share of the values, from 0 to 1, does not exceed."""
+        return self.lowest + share * (self.highest - self.lowest)
+
+
+KINDS = ("normal", "uniform")
+
+
+def _known(given: Any, read: Callable[[Any], Any]) -> Any:
+    """Refuse what is no distribution, with the ways to write one."""
+    if not isinstance(given, Normal | Uniform):
+        if not isinstance(given, dict) or "kind" not in given:
+            raise ValueError('is no distribution; write { kind = "normal", mean = 50, deviation = 10 }, for example')
+        if str(given["kind"]) not in KINDS:
+            raise ValueError(unknown("distribution", str(given["kind"]), KINDS))
+    try:
+        return read(given)
+    except ConfigError as error:  # in a log; whoever reads one expects a ValueError
+        raise ValueError(str(error)) from error
+
+
+def _kind(given: Any) -> str:
+    return f"{TAG}{given['kind'] if isinstance(given, dict) else given.kind}"
+
+
+Distribution = Annotated[
+    Annotated[Normal, Tag(f"{TAG}normal")] | Annotated[Uniform, Tag(f"{TAG}uniform")],
+    Discriminator(_kind),
+    WrapValidator(_known),
+]
+"""The distribution of values: its `kind` and the numbers of that kind, in dollars."""
+
+
+def distribution_of(told: Mapping[str, Any]) -> Distribution:
+    """Make a distribution of its fields, as prompts tell them."""
+    return Uniform(**told) if told["kind"] == "uniform" else Normal(**told)
+
 
 GROUPS = {
     "L": Normal(mean=50, deviation=10),

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from harbor._core.events import BidderLabelled
-from harbor._core.log import of_type
-from harbor._core.log_lines import Entry
-from harbor._games.water.days import PastDay, past_days
+from harbor._core.log.events import BidderLabelled
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._games.water.play import PastDay, past_days
 from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 

@@ -1,20 +1,151 @@
-"""How the water game is played: by the built-in model, from the facts of a prompt alone, and by a rational policy.
+"""Residents play the water game by what they know of it: the days that are over, and how everyone stands.
 
-The model spreads its money over the days on which it must not go dry.
+What a resident knows is told to prompts as facts. The built-in model plays from these facts alone: it spreads its
+money over the days on which it must not go dry. A rational policy plays without a prompt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from random import Random
 from statistics import fmean
+from typing import Any, NamedTuple
 
 from harbor._config.auction import Simulated
-from harbor._core.asks import Ask, Bid
-from harbor._games.game import Facts, Seen, Values
-from harbor._games.reply import bid_of
+from harbor._core.asking.asks import Action, Ask, Bid, Withdraw
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import Event
+from harbor._games.game import Facts, Outlook, Seen, Values, bid_of
 from harbor._games.types_of_play import expected_bids, own_multiple
-from harbor._games.water.rules import DayClosed, Status, WaterOpened
+from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Status, WaterOpened
+
+
+class PastDay(NamedTuple):
+    """A day: units of supply, each bid in dollars (None: no bid), whose bid was above its balance, and its end."""
+
+    supply: int
+    bids: dict[str, Decimal | None]
+    over_balance: tuple[str, ...]
+    closed: DayClosed
+
+    @property
+    def prices(self) -> list[Decimal]:
+        """What the residents paid who were served, in dollars."""
+        return [self.bids[name] or Decimal(0) for name in self.closed.served]
+
+
+class Days:
+    """A fold over events."""
+
+    def __init__(self) -> None:
+        self._supply = 0
+        self._acts: dict[str, Action] = {}
+
+    def note(self, event: Event) -> PastDay | None:
+        """Take one event in; give the day that it closes."""
+        match event:
+            case DayOpened(supply=supply):
+                self._supply, self._acts = supply, {}
+            case Acted(bidder=bidder, act=act):
+                self._acts[bidder] = act
+            case DayClosed():
+                over = tuple(name for name, act in self._acts.items() if isinstance(act, Withdraw) and _bid(act))
+                return PastDay(self._supply, {name: _bid(act) for name, act in self._acts.items()}, over, event)
+        return None
+
+
+def _bid(act: Action) -> Decimal | None:
+    """Give what was bid, also above the balance."""
+    return act.amount if isinstance(act, Bid) else act.offered if isinstance(act, Withdraw) else None
+
+
+def past_days(events: Iterable[Event]) -> Iterator[PastDay]:
+    """Give the days that are over, in order."""
+    fold = Days()
+    for event in events:
+        if (day := fold.note(event)) is not None:
+            yield day
+
+
+def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
+    """Tell how the residents stand, and what came of the last days, as many as the game shows."""
+    opened, past = _opened(seen), list(past_days(seen))
+    closed = [day.closed for day in past]
+    begun = [event for event in seen if isinstance(event, DayOpened)]
+    today = begun[-1] if len(begun) > len(closed) else None  # after the last day none is under way
+    days = [_day(day) for day in past]
+    return {
+        "past": days if opened.history is None else days[max(0, len(days) - opened.history) :],
+        "residents": _residents(opened, closed),
+        **({"today": today.item} if today else {}),
+        "days_left": opened.days - len(closed),
+        **({"supply_today": today.supply} if today else {}),
+    }
+
+
+def outlook(name: str, seen: Seen) -> Outlook:
+    """Look at the living rivals once a day is over, and on while this resident lives and days are left."""
+    opened, closed = _opened(seen), _closed(seen)
+    alive = [one for one in opened.needs if not closed or _alive(one, closed[-1].statuses)]
+    rivals = tuple(one for one in alive if one != name)
+    return Outlook(rivals if closed else (), goes_on=name in alive and len(closed) < opened.days)
+
+
+def means(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
+    """Tell what a resident can spend on a day: its balance of the evening before, and its salary."""
+    opened = _opened(seen)
+    closed = [event for event in _closed(seen) if day_of(event.item) < day_of(item)]
+    alive = not closed or _alive(bidder, closed[-1].statuses)
+    if bidder not in opened.salaries or not alive:
+        return {}
+    before = closed[-1].statuses[bidder].balance if closed else Decimal(0)
+    return {"mean": before + opened.salaries[bidder], "scatter": Decimal(0)}
+
+
+def day_of(item: str) -> int:
+    """Return the number of a day."""
+    return int(item.rpartition(" ")[2])
+
+
+def _opened(seen: Seen) -> WaterOpened:
+    return next(event for event in seen if isinstance(event, WaterOpened))
+
+
+def _closed(seen: Seen) -> list[DayClosed]:
+    return [event for event in seen if isinstance(event, DayClosed)]
+
+
+def _alive(name: str, statuses: Mapping[str, Status]) -> bool:
+    return name in statuses and statuses[name].health > 0
+
+
+def _residents(opened: WaterOpened, closed: list[DayClosed]) -> list[dict[str, Any]]:
+    fresh = Status(HEALTH_AT_FIRST, Decimal(0), 1)
+    statuses = closed[-1].statuses if closed else dict.fromkeys(opened.needs, fresh)
+    return [
+        {
+            "name": name,
+            "need": opened.needs[name],
+            "salary": opened.salaries[name],
+            "health": status.health,
+            "health_lost_if_dry": status.dry,
+            "balance_before_salary": status.balance,
+        }
+        for name, status in statuses.items()
+        if status.health
+    ]
+
+
+def _day(past: PastDay) -> dict[str, Any]:
+    return {
+        "day": past.closed.item,
+        "supply": past.supply,
+        "bids": past.bids,
+        "above_balance": list(past.over_balance),
+        "served": list(past.closed.served),
+    }
+
 
 MARGIN = 1.1
 """How much above the least bid that would do a resident bids: the others may bid more than expected."""

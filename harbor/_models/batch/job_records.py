@@ -10,9 +10,8 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from harbor._core.errors import RunFolderError
-from harbor._core.private_files import open_private
-from harbor._core.sent_files import MOST_RECORDS, read_sent
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.files.safe_files import MOST_RECORDS, open_private, read_sent
 
 Step = Literal["sending", "sent", "collected", "failed"]
 

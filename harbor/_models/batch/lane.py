@@ -1,22 +1,31 @@
-"""The lane: calls of many games wait for each other, and go out together when every game that is held waits."""
+"""The lane holds calls of many games until every game that is held waits, and sends them out together at a discount.
+
+A transport of HTTP for providers' packages brings the calls there: it sends nothing, and a request waits for its
+answer.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib import import_module
 from itertools import chain
-from typing import Self
+from typing import Any, Self, TypeVar
 
-from harbor._models.batch.earlier import EarlierJobs
+from harbor._config.models import BUILT_IN, ModelSettings
+from harbor._core.basics.errors import ConfigError, HarborError
 from harbor._models.batch.job_records import JobRecords
-from harbor._models.batch.jobs import Body, Jobs, Outcome
-from harbor._models.batch.sending import BatchCall, Sender
+from harbor._models.batch.jobs import AnthropicJobs, Body, Jobs, OpenAIJobs, Outcome
+from harbor._models.batch.sender import BatchCall, EarlierJobs, Sender
+from harbor._models.calls.faults import Fault, chain_of, fault_of
+from harbor._models.calls.line import Attempt, Line
 from harbor._models.calls.waiting import Waiting
+from harbor._models.connections import no_page
 
 TICK = 0.05
 """Seconds between two looks at whether all games wait; a look that is as late again shows that games are busy."""
@@ -146,3 +155,130 @@ def _jobs(calls: Iterable[BatchCall]) -> Iterator[list[BatchCall]]:
             part.append(call)
             size += length
         yield part
+
+
+JOB_SECONDS = 120.0
+"""How long a request about a job may take; none waits for a model."""
+
+
+class BatchTransport:
+    """The transport of one game's requests to one account; any package with the classes of httpx can use it."""
+
+    def __init__(self, game: BatchGame, jobs: Jobs) -> None:
+        self._game, self._jobs = game, jobs
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Wait for the answer to a request.
+
+        Raises:
+            ModelError: the provider refuses the job.
+            RunPaused: the provider can't be reached.
+        """
+        package: Any = import_module(type(request).__module__.partition(".")[0])
+        outcome = await self._game.lane.ask(self._game, self._jobs, request.url.path, json.loads(await request.aread()))
+        return package.Response(outcome.status, json=outcome.body, request=request)
+
+    async def __aenter__(self) -> BatchTransport:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Do nothing: the lane closes what it has opened."""
+
+
+def transport_of(game: BatchGame, chat: Any) -> BatchTransport:
+    """Make the transport for a model of OpenAI's or Anthropic's package."""
+    client, make = _ACCOUNTS[type(chat).__module__.partition(".")[0]](chat)
+    headers = sorted((name, value) for name, value in client.default_headers.items() if isinstance(value, str))
+    told = json.dumps([type(chat).__name__, str(client.base_url), headers])
+    return BatchTransport(game, game.lane.account(sha256(told.encode()).hexdigest(), make))
+
+
+def _openai(chat: Any) -> tuple[Any, Callable[[], Jobs]]:
+    from openai import DefaultAsyncHttpxClient
+
+    client = chat.root_async_client
+    return client, lambda: OpenAIJobs(client.copy(**_live(DefaultAsyncHttpxClient(proxy=chat.openai_proxy))))
+
+
+def _anthropic(chat: Any) -> tuple[Any, Callable[[], Jobs]]:
+    from anthropic import DefaultAsyncHttpxClient
+
+    client = chat._async_client
+    return client, lambda: AnthropicJobs(client.copy(**_live(DefaultAsyncHttpxClient(proxy=chat.anthropic_proxy))))
+
+
+def _live(http: Any) -> dict[str, Any]:
+    """Say how jobs are carried: over connections of the lane, and without the package's own retries."""
+    http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], no_page]}
+    return {"http_client": http, "max_retries": 0, "timeout": JOB_SECONDS}
+
+
+_ACCOUNTS: dict[str, Callable[[Any], tuple[Any, Callable[[], Jobs]]]] = {
+    "langchain_openai": _openai,
+    "langchain_anthropic": _anthropic,
+}
+
+
+T = TypeVar("T")
+
+
+class BatchLine(Line):
+    """As a line, but a call starts with the next job, and so does one that has failed in a way that passes."""
+
+    is_live = False
+
+    async def _once(self, attempt: Attempt[T], tokens: int) -> T:
+        try:
+            answer, _ = await attempt()
+        except Exception as error:
+            if (ours := next((one for one in chain_of(error) if isinstance(one, HarborError)), None)) is not None:
+                raise ours from None  # what the lane has said; the provider's package takes it for a lost connection
+            fault = self._judged(fault_of(error))
+            raise self._failure(fault, self._verdict(fault)) from error
+        self._note_answer()
+        return answer
+
+    async def ask(self, request: Awaitable[T]) -> T:
+        """Wait for the answer to one request, for as long as its job takes."""
+        return await request
+
+    def may_be_charged(self, error: BaseException) -> bool:
+        """Say no: a job goes on without the run, and the run that is resumed takes its answers."""
+        return False
+
+    def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
+        super()._pause(fault, failures, trouble)
+        return 0.0
+
+
+BATCH_SHARE = 0.5
+"""What a call in a batch costs of what it costs alone, for what is read and what is written alike.
+
+Source: platform.openai.com/docs/guides/batch; docs.claude.com/en/docs/build-with-claude/batch-processing#pricing.
+"""
+BATCHED = ("openai", "anthropic")
+"""The providers that take batches."""
+
+
+def in_batch(settings: ModelSettings) -> ModelSettings:
+    """Give the settings of a model with the prices of a batch."""
+    prices = {name: getattr(settings, name) for name in type(settings).model_fields if name.endswith("_price")}
+    return settings.model_copy(update={name: price * BATCH_SHARE for name, price in prices.items() if price})
+
+
+def check_batched(models: Mapping[str, ModelSettings]) -> None:
+    """Refuse a model whose calls can't wait for a batch; the built-in one needs none.
+
+    Raises:
+        ConfigError: it names the model.
+    """
+    for name, settings in models.items():
+        provider, colon, _ = settings.use.partition(":")
+        if settings.use != BUILT_IN and not (colon and provider in BATCHED):
+            raise ConfigError(
+                f"model {name!r} ({settings.use}) can't be asked in batches, as only models of"
+                f" {' and '.join(BATCHED)} can; leave --lane batch out"
+            )

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from harbor._core.errors import CallFailed, HarborError, ModelError, RunPaused
-from harbor._core.events import NO_REQUESTS, Spent
-from harbor._core.redaction import redact
+from harbor._core.basics.errors import CallFailed, HarborError, ModelError, RunPaused
+from harbor._core.basics.redaction import redact
+from harbor._core.log.events import NO_REQUESTS, Spent
 from harbor._models.calls.forms import FORMS, Asking
 from harbor._models.calls.line import Line
+from harbor._models.calls.messages import as_message, as_reply, beyond, message_of, reasoning_of, usage_of, written
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import Shape
-from harbor._models.calls.requests import Requests, Said, texts
-from harbor._models.calls.spoken import as_message, as_reply, beyond, message_of, reasoning_of, written
-from harbor._models.calls.usage import usage_of
-from harbor._models.calls.ways import Pool, Way
+from harbor._models.calls.requests import Pool, Requests, Said, Way, texts
 from harbor._models.governor.terms import Gone
 from harbor._models.replies.cache import CallRequest, GameCache, is_cached
 from harbor._models.replies.replay import CallOutcome, RawCall, question_of

@@ -15,19 +15,17 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
-from harbor._config.own_replies import OwnReply
-from harbor._core.decisions import InWords
-from harbor._core.errors import UnreadableReply
-from harbor._core.events import EventSink
+from harbor._config.protocol_replies import OwnReply
+from harbor._core.asking.decisions import InWords
+from harbor._core.basics.errors import UnreadableReply
+from harbor._core.log.events import EventSink
 from harbor._models.calls.call import Call
 from harbor._models.calls.forms import Forms
-from harbor._models.calls.identity import identity_of
-from harbor._models.calls.line import Line
+from harbor._models.calls.line import Line, identity_of
+from harbor._models.calls.messages import in_words
 from harbor._models.calls.prompt import Prompt
-from harbor._models.calls.reading import Words, read, usable
-from harbor._models.calls.reply_shapes import Shape
-from harbor._models.calls.spoken import in_words
-from harbor._models.calls.ways import Pool, Way
+from harbor._models.calls.reply_shapes import Shape, Words, read, usable
+from harbor._models.calls.requests import Pool, Way
 from harbor._models.replies.cache import GameCache
 from harbor._models.replies.replay import CallBudget, RawCall, ReplayCache
 

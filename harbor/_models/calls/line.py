@@ -1,4 +1,4 @@
-"""The line to a provider: a call waits for its turn, is made again while that may help, and else stops the run.
+"""In the line to a provider a call waits for its turn, is made again while that may help, and else stops the run.
 
 This is the one place where a call is made again; the retries of the providers' packages are switched off.
 """
@@ -10,19 +10,30 @@ import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import count
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
+
+from langchain_core.language_models import BaseChatModel
 
 from harbor._config.models import ModelSettings
-from harbor._core.errors import KeyRefused, ModelError, PromptTooLong, RunPaused, TooSlow
-from harbor._core.running_time import running_seconds
-from harbor._models.calls.faults import FOR_GOOD, LONGEST_ASKED, Fault, end_of_pause, fault_of, is_of_key
-from harbor._models.calls.identity import Identity
-from harbor._models.calls.lost import may_be_charged
-from harbor._models.calls.patience import in_time, longest
-from harbor._models.calls.settings_taken import remedy_in
-from harbor._models.calls.trouble import at_host, is_unconnected, status_in_words
-from harbor._models.calls.waiting import Waiting
+from harbor._core.basics.errors import KeyRefused, ModelError, PromptTooLong, RunPaused, TooSlow
+from harbor._core.basics.loops import running_seconds
+from harbor._models.calls.faults import (
+    FOR_GOOD,
+    LONGEST_ASKED,
+    Fault,
+    at_host,
+    end_of_pause,
+    fault_of,
+    host_of,
+    host_of_client,
+    is_of_key,
+    is_unconnected,
+    status_in_words,
+)
+from harbor._models.calls.forms import remedy_in
+from harbor._models.calls.waiting import Waiting, in_time, longest, may_be_charged
 from harbor._models.governor.local import governor as of_this_process
 from harbor._models.governor.terms import (
     Answered,
@@ -36,9 +47,41 @@ from harbor._models.governor.terms import (
     Stopped,
     TooLong,
     Verdict,
+    Wait,
 )
-from harbor._models.governor.under_way import Wait
 from harbor._models.passports.passport import Known, unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which account a model is used from, which model it is, and at which server; none contains a key.
+
+    `host` is that of the server, for whoever waits for it.
+    """
+
+    account: str
+    model: str
+    server: str = ""
+    host: str = ""
+
+
+def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
+    """Say which account a chat model is used from, and which model it is."""
+    kept: dict[str, Any] = vars(chat)
+    keys = [str(value.get_secret_value()) for value in kept.values() if hasattr(value, "get_secret_value")]
+    keys.append(str(kept.get("client_kwargs")))  # where Ollama's package has the header with its key
+    places = [kept.get(name) for name in ("openai_api_base", "anthropic_api_url", "base_url", "endpoint")]
+    address = settings.base_url or next((place for place in places if isinstance(place, str)), "")
+    provider = settings.use.partition(":")[0]
+    account = " ".join((provider, type(chat).__name__, address, _digest(*keys)))
+    model = _digest(account, settings.model_dump_json(), repr(chat._identifying_params))
+    host = host_of(address) if address else host_of_client(chat) or provider
+    return Identity(account, model, address or provider, host)
+
+
+def _digest(*texts: str) -> str:
+    return sha256("\0".join(texts).encode(errors="replace")).hexdigest()[:12]
+
 
 T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from pydantic import BaseModel
 
-from harbor._core.prompts import TEXTS_KEPT
+from harbor._core.prompts.prompts import TEXTS_KEPT
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,32 @@
-"""The shapes of replies, as JSON schemas: one, or all that a bidder may be asked for."""
+"""A shape is what a reply is to have, as a JSON schema; a model's message is read as a reply of that shape."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from harbor._core.decisions import SHAPES_KEPT
+from harbor._config.protocol_replies import OwnReply
+from harbor._core.asking.answers import (
+    Chosen,
+    Found,
+    Mark,
+    Unfit,
+    last_fitting,
+    objects_in,
+    unwrapped,
+    without_thinking,
+)
+from harbor._core.asking.decisions import SHAPES_KEPT, Decision, InWords, without_reasons
+from harbor._core.basics.actions import printable, scrub
+from harbor._models.calls.messages import ANOTHER, LONGEST_REPLY, REFUSAL, blocks_of, text_of, usage_of, written
 
 _SHAPE = "\nReply with one JSON object of "
 _ONE = "this JSON schema, and nothing else: {schema}\n"
@@ -77,3 +92,168 @@ def tool_of(reply_type: type[BaseModel]) -> dict[str, Any]:
 def without_shape(words: Sequence[str]) -> list[str]:
     """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
     return [_WANTED.sub("", text.partition(_SHAPE)[0]) for text in words]
+
+
+Reply = TypeVar("Reply", bound=BaseModel)
+Words = Callable[[str], BaseModel | None]
+"""Reads a reply from words; None: they say none."""
+REFUSING = ("content_filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
+"""Why a model stopped that was kept from answering, in the words of OpenAI, Anthropic and Google."""
+LONGEST_SHOWN = 80
+"""How many characters of a value a complaint shows, and twice as many of a refusal."""
+_REFUSES = re.compile(
+    r"\b(?:i (?:can(?:'t|not| not)|won't|will not|must decline to|am unable to|am not able to)"
+    r"|i'm (?:unable|not able|not comfortable)(?: to)?|(?:sorry|afraid),? (?:but )?(?:that )?i can(?:'t|not))"
+    r"\s+(?:\w+\s+){0,2}?(?:help|assist|take|participat|comply|engag|provid|continu|fulfil|support|answer|respond|do)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Reply]):
+    """What a message says: a reply, or None and a complaint of it; `marks` say what is odd about it.
+
+    `refused`: the model does not want to answer, or was kept from it.
+    """
+
+    reply: Reply | None
+    complaint: str = ""
+    marks: tuple[Mark, ...] = ()
+    refused: bool = False
+
+
+def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: None) -> Reading[Reply]:
+    """Read a reply.
+
+    A tool call goes before text. Of several objects the last of the shape is the reply. What a model thinks answers
+    nothing.
+
+    Args:
+        message: what the model said.
+        reply_type: the shape that was asked for; its reasons may be left out.
+        words: reads a text without an object.
+    """
+    if len(written(message)) > LONGEST_REPLY:
+        return Reading(None, f"it is longer than {LONGEST_REPLY} characters")
+    text = without_thinking(text_of(message)).said
+    if issubclass(reply_type, InWords):
+        said = text.strip()
+        if said:
+            return Reading(reply_type(words=said))
+        return _refused(message, said) or Reading(None, "it is empty")
+    shape = without_reasons(reply_type)
+    names = frozenset((*shape.model_fields, *(shape.all_keys() if issubclass(shape, OwnReply) else ())))
+
+    def take(values: Mapping[str, Any]) -> Reply:
+        try:
+            reply: Reply = shape.model_validate(unwrapped(values, names, reply_type.__name__))
+            return reply
+        except ValidationError as error:
+            raise Unfit(fault_in(error)) from error
+
+    called = _called(message, take, names, words, reply_type.__name__)
+    if called is not None:
+        beside = _in_text(text, take, names, words) if text.strip() else Chosen(None)
+        if isinstance(called.meant, OwnReply):
+            called.meant.think(text)
+        odd: tuple[Mark, ...] = ("contradicted",) if _differ(called.meant, beside.meant) else ()
+        return Reading(called.meant, called.complaint, (*called.marks, *odd))
+    chosen = _in_text(text, take, names, words)
+    if chosen.meant is None and (refused := _refused(message, text)) is not None:
+        return refused
+    if isinstance(chosen.meant, OwnReply):
+        chosen.meant.think(_before(text, chosen.end))
+    return Reading(chosen.meant, chosen.complaint, chosen.marks)
+
+
+def _called(
+    message: AIMessage, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words, wanted: str
+) -> Chosen[Reply] | None:
+    """Read the calls of the tool `wanted`, under any name but that of another one that is offered.
+
+    Malformed ones are read where no other can be. None: none has to do with the shape.
+    """
+    calls = [Found(call["args"], 0) for call in message.tool_calls]
+    chosen = last_fitting(calls, take, names - {"reasons"}) if calls else None
+    if chosen is not None and chosen.meant is not None:
+        return chosen
+    stray = [call for call in message.invalid_tool_calls if call["error"] == ANOTHER]
+    if stray:
+        return chosen or Chosen(None, f"it calls the tool {scrub(stray[-1]['name'] or '')!r}; call {wanted!r}")
+    broken = "\n".join(scrub(call.get("args") or "") for call in message.invalid_tool_calls)
+    if len(broken) <= LONGEST_REPLY and objects_in(broken):
+        mended = _in_text(broken, take, names, words)
+        marks = tuple(dict.fromkeys((*mended.marks, "mended"))) if mended.meant is not None else ()
+        return Chosen(mended.meant, mended.complaint, marks)
+    if message.invalid_tool_calls and chosen is None:
+        return Chosen(None, "the arguments of its tool call are no JSON object")
+    has_to_do = any(not names.isdisjoint(unwrapped(call.values, names)) for call in calls)
+    return chosen if has_to_do or not text_of(message).strip() else None
+
+
+def _in_text(
+    text: str, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words
+) -> Chosen[Reply]:
+    """Read the last object of a text, if no words after it say otherwise; without any, read its words."""
+    found = objects_in(text)
+    if not found:
+        said: Any = words(text)
+        complaint = "it is not a JSON object" if text.strip() else "it is empty"
+        return Chosen(None, complaint) if said is None else Chosen(said, "", ("words",))
+    chosen = last_fitting(found, take, names - {"reasons"})
+    if _differ(chosen.meant, words(text[chosen.end :])):
+        return Chosen(None, "its JSON object says one thing and the words after it another")
+    return chosen
+
+
+def _before(text: str, end: int) -> str:
+    """Give the words before a flat object that ends here, without the fence around it."""
+    return text[: text.rfind("{", 0, end)].rstrip().removesuffix("json").rstrip("`\n")
+
+
+def _differ(one: BaseModel | None, other: BaseModel | None) -> bool:
+    """Say whether two replies decide differently, whatever their reasons."""
+    if one is None or other is None:
+        return False
+    if isinstance(one, Decision) and isinstance(other, Decision):
+        return one.taken() != other.taken()
+    return one.model_dump(exclude={"reasons"}) != other.model_dump(exclude={"reasons"})
+
+
+def _refused(message: AIMessage, text: str) -> Reading[Any] | None:
+    """Say that a message refuses to answer, in its own words; None: it does not."""
+    own = " ".join(str(block.get(REFUSAL) or "") for block in blocks_of(message, REFUSAL)).strip()
+    finish = usage_of(message).finish
+    said = own or (text.strip() if finish in REFUSING or _REFUSES.search(text[:2_000].replace("\u2019", "'")) else "")
+    if not said and finish not in REFUSING:
+        return None
+    shown = f" ({_short(said, 2 * LONGEST_SHOWN)})" if said else f" (it stopped for {finish!r})"
+    return Reading(None, f"it is a refusal to answer{shown}", refused=True)
+
+
+def fault_in(error: ValidationError) -> str:
+    """Name the field that is wrong first, its value, and what to send instead, in one line."""
+    problem = error.errors(include_url=False)[0]
+    place, kind, told = ".".join(map(str, problem["loc"])), problem["type"], problem.get("ctx") or {}
+    if kind == "missing":
+        return f"{scrub(place)!r} is missing; add it"
+    if kind == "literal_error":
+        wanted = f"give {told['expected']}"
+    elif kind.startswith(("decimal", "int", "float", "is_instance")) or kind == "finite_number":
+        wanted = "give a plain number, such as 1200" if "than" not in kind else problem["msg"].lower()
+    else:
+        wanted = problem["msg"][:1].lower() + problem["msg"][1:]
+    said = f"{scrub(place)!r} is {_short(problem['input'], LONGEST_SHOWN)}" if place else "its JSON does not fit"
+    return " ".join(f"{said}; {wanted}".split())
+
+
+def _short(value: Any, most: int) -> str:
+    text = printable(scrub(value if isinstance(value, str) else json.dumps(value, default=str)[: most + 1]))
+    return f'"{text[:most]}..."' if len(text) > most else f'"{text}"' if isinstance(value, str) else text
+
+
+def usable(complaint: str, fields: Sequence[str]) -> str:
+    """Tell a bidder what is wrong with a reply, and what to send instead."""
+    wanted = ", ".join(f'"{name}"' for name in fields)
+    instead = f"; reply with one JSON object with {wanted}" if wanted else "; reply in the words asked for"
+    return f"the reply can't be used: {complaint}{instead}"

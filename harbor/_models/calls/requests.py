@@ -1,4 +1,4 @@
-"""The requests of one call: in a form that its server takes, without the settings that it refuses.
+"""A call sends its requests with one of a model's keys, or to the model in its place, in a form that the server takes.
 
 What each cost that gave no reply stands in the ledger: a probe was answered, and showed that a form is not known; of a
 lost one no answer came that can be read.
@@ -7,24 +7,213 @@ lost one no answer came that can be read.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import math
+import warnings
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 
 from harbor._config.models import ModelSettings, ReplyForm
-from harbor._core.errors import TooSlow
-from harbor._core.events import NO_REQUESTS, Spent
-from harbor._core.running_time import loop_seconds
+from harbor._core.basics.errors import (
+    HarborError,
+    KeyRefused,
+    LimitReached,
+    ModelError,
+    PromptTooLong,
+    RunPaused,
+    TooSlow,
+)
+from harbor._core.basics.loops import loop_seconds, running_seconds
+from harbor._core.log.events import NO_REQUESTS, Spent
 from harbor._models.calls.faults import fault_of
-from harbor._models.calls.forms import ABOUT_FORM, Asking
-from harbor._models.calls.lost import most_spent
-from harbor._models.calls.patience import Late
-from harbor._models.calls.reading import read
-from harbor._models.calls.reply_shapes import Shape
-from harbor._models.calls.spoken import as_kept, malformed
-from harbor._models.calls.usage import answer_of, usage_of
-from harbor._models.calls.ways import Way
+from harbor._models.calls.forms import ABOUT_FORM, Asking, Forms
+from harbor._models.calls.line import Line
+from harbor._models.calls.messages import answer_of, as_kept, malformed, usage_of
+from harbor._models.calls.reply_shapes import Shape, read
+from harbor._models.calls.waiting import Late, most_spent
+from harbor._models.governor.terms import Gone
+
+T = TypeVar("T")
+_closed: dict[str, float] = {}
+"""Until when each key or model is passed over in this process, in running seconds; for good: infinite."""
+_under_way = Counter[str]()
+_made = Counter[str]()
+"""How many calls of this process each account has now, and has had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A model, asked with one of its keys.
+
+    `line` is None for the built-in model. `key_env` is the variable of the key where the model has several.
+    """
+
+    settings: ModelSettings
+    forms: Forms
+    line: Line | None = None
+    key_env: str = ""
+
+    @property
+    def account(self) -> str:
+        """Whose key it is."""
+        return self.line.identity.account if self.line else ""
+
+    @property
+    def place(self) -> str:
+        """The model and the key, as a key may be refused for one model alone."""
+        return f"{self.account} {self.settings.use}"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether its key is not refused."""
+        return _closed.get(self.place) != math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A model by all of its keys, and the model that answers what it can't; `name` is that of its settings.
+
+    Replies do not depend on the key. A key that is refused is left out of its pool for as long as this process lasts,
+    and one that gives no answer for its share of `retry_seconds` comes last for that long. A model that is refused, or
+    gives no answer, is passed over in the same way for its fallback. A pool that is made when nothing is left begins
+    anew.
+    """
+
+    name: str
+    ways: tuple[Way, ...]
+    fallback: Pool | None = None
+
+    def __post_init__(self) -> None:
+        if not self.is_open and (self.fallback is None or not self.fallback.is_open):
+            for place in (self._place, *(way.place for way in self.ways)):
+                _closed.pop(place, None)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the model may be asked."""
+        return not _is_closed(self._place) and any(way.is_usable for way in self.ways)
+
+    def every(self) -> Iterator[Pool]:
+        """Give this pool and those that answer in its place."""
+        pool: Pool | None = self
+        while pool is not None:
+            yield pool
+            pool = pool.fallback
+
+    def open(self) -> Iterator[Pool]:
+        """Give those of them that may be asked, in order; the last always may, as there is no other."""
+        return (pool for pool in self.every() if pool.is_open or pool.fallback is None)
+
+    def named(self, name: str) -> Pool:
+        """Give the one with the name of a model; this one, if there is none."""
+        return next((pool for pool in self.every() if pool.name == name), self)
+
+    async def send(self, attempt: Callable[[Way], Awaitable[tuple[T, int]]], tokens: int) -> tuple[T, int]:
+        """Make a call with the key that has the fewest calls, under way and then in all; with the next if it fails.
+
+        Args:
+            attempt: makes the call in a way; gives the answer and the tokens that it took.
+            tokens: how many it will probably take.
+
+        Returns:
+            The answer, and how many requests have failed.
+
+        Raises:
+            KeyRefused: every key is refused.
+            ModelError: the provider refuses the call, and would with any key.
+            RunPaused: no key that is left was answered for as long as the settings allow.
+        """
+        failures = 0
+        paused: RunPaused | None = None
+        left = list(self.ways)
+        while left := [way for way in left if way.is_usable]:  # other calls may have found out meanwhile
+            way = min(left, key=lambda way: (_is_closed(way.place), _under_way[way.account], _made[way.account]))
+            left.remove(way)
+            try:
+                with _counted(way.account):
+                    answer, failed = await self._through(way, partial(attempt, way), tokens)
+                return answer, failures + failed
+            except (KeyRefused, RunPaused) as error:
+                if len(self.ways) == 1 or _is_of_every_key(error):
+                    raise
+                failures += 1
+                paused = error if isinstance(error, RunPaused) else paused
+                seconds = way.settings.retry_seconds if isinstance(error, RunPaused) else math.inf
+                _close(way.place, seconds, f"the key in {way.key_env} is left out: {error}")
+        if paused is not None:
+            raise paused
+        raise KeyRefused(
+            f"model {self.name!r} ({self.ways[0].settings.use}) is refused with every key of its pool:"
+            f" {', '.join(way.key_env for way in self.ways)}; put one that works in such a variable"
+        )
+
+    async def _through(self, way: Way, attempt: Callable[[], Awaitable[tuple[T, int]]], tokens: int) -> tuple[T, int]:
+        if way.line is not None:
+            return await way.line.send(attempt, tokens)
+        try:
+            return (await attempt())[0], 0
+        except Exception as error:
+            raise ModelError(f"model {self.name!r} failed: {fault_of(error).words}") from error
+
+    def leads_on(self, error: BaseException) -> bool:
+        """Say whether the fallback answers a call of this model that ended in an error."""
+        return self.fallback is not None and isinstance(error, ModelError | RunPaused) and not _is_final(error)
+
+    def pass_over(self, error: HarborError) -> None:
+        """Go on to the fallback: for this call, and for later ones if the error is no matter of the call.
+
+        What refuses a model that has answered before is a matter of the call, unless it is the key.
+        """
+        answers = self.ways[0].forms.known.passport.calls > 0 and not isinstance(error, KeyRefused | RunPaused)
+        if not answers and not isinstance(error, PromptTooLong) and self.fallback is not None:
+            _close(
+                self._place,
+                self.ways[0].settings.retry_seconds * len(self.ways) if isinstance(error, RunPaused) else math.inf,
+                f"{error}; model {self.fallback.name!r} answers in its place",
+            )
+
+    @property
+    def _place(self) -> str:
+        line = self.ways[0].line
+        return f"{self.name} {line.identity.model}" if line else ""
+
+
+def _is_final(error: BaseException) -> bool:
+    """Say whether no other way can help: the money is spent, or whoever gives the turns is gone."""
+    return isinstance(error, LimitReached) or isinstance(error.__cause__, Gone)
+
+
+def _is_of_every_key(error: BaseException) -> bool:
+    """Say whether no other key can help: besides, a model that is too slow is so with any."""
+    return _is_final(error) or isinstance(error, TooSlow)
+
+
+def _is_closed(place: str) -> bool:
+    return _closed.get(place, 0.0) > running_seconds()
+
+
+def _close(place: str, seconds: float, why: str) -> None:
+    """Pass a key or a model over for so long, and tell it once."""
+    if not _is_closed(place):
+        _closed[place] = running_seconds() + seconds
+        warnings.warn(why, stacklevel=2)
+
+
+@contextmanager
+def _counted(account: str) -> Iterator[None]:
+    """Count a call as under way inside."""
+    _under_way[account] += 1
+    _made[account] += 1
+    try:
+        yield
+    finally:
+        _under_way[account] -= 1
+
 
 LATE_TRIES = 2
 """How many requests of one call a model may not answer in time, whatever the key: each may be charged."""

@@ -1,13 +1,28 @@
-"""How long a bidder has waited for its provider: that is not its own time."""
+"""Calls wait: the time that a bidder spends so, how long a request may take, and what a lost one can have cost.
+
+A request is lost if no answer came; the provider may charge for it all the same. Each stands in the ledger by an upper
+bound of what it can have cost. A request may take as long as the settings say, and never less than the model's own
+speed explains. What a bidder waits for its provider is not its own time.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from harbor._core.running_time import loop_seconds
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+
+from harbor._config.models import ModelSettings
+from harbor._core.basics.loops import loop_seconds, running_timeout
+from harbor._core.log.events import Spent
+from harbor._models.calls.faults import chain_of, is_unconnected, status_of
+from harbor._models.calls.messages import WRITING
+from harbor._models.passports.passport import Known, Passport
 
 
 def _seconds() -> float:
@@ -46,3 +61,102 @@ class Waiting:
             self._calls -= 1
             if not self._calls:
                 self._before += self.clock() - self._since
+
+
+GIVEN_UP = (504, 524)
+"""Statuses of a gateway that has waited for the model in vain; with any other error nothing was answered."""
+LATE = ("ReadTimeout", "StreamChunkTimeoutError")
+"""What they raise when no answer comes in time."""
+MOST_OUTPUT = 131_072
+"""Tokens of an answer whose limit nobody tells: no model is known that writes more."""
+FOR_THE_CALL, FOR_A_MESSAGE = 1_000, 20
+"""Tokens that providers add to a prompt: Anthropic up to 800 for tools, all a few for the role of each message."""
+_MILLION = 1_000_000
+
+
+def may_be_charged(error: BaseException) -> bool:
+    """Say whether a request that ended in this error may have been answered: it was sent, and not refused."""
+    status = status_of(error)
+    if status is not None and status >= 400:
+        return status in GIVEN_UP
+    return not is_unconnected(error)
+
+
+def is_late(error: BaseException) -> bool:
+    """Say whether a request was sent, and was given up because no answer came in time."""
+    timed_out = any(isinstance(one, TimeoutError) and one.errno is None for one in chain_of(error))
+    return (timed_out or _is_one(error, LATE)) and not is_unconnected(error)
+
+
+def _is_one(error: BaseException, names: Sequence[str]) -> bool:
+    return any(kind.__name__ in names for one in chain_of(error) for kind in type(one).__mro__)
+
+
+def most_spent(
+    messages: Sequence[BaseMessage],
+    schema: Mapping[str, Any],
+    settings: ModelSettings,
+    passport: Passport,
+    chat: BaseChatModel,
+) -> Spent:
+    """Give the most that one request can have cost; a token is at least a byte."""
+    sent = (*(str(message.content) for message in messages), json.dumps([schema, settings.extra], ensure_ascii=False))
+    read = sum(len(text.encode(errors="replace")) for text in sent) + FOR_THE_CALL + FOR_A_MESSAGE * len(messages)
+    written = _most_output(settings, passport, chat)
+    if settings.input_price is None or settings.output_price is None:
+        return Spent(1, read, written, None)
+    dollars = (read * WRITING * settings.input_price + written * settings.output_price) / _MILLION
+    return Spent(1, read, written, dollars)
+
+
+def _most_output(settings: ModelSettings, passport: Passport, chat: BaseChatModel) -> int:
+    """Give the most tokens of an answer; a limit that the server does not take is none."""
+    given = None if "max_tokens" in passport.not_taken else settings.max_tokens
+    return given or passport.most_output_tokens or (chat.profile or {}).get("max_output_tokens") or MOST_OUTPUT
+
+
+T = TypeVar("T")
+REQUEST_SECONDS = 900.0
+"""How long a request may take to a model of which nothing is known: one that thinks takes minutes."""
+SLOWER = 2
+"""How many times the longest answer so far the next may take."""
+MOST_SECONDS = 3_600.0
+"""How long a request may take because others were slow: providers end theirs before, and a server may hang."""
+
+
+class Late(TimeoutError):
+    """A request was sent, and no answer came in time."""
+
+
+def longest(settings: ModelSettings, known: Passport) -> float:
+    """Give the seconds that a request may take."""
+    most = settings.max_tokens
+    written = most * known.seconds / known.output_tokens if most and known.output_tokens else 0.0
+    expected = min(max(SLOWER * known.slowest, written), MOST_SECONDS)
+    return max(settings.timeout_seconds or REQUEST_SECONDS, expected)
+
+
+async def in_time(request: Awaitable[T], settings: ModelSettings, known: Known) -> T:
+    """Wait for the answer to a request, and note how long that was: the next one may take longer.
+
+    Raises:
+        Late: it took longer than it may.
+    """
+    loop, limit = asyncio.get_running_loop(), longest(settings, known.passport)
+    began = loop_seconds(loop)
+    try:
+        async with running_timeout(limit):
+            answer = await request
+    except Exception as error:
+        if not is_late(error):
+            raise
+        seconds = loop_seconds(loop) - began
+        _note(known, seconds)
+        raise Late(f"no answer in {seconds:.1f} s") from error
+    _note(known, loop_seconds(loop) - began)
+    return answer
+
+
+def _note(known: Known, seconds: float) -> None:
+    if seconds > known.passport.slowest:
+        known.learn(slowest=seconds)

@@ -12,10 +12,22 @@ from functools import cache
 from itertools import count
 from threading import Lock
 
-from harbor._core.seeding import stream
+from harbor._core.basics.numbers import stream
 from harbor._models.governor.account import Account
-from harbor._models.governor.terms import Answered, Failed, Request, Stopped, Ticket, TooLong, Verdict
-from harbor._models.governor.under_way import Asked, UnderWay, Wait, Waits, warn_of_address
+from harbor._models.governor.terms import (
+    Answered,
+    Asked,
+    Failed,
+    Request,
+    Stopped,
+    Ticket,
+    TooLong,
+    UnderWay,
+    Verdict,
+    Wait,
+    Waits,
+    warn_of_address,
+)
 
 
 @dataclass(eq=False, slots=True)

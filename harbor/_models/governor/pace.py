@@ -1,4 +1,4 @@
-"""When the calls of an account may start: by the limits given, the pace learned, and the pauses after refusals."""
+"""The pace says when calls of an account start: by limits that are given or learned, and by pauses after refusals."""
 
 from __future__ import annotations
 
@@ -6,9 +6,208 @@ import math
 from collections import deque
 from collections.abc import Callable
 
-from harbor._models.governor.given_limits import CATCH_UP, GivenCalls, GivenTokens
-from harbor._models.governor.learned_pace import WINDOW, LearnedPace
-from harbor._models.governor.noise import Noise
+MINUTE = 60.0  # seconds
+USED_SHARE = 0.985  # of a given limit: calls that start evenly do not arrive evenly, and this leaves room for that
+CATCH_UP = 0.1  # seconds of a pace that are caught up after nothing started; more would be a burst
+
+
+class GivenCalls:
+    """The starts of an account, kept within the calls per minute that are given.
+
+    No second has more than ceil(rate) starts, and no minute more than are given (if fewer than 1 are given, the time
+    of one is longer). Every start counts, whatever became of its call. Times are in seconds.
+    """
+
+    def __init__(self) -> None:
+        self.per_minute: float | None = None
+        self._starts = deque[float]()
+
+    @property
+    def rate(self) -> float | None:
+        """Return the calls per second that are used of the limit."""
+        return None if self.per_minute is None else USED_SHARE * self.per_minute / MINUTE
+
+    def opens(self) -> float:
+        """Return the time from which a call may start."""
+        if self.per_minute is None or self.rate is None:
+            return -math.inf
+        in_a_minute, in_a_second = max(1, math.floor(self.per_minute)), math.ceil(self.rate)
+        return max(
+            self._has_fewer(in_a_minute, max(MINUTE, in_a_minute / self.rate)),
+            self._has_fewer(in_a_second, in_a_second / self.rate),  # at least one second
+        )
+
+    def start(self, now: float) -> None:
+        """Count a start; the last one is kept for limits below one per minute."""
+        self._starts.append(now)
+        while len(self._starts) > 1 and self._starts[0] < now - MINUTE / USED_SHARE:
+            self._starts.popleft()
+
+    def _has_fewer(self, most: int, seconds: float) -> float:
+        """Return the time from which the last `seconds` have fewer than `most` starts."""
+        return self._starts[-most] + seconds if len(self._starts) >= most else -math.inf
+
+
+class GivenTokens:
+    """A budget of tokens per minute, charged by estimates and corrected by answers. Times are in seconds."""
+
+    def __init__(self) -> None:
+        self.per_minute: float | None = None
+        self._due = -math.inf
+
+    def opens(self) -> float:
+        """Return the time from which a call may start."""
+        return self._due
+
+    def start(self, now: float, tokens: int) -> None:
+        """Charge a call that starts."""
+        if self.per_minute is not None:
+            self._due = max(self._due, now - CATCH_UP)
+            self.correct(tokens)
+
+    def correct(self, tokens: int) -> None:
+        """Charge tokens, or give them back if there are fewer than 0."""
+        if self.per_minute is not None:
+            self._due += tokens / (USED_SHARE * self.per_minute / MINUTE)
+
+
+NOISY = 5  # refusals at ever lower paces after which noise is looked for: a pace that is too fast is found by fewer
+SOON = 15  # calls accepted in a row: a pace that was lowered far enough takes as many to the next refusal
+QUIET = 50  # calls accepted in a row: so many do not come where a few per cent of calls are refused at random
+FEW = 3  # refusals in a row: a limit refuses more, as it goes on until its window is over
+
+
+class Noise:
+    """What tells refusals at random from those of a limit."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self._in_a_row = 0  # calls that were accepted
+        self._too_early = 0  # refusals, one after the other, at a pace that was accepted just before
+        self._most = 0  # refusals without an answer between them, since the first of these
+
+    def accepted(self) -> None:
+        """Note a call that was accepted."""
+        self._in_a_row += 1
+        self.is_on = self.is_on and self._in_a_row < QUIET
+
+    def refused(self, in_a_row: int) -> None:
+        """Note a refusal that was the last of so many without an answer between them."""
+        self._in_a_row = 0
+        self._most = max(self._most, in_a_row)
+
+    def lowered(self, was_held: bool, is_quick: bool) -> bool:
+        """Note that the pace is lowered, and say whether refusals come at random instead.
+
+        The pace `was_held`, by a provider that `is_quick` to accept calls again. A limit that counts over long windows
+        refuses lower paces too, until its window is over.
+        """
+        self._too_early = self._too_early + 1 if was_held or self._in_a_row < SOON else 0
+        self._most = self._most if self._too_early else 0
+        if self._too_early >= NOISY:
+            self.is_on = self._most <= FEW and is_quick
+            self._too_early = self._most = 0
+        return self.is_on
+
+
+WINDOW = 1.0  # seconds over which providers count at the least
+LONGEST_WINDOW = 60.0  # seconds; providers count per minute, and longer quotas are no pace
+BELOW = 0.98  # of the rate that was refused: begin slightly below it
+CAUTIOUS = 20  # calls: a rate is estimated over a window that holds as many, so that one more or less is 5 %
+LEAST_KEPT, LEAST_KEPT_LONG = 0.7, 0.5  # of the rate, whatever was counted; less where the window is longer
+MOST_KEPT = 1.02  # of the rate: a count by chance above it does not make the pace faster
+OUTGROWN = 1.25  # times the last rate that was refused: above that, another limit was found
+MOST_FOUND = 2  # doublings of the hold: a limit that is found again and again is held four times as long
+SLOWEST = 1 / 60  # calls per second: providers count per minute
+LONGEST_HOLD = 60.0  # seconds, before the doublings; limits change with the load of a provider
+PAUSE_SHARE = 30  # times the pause that it cost to find a limit: for so long the pace is held, so 3 % are lost
+HELD_CALLS = 50  # calls for which a pace is held at the least ...
+SHORTEST_HOLD, LONGEST_SHORT_HOLD = 2.0, 20.0  # seconds: ... but no shorter, and for slow paces no longer than this
+GROWTH, FASTER = 0.02, 10.0  # 2 % per second after the hold, and ever more so: as much again every ten seconds
+LARGEST_EXPONENT = 10.0  # keeps exp in bounds; the pace is forgotten long before
+FORGOTTEN = 8.0  # times the rate that was refused: at this the limit is gone
+LONGEST_STEP = 2.0  # intervals between calls: an idle time longer than these says nothing about the pace
+KEPT = 64  # starts are kept at the least, for the counts of slow paces
+
+
+class LearnedPace:
+    """The calls per second that a provider seems to take; times are in seconds.
+
+    A refusal sets the rate slightly below what was accepted; it is held, and then grows until the next refusal.
+    """
+
+    def __init__(self) -> None:
+        self.window = WINDOW  # over how long the provider seems to count
+        self._mark: float | None = None  # calls per second that the provider took at the last refusal
+        self._accepted = deque[float]()  # starts of calls that were not refused
+        self._grown = 0.0  # seconds that calls went at this pace
+        self._hold = 0.0  # seconds until it grows
+        self._found = 0  # how often the same limit was found again
+
+    @property
+    def rate(self) -> float | None:
+        """Return the calls per second, or None if nothing limits them."""
+        return None if self._mark is None else self._mark * self._growth
+
+    @property
+    def is_held(self) -> bool:
+        """Say whether the pace has not grown since the last refusal."""
+        return self._grown < self._hold
+
+    def opens(self, rate: float) -> float:
+        """Return the time from which a second has room for one more start at a rate."""
+        most = math.ceil(rate * WINDOW)
+        return self._accepted[-most] + most / rate if len(self._accepted) >= most else -math.inf
+
+    def start(self, now: float, rate: float | None) -> None:
+        """Note a call that starts at a rate; it counts as accepted unless it is taken back."""
+        if rate is not None:
+            if self._accepted:
+                self._grown += min(now - self._accepted[-1], LONGEST_STEP / rate)
+            if self._growth > FORGOTTEN:
+                self._mark = None
+        self._accepted.append(now)
+        while len(self._accepted) > KEPT and self._accepted[0] < now - 2 * self.window:
+            self._accepted.popleft()
+
+    def take_back(self, started: float) -> None:
+        """Take a call that was refused out of those that were accepted."""
+        if self._accepted and started >= self._accepted[0]:
+            self._accepted.remove(started)
+
+    def learn(self, started: float, rate: float | None) -> None:
+        """Set the pace by what was accepted before the first refusal, of a call that started at a rate."""
+        self.window = max(WINDOW, self.window / 2)
+        window = self.window if rate is None else max(self.window, CAUTIOUS / rate)
+        count = sum(started - window < start <= started for start in self._accepted)
+        is_another = rate is None or self._mark is None or rate > OUTGROWN * self._mark
+        self._found = 0 if is_another else min(MOST_FOUND, self._found + 1)
+        if rate is not None:
+            least = LEAST_KEPT if self.window == WINDOW else LEAST_KEPT_LONG
+            self._mark = max(SLOWEST, least * rate, min(count / window, MOST_KEPT * rate))
+        elif count > 1:
+            self._mark = count / window
+        self._grown = 0.0
+
+    def hold(self, paused: float, refusing: float) -> None:
+        """Hold the pace: finding its limit has cost a pause, and the provider has been `refusing` for some seconds."""
+        self.window = min(LONGEST_WINDOW, max(self.window, refusing))
+        of_calls = HELD_CALLS / self._mark if self._mark is not None else 0.0
+        shortest = max(SHORTEST_HOLD, min(LONGEST_SHORT_HOLD, of_calls))
+        self._hold = min(LONGEST_HOLD, max(shortest, PAUSE_SHARE * paused)) * 2**self._found
+
+    def forget(self) -> None:
+        """Limit nothing: what was refused was no matter of the pace."""
+        self._mark = None
+
+    @property
+    def _growth(self) -> float:
+        """The pace now, as a share of the rate at the last refusal."""
+        if self.is_held:
+            return BELOW + (1 - BELOW) * self._grown / self._hold
+        more = self._grown - self._hold
+        return math.exp(min(LARGEST_EXPONENT, GROWTH * more * (1 + more / FASTER)))
+
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 30.0  # seconds after one refusal, and after many
 LONGEST_FIRST_PAUSE = 1.0  # seconds: slower paces do not begin with a pause of a whole interval

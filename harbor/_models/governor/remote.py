@@ -1,4 +1,4 @@
-"""A governor for several processes: the driver of an experiment serves it, and its workers ask over TCP.
+"""The driver of an experiment serves its governor to several processes, and its workers ask it over TCP.
 
 One line of JSON is one message; the first is a token, which has to come at once. A connection that closes gives back
 its tickets and leaves its queue, so a worker that is killed holds up nobody.
@@ -11,18 +11,127 @@ import hmac
 import json
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import asdict
+from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict, dataclass
 from itertools import count
 
 from pydantic import TypeAdapter
 
-from harbor._core.redaction import known_secret
-from harbor._models.governor.link import GovernorAddress as GovernorAddress
-from harbor._models.governor.link import Link, line_of
+from harbor._core.basics.redaction import known_secret
 from harbor._models.governor.local import LocalGovernor
-from harbor._models.governor.terms import Answered, Busy, Failed, Refused, Request, Stopped, Ticket, TooLong, Verdict
-from harbor._models.governor.under_way import Wait
+from harbor._models.governor.terms import (
+    Answered,
+    Busy,
+    Failed,
+    Gone,
+    Refused,
+    Request,
+    Stopped,
+    Ticket,
+    TooLong,
+    Verdict,
+    Wait,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GovernorAddress:
+    """Where a governor is served, and the token that opens it."""
+
+    host: str
+    port: int
+    token: str
+
+    def __repr__(self) -> str:
+        return f"GovernorAddress({self.host!r}, {self.port})"  # the token is a key
+
+
+class Link:
+    """One connection to the driver, at the worker's end."""
+
+    def __init__(self, address: GovernorAddress, writer: asyncio.StreamWriter) -> None:
+        self.gone = False
+        self._address = address
+        self._loop = asyncio.get_running_loop()
+        self._writer = writer
+        self._waiting: dict[int, asyncio.Future[None]] = {}
+        self._reading: asyncio.Task[None] | None = None
+
+    @staticmethod
+    async def open(address: GovernorAddress) -> Link:
+        """Connect to the driver.
+
+        Raises:
+            Gone: nobody listens there.
+        """
+        try:
+            reader, writer = await asyncio.open_connection(address.host, address.port)
+        except OSError as error:
+            raise Gone(_gone(address)) from error
+        writer.write(f"{address.token}\n".encode())
+        link = Link(address, writer)
+        link._reading = asyncio.create_task(link._read(reader))
+        return link
+
+    async def enter(self, number: int, request: Request) -> None:
+        """Wait until a call may start, as the governor says."""
+        entry = self._waiting[number] = self._loop.create_future()
+        self._send({"number": number, "enter": asdict(request)})
+        try:
+            await entry
+        finally:
+            self._waiting.pop(number, None)
+
+    def leave(self, number: int, verdict: Verdict) -> None:
+        """Say how a call ended."""
+        self.tell({"number": number, "verdict": type(verdict).__name__, "words": asdict(verdict)})
+
+    def tell(self, message: dict[str, object]) -> None:
+        """Send a message, from whichever thread; nobody hears it if the driver is gone."""
+        if asyncio._get_running_loop() is self._loop:
+            self._send(message)
+        else:
+            with suppress(RuntimeError):  # its loop is closed, and the connection with it
+                self._loop.call_soon_threadsafe(self._send, message)
+
+    def _send(self, message: dict[str, object]) -> None:
+        if not self.gone:
+            self._writer.write(line_of(message))
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            with suppress(OSError, ValueError):
+                while line := await reader.readline():
+                    self._hear(json.loads(line))
+        finally:
+            self.gone = True
+            self._writer.close()
+            for entry in self._waiting.values():
+                if not entry.done():
+                    entry.set_exception(Gone(_gone(self._address)))
+
+    def _hear(self, message: dict[str, object]) -> None:
+        entry = self._waiting.get(int(str(message["number"])))
+        if entry is None or entry.done():
+            return  # it was given up meanwhile, and the driver has been told
+        if "stopped" in message:
+            entry.set_exception(Stopped(str(message["stopped"])))
+        elif "too_long" in message:
+            entry.set_exception(TooLong(float(str(message["too_long"]))))
+        else:
+            entry.set_result(None)
+
+
+def _gone(address: GovernorAddress) -> str:
+    return (
+        f"the driver at {address.host!r}, port {address.port}, which says when calls may start, is gone; resume the run"
+    )
+
+
+def line_of(message: dict[str, object]) -> bytes:
+    """Write a message as one line."""
+    return json.dumps(message).encode() + b"\n"
+
 
 TOKEN_SECONDS = 10.0
 """How long a connection may take to give the token; workers give it at once."""

@@ -15,8 +15,7 @@ from weakref import WeakValueDictionary
 from filelock import FileLock
 from pydantic import TypeAdapter, ValidationError
 
-from harbor._core.private_files import FILE, make_private, write_whole
-from harbor._core.sent_files import read_sent
+from harbor._core.files.safe_files import FILE, make_private, read_sent, write_whole
 from harbor._models.passports.passport import MOST_SNAPSHOTS, Known, Passport
 
 FOLDER = "passports"

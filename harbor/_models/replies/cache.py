@@ -21,9 +21,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from harbor._config.dialects import PROVIDERS
-from harbor._config.models import ModelSettings, ReplyForm
-from harbor._core.running_time import running_timeout
+from harbor._config.models import PROVIDERS, ModelSettings, ReplyForm
+from harbor._core.basics.loops import running_timeout
 from harbor._models.replies.reply_folder import (
     Asked,
     CachedReply,

@@ -10,13 +10,22 @@ from math import fsum
 from typing import Literal, Protocol
 
 from harbor._config.models import ReplyForm
-from harbor._core.errors import LogError
-from harbor._core.events import NO_REQUESTS, Answered, Event, ModelCalled, PublicEvent, SeatFailed, Spent, ThoughtFailed
-from harbor._core.log import TURN_OPENS
-from harbor._core.log_lines import Entry
-from harbor._core.players import AGENT, SeatReply
-from harbor._core.thoughts import Recalled
-from harbor._models.replies.messages import Message
+from harbor._core.basics.errors import LogError
+from harbor._core.log.events import (
+    NO_REQUESTS,
+    Answered,
+    Event,
+    ModelCalled,
+    PublicEvent,
+    SeatFailed,
+    Spent,
+    ThoughtFailed,
+)
+from harbor._core.log.log import TURN_OPENS
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.players import AGENT, SeatReply
+from harbor._core.log.thoughts import Recalled
+from harbor._models.replies.stored_messages import Message
 
 CallOutcome = Literal["ok", "unreadable", "refused", "failed"]
 CallKey = tuple[str, str, int, float]

@@ -1,28 +1,36 @@
-"""The folder of kept replies: one small file per reply, found by the digest of what was asked.
+"""A folder keeps replies, one small file each, found by the digest of what was asked; a file of lines carries them on.
 
 ``v1/ab/abcd….json`` is written whole under another name and then linked. So processes, machines that share the folder
 and a sudden end do no harm, without locks: a file is there whole or not at all, and the first that is there stays.
 What can't be read, and what another version of Harbor wrote, is passed over.
+
+With an exported file of JSON lines anybody repeats the runs that made them. A file that somebody sent is data: each
+line is checked before the first is kept. That a model gave these replies is the word of whoever wrote the file, so they
+are kept as imported, and so are the calls that use them.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from errno import EFBIG
 from hashlib import sha256
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
+from typing import IO, Any
 
-from harbor._core.own_places import own_place
-from harbor._core.private_files import make_private
-from harbor._models.replies.messages import MESSAGE, Message
+from harbor._core.basics.errors import CacheError
+from harbor._core.files.marks import own_place
+from harbor._core.files.safe_files import make_private
+from harbor._models.replies.stored_messages import MESSAGE, Message
 
 VERSION = 1
 LONGEST = 32 * 2**20
@@ -214,3 +222,88 @@ def _read(file: Path) -> Entry | None:
     with suppress(OSError, NoEntry), file.open("rb") as reading:
         return read_entry(reading.read(LONGEST + 1))
     return None
+
+
+MOST_NAMED = 3
+
+
+def export_entries(entries: Iterable[Entry], file: Path) -> int:
+    """Write entries in a new file, packed if its name ends in .gz; give their number. Equal entries give equal bytes.
+
+    Raises:
+        CacheError: the file exists or can't be written.
+    """
+    number = 0
+    try:
+        with file.open("xb") as opened, _packed(opened, file) as writing:
+            for number, entry in enumerate(entries, start=1):  # noqa: B007 - the last number counts them
+                writing.write(_marked(entry, False).line)
+    except FileExistsError as error:
+        raise CacheError(f"{str(file)!r} exists; name a new file or remove it") from error
+    except OSError as error:
+        raise CacheError(f"{str(file)!r} can't be written ({error.strerror}); name another file") from error
+    return number
+
+
+def import_entries(folder: ReplyFolder, file: Path, trust: bool = False) -> tuple[int, int]:
+    """Keep the entries of a file; give how many are new, and how many were there before, which stay as they are.
+
+    Raises:
+        CacheError: a line is no entry, its request is not what its address says, or some are new and whoever wrote them
+            is not trusted; nothing is kept. Or the file can't be read, or the folder not be written.
+    """
+    strange = Counter(entry.model for entry in _entries(file) if folder.read(entry.reply.address) is None)
+    if strange and not trust:
+        models = ", ".join(f"{model!r}" for model, _ in strange.most_common(MOST_NAMED))
+        raise CacheError(
+            f"{str(file)!r} has {strange.total():,} replies, as of {models}, and only its writer says that they gave"
+            " them; if you trust who did, give --trust: calls that use them are marked as imported"
+        )
+    new = old = 0
+    for entry in _entries(file):
+        if folder.read(entry.reply.address) is not None:
+            old += 1
+            continue
+        try:
+            folder.keep(_marked(entry, True))
+        except OSError as error:
+            raise CacheError(
+                f"replies can't be kept in {str(folder.path)!r} ({error.strerror}); make room, then import again"
+            ) from error
+        new += 1
+    return new, old
+
+
+def _marked(entry: Entry, imported: bool) -> Entry:
+    """Say of an entry whether it came from a file; an export does not, as whoever imports it says so."""
+    return replace(entry, reply=replace(entry.reply, imported=imported))
+
+
+def _entries(file: Path) -> Iterator[Entry]:
+    try:
+        with _opened(file) as reading:
+            number = 0
+            while line := reading.readline(LONGEST + 1):
+                number += 1
+                yield read_entry(line)
+    except NoEntry as error:
+        raise CacheError(f"{str(file)!r} line {number} {error}; nothing is imported, ask for the file anew") from error
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or "it is cut short or was changed"
+        raise CacheError(f"{str(file)!r} can't be read ({why}); give what harbor cache export wrote") from error
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[IO[bytes]]:
+    with gzip.open(file, "rb") if file.suffix == ".gz" else file.open("rb") as reading:
+        yield reading  # type: ignore[misc]
+
+
+@contextmanager
+def _packed(opened: IO[bytes], file: Path) -> Iterator[IO[bytes]]:
+    """Pack what is written, without name and time, so that equal entries give equal bytes."""
+    if file.suffix != ".gz":
+        yield opened
+        return
+    with gzip.GzipFile(filename="", mode="wb", fileobj=opened, mtime=0) as packed:
+        yield packed  # type: ignore[misc]

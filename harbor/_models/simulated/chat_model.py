@@ -1,18 +1,24 @@
-"""The built-in chat model: reads a prompt as a language model would, and answers offline from the facts in it.
+"""The built-in chat model reads a prompt as a language model would, and answers offline from the facts in it.
 
 A Harbor prompt carries its facts between <facts> and </facts>, as JSON or in prose. This model reads those facts out of
 the text of the messages, and has nothing else: no state, no memory, no way to the rules or to another bidder. Equal
-prompts get equal answers.
+prompts get equal answers. It rates a transcript by what can be counted in it, and judges nothing: each score is a share
+of decisions (or of parts of the game) put on the scale from 1 to 5.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from random import Random
+from statistics import fmean
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -25,13 +31,162 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from harbor._config.auction import Simulated
-from harbor._core.extensions import NAME
-from harbor._core.finding import find
-from harbor._core.seeding import stream
-from harbor._core.telling import facts_in
+from harbor._config.protocol_replies import OwnReply
+from harbor._config.thinking import BUNDLES
+from harbor._core.asking.decisions import (
+    BidReply,
+    BundleReply,
+    ChoiceReply,
+    Decision,
+    PriceReply,
+    UnitsReply,
+    WordsReply,
+)
+from harbor._core.basics.numbers import as_number, stream, to_cents
+from harbor._core.plugins.extensions import NAME
+from harbor._core.plugins.finding import find
+from harbor._core.prompts.prompts import facts_in
 from harbor._games.game import Facts, Game, Values
-from harbor._models.simulated.rating_answers import rate
-from harbor._models.simulated.speaking import in_own_form, spoken, worked_out
+from harbor._games.types_of_play import expected_bids
+
+_THOUGHT = re.compile(r' {4}Player A (?P<what>[a-z]+)(?P<how>[^"]*)(?:"(?P<words>.*)")?')
+_WORD = re.compile(r"[a-z]{4,}")
+
+
+@dataclass(frozen=True)
+class Play:
+    """What a transcript shows of the player: each decision with its reasons, its plans, refusals, and wins."""
+
+    decisions: list[tuple[str, str]]
+    plans: set[str]
+    refusals: int
+    parts: int
+    wins: int
+    identity: str
+
+    @classmethod
+    def of(cls, lines: list[str]) -> Play:
+        """Read a transcript."""
+        thoughts = [found for line in lines if (found := _THOUGHT.fullmatch(line))]
+        said = [(found["what"], found["how"], found["words"] or "") for found in thoughts]
+        public = [line for line in lines if not line.startswith(" ")]
+        return cls(
+            decisions=[(how.strip(" :"), words) for what, how, words in said if what in ("bids", "withdraws", "says")],
+            plans={words for what, _, words in said if what == "plans"},
+            refusals=sum(what == "is" and "refused" in how for what, how, _ in said),
+            parts=sum(line.startswith("== ") for line in public),
+            wins=sum(
+                bool(re.search(r"Player A bids .*: served|sold to Player A|Player A.* (?:wins|won)\b", line))
+                for line in public
+            ),
+            identity=" ".join(words for _, how, words in said if "told" in how and "act as" in words),
+        )
+
+    def share(self, condition: Callable[[str, str], bool]) -> float:
+        """Give the share of decisions that meet a condition."""
+        return sum(condition(*decision) for decision in self.decisions) / max(1, len(self.decisions))
+
+
+def rate(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
+    """Rate a transcript by counting."""
+    play = Play.of(facts["transcript"])
+    parts = max(1, play.parts)
+    identity = set(_WORD.findall(play.identity.lower()))
+    verdict = {
+        "information_utilisation": _score(
+            play.share(lambda _, words: any(map(str.isdigit, words))), "decisions whose reasons name a figure"
+        ),
+        "logical_reasoning": _score(
+            play.share(lambda _, words: bool(words)) - play.refusals / max(1, len(play.decisions)),
+            "decisions with reasons, less the refused ones",
+        ),
+        "strategic_effectiveness": _score(play.wins / parts, "parts of the game won"),
+        "adaptability": _score(len({how for how, _ in play.decisions}) / parts, "different bids to a part of the game"),
+        "long_term_planning": _score(len(play.plans) / parts, "different plans to a part of the game"),
+        "identity_alignment": None,
+    }
+    if facts["persona"]:
+        verdict["identity_alignment"] = _score(
+            play.share(lambda _, words: bool(identity & set(_WORD.findall(words.lower())))),
+            "decisions whose reasons share a word with its identity",
+        )
+    return verdict
+
+
+def _score(share: float, of: str) -> Values:
+    bounded = min(1.0, max(0.0, share))
+    return {"reasons": f"The share of {of} is {bounded:.2f}.", "score": 1 + round(4 * bounded)}
+
+
+def worked_out(facts: Facts) -> Facts:
+    """Give the facts with the bounds of a bid, where they follow from others."""
+    if "your_wins" in facts and "budget" not in facts:
+        paid = sum(float(win["price"]) for win in facts["your_wins"])
+        facts = {**facts, "budget": _dollars(float(facts["initial_budget"]) - paid)}
+    if "minimum" in facts:
+        return facts
+    if "increment" in facts:
+        highest = facts["highest_bid"]
+        least = facts["starting_price"] if highest is None else _dollars(float(highest) + float(facts["increment"]))
+        return {**facts, "minimum": least}
+    if "residents" in facts:
+        me = next((one for one in facts["residents"] if one["name"] == facts["you"]), None)
+        most = float(me["balance_before_salary"]) + float(me["salary"]) if me else 0.0
+        return {**facts, "minimum": 0, "maximum": most}
+    most = facts.get("bound", facts.get("assets"))
+    return facts if most is None else {**facts, "minimum": 0, "maximum": most}
+
+
+def _dollars(amount: float) -> int | float:
+    """Give dollars as JSON writes them."""
+    return as_number(to_cents(Decimal(amount)))
+
+
+def spoken(values: Values, how: str) -> str:
+    """Say a reply in words: the reasons, and then the sentence that answers."""
+    answer = _kind(values).model_validate({"reasons": "", **values}).taken().words
+    if "I choose" in how:
+        answer = answer.replace("I bid $", "I choose ")
+    return "\n".join(filter(None, (str(values.get("reasons", "")), answer)))
+
+
+def in_own_form(decided: Values, facts: Facts, game: Game, settings: Simulated) -> Values:
+    """Give a decision in the protocol's own form that the facts ask for; without a key for reasons, they come first.
+
+    Raises:
+        ValueError: no protocol has such a form.
+    """
+    form = _form_of(tuple(facts["answer_keys"]), game)
+    filled = form.filled(decided, facts, partial(_expected, facts, game, settings))
+    return filled if "reason" in filled else {"reasons": decided["reasons"], **filled}
+
+
+def _form_of(keys: tuple[str, ...], game: Game) -> type[OwnReply]:
+    of_game = (bundle.replies[game.name] for bundle in BUNDLES.values() if game.name in bundle.replies)
+    found = next((form for forms in of_game for form in forms.all if form.all_keys() == keys), None)
+    if found is None:
+        raise ValueError(f"the simulated model knows no form of answer in {game.name!r} with the keys {keys}")
+    return found
+
+
+def _expected(facts: Facts, game: Game, settings: Simulated) -> float | None:
+    """Return what rivals are expected to do in the mean: as was forecast before, or else as the game forecasts it."""
+    forecast, bids = game.played.forecast, [*expected_bids(facts).values()]
+    if forecast and not bids:
+        bids = [forecast(rival, facts, settings) for rival in facts["players"] if rival != facts["you"]]
+    return round(fmean(bids), 4) if bids else None
+
+
+def _kind(values: Values) -> type[Decision]:
+    kinds: dict[str, type[Decision]] = {
+        "items": BundleReply,
+        "option": ChoiceReply,
+        "units": UnitsReply,
+        "words": WordsReply,
+    }
+    found = next((kind for name, kind in kinds.items() if name in values), None)
+    return found or (PriceReply if values["action"] in ("accept", "wait") else BidReply)
+
 
 CHARACTERS_PER_TOKEN = 4
 JUDGE = "judge"

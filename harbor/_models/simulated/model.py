@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harbor._config.models import BUILT_IN, GIVEN, ModelSettings
-from harbor._models.model import Model
+from harbor._models.providers import Model
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

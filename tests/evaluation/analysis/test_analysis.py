@@ -16,8 +16,7 @@ from harbor.evaluation._analysis.statistics import holm, paired
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import EVERYONE, Experiment, measured
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
-from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import metric_of
+from harbor.evaluation._metrics.measurement import Measurement, metric_of
 
 ANN, BEN = "Ann", "Ben"
 

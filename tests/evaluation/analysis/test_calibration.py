@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor.evaluation._analysis.calibration import best_temperature, calibration_error, tempered
+from harbor.evaluation._analysis.profiler import best_temperature, calibration_error, tempered
 from harbor.evaluation._metrics.profiling import Judged, brier, divergence, hit, overconfidence
 from harbor.personas._catalog import traits
 

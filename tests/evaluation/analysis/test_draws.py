@@ -12,26 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from harbor.evaluation._analysis.between import ONE_SIDE, contrasts
+from harbor.evaluation._analysis.between import ONE_SIDE, OTHER_ROTATION, contrasts
 from harbor.evaluation._analysis.comparisons import COPIES, ONE_DRAW_ONLY
+from harbor.evaluation._analysis.correlations import spearman
 from harbor.evaluation._analysis.findings import Analysis, analyse
+from harbor.evaluation._analysis.levels import Question, unreachable
 from harbor.evaluation._analysis.means import clustered_mean, counted_share, mean_of, per_draw
-from harbor.evaluation._analysis.pairing import OTHER_ROTATION
 from harbor.evaluation._analysis.power import games_needed, planned
-from harbor.evaluation._analysis.question import Question
-from harbor.evaluation._analysis.rank_correlation import spearman
-from harbor.evaluation._analysis.reach import unreachable
 from harbor.evaluation._analysis.statistics import paired
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.compared_words import verdict as compared_verdict
-from harbor.evaluation._report.curves import mean_curve
-from harbor.evaluation._report.formatting import MINUS
-from harbor.evaluation._report.listings import of_analysis
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.side_by_side import Compared
-from harbor.evaluation._report.verdict import caveats, headline, verdicts
+from harbor.evaluation._report.comparing.side_by_side import Compared
+from harbor.evaluation._report.comparing.side_by_side import verdict as compared_verdict
+from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
+from harbor.evaluation._report.plots.curves import mean_curve
+from harbor.evaluation._report.tabular.formatting import MINUS
+from harbor.evaluation._report.tabular.listings import of_analysis
+from harbor.evaluation._report.tabular.loading import Loaded
 
 ANN, BEN, CHO = "Ann", "Ben", "Cho"
 WISER = Comparison(metric="profit", of=Side(arm="wise", bidder=ANN), against=Side(arm="plain", bidder=ANN))

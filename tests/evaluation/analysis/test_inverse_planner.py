@@ -11,9 +11,10 @@ import pytest
 
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import (
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import (
     BidderLabelled,
     BidderSeated,
     BidderWithdrew,
@@ -24,16 +25,13 @@ from harbor._core.events import (
     LotClosed,
     PublicEvent,
 )
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import Signal
-from harbor._core.seeding import stream
-from harbor._core.thoughts import Profiled
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
-from harbor.evaluation._analysis.inverse_metrics import METRICS, inferred
-from harbor.evaluation._analysis.inverse_planner import Evidence, inferences
+from harbor.evaluation._analysis.inverse_planner import METRICS, Evidence, inferences, inferred
+from harbor.evaluation._metrics.measurement import measure
 from harbor.evaluation._metrics.profiling import divergence, hit, judged, last
-from harbor.evaluation._metrics.registry import measure
-from harbor.personas._catalog.homes import HOMES, personas
+from harbor.personas._catalog.catalogue import HOMES, personas
 
 LOFT, FARM = "A loft above the tram, with a gym and a bakery.", "A farm with a barn, a paddock and an orchard."
 KINDS = {"urban": LOFT, "rural": FARM}

@@ -15,16 +15,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harbor._cli.display.designs import power_tables
-from harbor._core.errors import ConfigError
-from harbor.evaluation._analysis.levels import least_pairs
-from harbor.evaluation._analysis.power import games_needed, pilot, planned
-from harbor.evaluation._analysis.question import Question
-from harbor.evaluation._analysis.simulated_power import draws, pairs_for, power_of, spread_limits
+from harbor._core.basics.errors import ConfigError
+from harbor.evaluation._analysis.levels import Question, least_pairs
+from harbor.evaluation._analysis.power import draws, games_needed, pairs_for, pilot, planned, power_of, spread_limits
 from harbor.evaluation._analysis.statistics import pairs_needed
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.library import experiment as read
-from harbor.evaluation._experiments.run_trial import offline
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.trial_runs import offline
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._running.runner import run_experiment

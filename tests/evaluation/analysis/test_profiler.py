@@ -11,16 +11,16 @@ import pytest
 
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, Event, ItemLabelled, Lot, PublicEvent
-from harbor._core.log_lines import Entry
-from harbor._core.seeding import stream
+from harbor._core.asking.asks import Bid
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import BidderLabelled, Event, ItemLabelled, Lot, PublicEvent
+from harbor._core.log.log_entries import Entry
 from harbor._games.english.events import SaleOpened
 from harbor.evaluation._analysis.profiler import FEATURES, features, train
 from harbor.evaluation._metrics.profiling import divergence
 from harbor.personas._catalog import traits
-from harbor.personas._catalog.homes import HOMES, personas
+from harbor.personas._catalog.catalogue import HOMES, personas
 from support.sold import sold
 
 EVERY = [*personas()]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from harbor.evaluation._analysis.reach import unreachable
+from harbor.evaluation._analysis.levels import unreachable
 from harbor.evaluation._analysis.statistics import holm, paired
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment

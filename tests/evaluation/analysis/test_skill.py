@@ -9,8 +9,7 @@ import trueskill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor.evaluation._analysis.ratings import per_game
-from harbor.evaluation._analysis.skill import Skill, after_one, rate
+from harbor.evaluation._analysis.ratings import Skill, after_one, per_game, rate
 
 WON = {"Ann": 1, "Ben": 2, "Cho": 3}
 DRAWN = {"Ann": 1, "Ben": 1}

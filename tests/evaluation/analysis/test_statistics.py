@@ -12,11 +12,10 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.meta_analysis import effectsize_smd
 
-from harbor.evaluation._analysis.independent import independent
+from harbor.evaluation._analysis.correlations import spearman, weighted_rho
 from harbor.evaluation._analysis.levels import attainable
 from harbor.evaluation._analysis.means import mean_of
-from harbor.evaluation._analysis.rank_correlation import spearman, weighted_rho
-from harbor.evaluation._analysis.statistics import holm, paired, pairs_needed, rejects
+from harbor.evaluation._analysis.statistics import holm, independent, paired, pairs_needed, rejects
 
 KINDS = st.sampled_from(["mean", "skewed"])
 SLEEP = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]

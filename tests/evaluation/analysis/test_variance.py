@@ -12,9 +12,8 @@ from statsmodels.formula.api import ols
 
 from harbor._cli.display.finding_tables import finding_tables
 from harbor._cli.display.render import Table
-from harbor.evaluation._analysis.anova import jackknife, omega_squared, sums_of_squares
 from harbor.evaluation._analysis.findings import analyse
-from harbor.evaluation._analysis.variance import SAYS
+from harbor.evaluation._analysis.variance import SAYS, jackknife, omega_squared, sums_of_squares
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import EVERYONE, Experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord

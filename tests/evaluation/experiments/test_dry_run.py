@@ -8,13 +8,12 @@ import socket
 import pytest
 
 from harbor import Auction
-from harbor._core.errors import ConfigError
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.dry_run import dry_run
-from harbor.evaluation._experiments.run_trial import run_trial
+from harbor.evaluation._experiments.trial_runs import dry_run, run_trial
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.calls import calls
 from support.commands import harbor, mistake

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, check
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, substitutes, with_models
+from harbor.evaluation._experiments.draws import MatchedItems, matched_sale
 from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.sales import MatchedItems, matched_sale
 from harbor.evaluation._experiments.trials import Trial, trial_count, trials
-from harbor.personas._catalog.homes import HOMES
+from harbor.personas._catalog.catalogue import HOMES
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}

@@ -11,11 +11,11 @@ import pytest
 
 from harbor._cli.display.designs import design_tables
 from harbor._cli.display.render import Table
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.choices import chosen
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment as read
-from harbor.evaluation._experiments.run_trial import offline, run_trial
+from harbor.evaluation._experiments.trial_runs import offline, run_trial
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._experiments.variations import Factor, combined
 from harbor.evaluation._running.experiment_folder import read_results

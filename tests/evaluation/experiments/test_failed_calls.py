@@ -12,22 +12,21 @@ from pydantic import TypeAdapter
 
 from harbor._cli.display.finding_tables import finding_tables
 from harbor._cli.display.result_tables import summary_tables
-from harbor._core.events import NO_REQUESTS, ModelCalled, SeatFailed, Spent
-from harbor._core.log_lines import Entry
+from harbor._core.log.events import NO_REQUESTS, ModelCalled, SeatFailed, Spent
+from harbor._core.log.log_entries import Entry
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.library import experiment
-from harbor.evaluation._experiments.run_trial import logs_of
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord, record
+from harbor.evaluation._experiments.trial_runs import logs_of
 from harbor.evaluation._experiments.trials import Trial, trials
-from harbor.evaluation._metrics.refusals import Refusals
+from harbor.evaluation._metrics.calls import Refusals
 from harbor.evaluation._metrics.summary import summarise
-from harbor.evaluation._report.arm_calls import call_notes, calls_by_arm, days_of
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.page import render
-from harbor.evaluation._report.refused import refusals_told
+from harbor.evaluation._report.page.page import render
+from harbor.evaluation._report.tabular.arm_calls import call_notes, calls_by_arm, days_of, refusals_told
+from harbor.evaluation._report.tabular.loading import Loaded
 from support.commands import harbor
 from support.folders import TINY
 

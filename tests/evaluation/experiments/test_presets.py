@@ -11,18 +11,18 @@ from itertools import product
 
 import pytest
 
-from harbor._cli.trusting import named_by
-from harbor._core.errors import ConfigError
-from harbor._games.water.settings import WaterRules
+from harbor._cli.shared.trust import named_by
+from harbor._core.basics.errors import ConfigError
+from harbor._games.water.rules import WaterRules
 from harbor.evaluation._analysis.findings import Analysis, analyse
 from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.run_trial import run_trial
 from harbor.evaluation._experiments.trial_records import Results
+from harbor.evaluation._experiments.trial_runs import run_trial
 from harbor.evaluation._experiments.trials import people, trial_count, trials
-from harbor.evaluation._metrics.registry import metric_or_none
+from harbor.evaluation._metrics.measurement import metric_or_none
 from harbor.evaluation._running.experiment_folder import read_results
 from support.commands import harbor, mistake, process
 

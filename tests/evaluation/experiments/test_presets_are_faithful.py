@@ -13,21 +13,20 @@ from typing import Any
 import pytest
 
 from harbor._config.auction import AuctionConfig
-from harbor._config.protocol import BUNDLES
-from harbor._core.errors import ConfigError
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type
-from harbor._core.prompts import chosen
-from harbor._core.thoughts import Belief, Planned, Win
+from harbor._config.thinking import BUNDLES
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type
+from harbor._core.log.thoughts import Belief, Planned, Win
+from harbor._core.prompts.prompts import chosen
 from harbor._games.sessions.settings import SessionRules, ValueRules
-from harbor._games.water.rules import DayClosed
-from harbor._games.water.settings import WaterRules
+from harbor._games.water.rules import DayClosed, WaterRules
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor.evaluation._experiments.design import Deviation, Experiment
 from harbor.evaluation._experiments.library import experiment, presets
-from harbor.evaluation._experiments.run_trial import logs_of, offline
+from harbor.evaluation._experiments.trial_runs import logs_of, offline
 from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._nodes.believe import compare

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._analysis.comparisons import ONE_DRAW
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._analysis.power import planned
@@ -17,10 +17,11 @@ from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.exports import latex
-from harbor.evaluation._report.listings import of_analysis
-from harbor.evaluation._report.loading import Loaded, load
-from harbor.evaluation._report.page import commands, render
+from harbor.evaluation._report.page.notebook_view import load
+from harbor.evaluation._report.page.page import commands, render
+from harbor.evaluation._report.paper.exports import latex
+from harbor.evaluation._report.tabular.listings import of_analysis
+from harbor.evaluation._report.tabular.loading import Loaded
 from support.commands import harbor, mistake
 from support.folders import TINY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harbor.evaluation._analysis.reach import unreachable
+from harbor.evaluation._analysis.levels import unreachable
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trials import trial_count, trials
 from support.folders import ROOT

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, ItemLabelled, Lot
-from harbor._core.log_lines import Entry
-from harbor._core.thoughts import Decided, Planned, Predicted, Prediction, Strategized
+from harbor._core.asking.asks import Bid
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import BidderLabelled, ItemLabelled, Lot
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Decided, Planned, Predicted, Prediction, Strategized
 from harbor._games.english.events import ItemOpened, ItemUnsold, SaleOpened
 from harbor._games.english.measures import standings
 from harbor.evaluation._metrics.behaviour import Acquisition, acquisitions, engagements

@@ -7,12 +7,12 @@ from io import StringIO
 import pytest
 
 from harbor._cli.display import render as rendering
-from harbor._cli.display.call_tables import call_tables
-from harbor._core.acts import Tried
-from harbor._core.errors import Unanswered
-from harbor._core.events import ModelCalled, Spent
-from harbor._core.log_lines import Entry
-from harbor._runs.result import Result, answered
+from harbor._cli.display.result_tables import call_tables
+from harbor._core.basics.errors import Unanswered
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import ModelCalled, Spent
+from harbor._core.log.log_entries import Entry
+from harbor._runs.inputs import Result, answered
 from harbor.evaluation._metrics.calls import calls
 
 PLAIN = {"cost_dollars": 0.5, "cached": False, "began": 0.0, "seconds": 0.0}

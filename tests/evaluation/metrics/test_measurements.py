@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor._core.acts import Acted, ActedSealed, Tried
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import (
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log.acts import HOUSE, Acted, ActedSealed, PaidSealed, Tried
+from harbor._core.log.events import (
     AuctionHeld,
     BidderLabelled,
     BidderSeated,
@@ -23,10 +23,8 @@ from harbor._core.events import (
     Lot,
     SeriesOpened,
 )
-from harbor._core.finding import found
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import HOUSE, PaidSealed
-from harbor._core.thoughts import (
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import (
     Belief,
     Believed,
     Decided,
@@ -37,14 +35,14 @@ from harbor._core.thoughts import (
     Profiled,
     Strategized,
 )
+from harbor._core.plugins.finding import found
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered, RoundClosed, SaleOpened
 from harbor._games.sessions.session import RunLabelled, RunOpened
 from harbor._games.water.rules import DayClosed, DayOpened, Status, WaterOpened
-from harbor.evaluation._metrics.bidding import BINS
+from harbor.evaluation._metrics.behaviour import BINS
 from harbor.evaluation._metrics.built_in import METRICS
-from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.measurement import Measurement, measure
 from support.sold import sold
 
 QUICK = settings(max_examples=60)

@@ -10,13 +10,13 @@ import pytest
 
 from harbor import Auction, Bidder
 from harbor._config.auction import Item
-from harbor._core.errors import ConfigError
-from harbor._core.extensions import lacks
-from harbor._core.finding import everything, find
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.extensions import lacks
+from harbor._core.plugins.finding import everything, find
 from harbor.evaluation import Metric, metric
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._metrics.built_in import METRICS
-from harbor.evaluation._metrics.registry import measure
+from harbor.evaluation._metrics.measurement import measure
 from support.commands import harbor, mistake
 from support.plugins import install, installed
 

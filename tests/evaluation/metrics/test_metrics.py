@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._core.acts import Tried
-from harbor._core.events import (
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import (
     NO_REQUESTS,
     Answered,
     BidderLabelled,
@@ -26,13 +26,11 @@ from harbor._core.events import (
     SaleClosed,
     Spent,
 )
-from harbor._core.finding import found
-from harbor._core.log_lines import Entry
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import found
 from harbor._games.english.events import ItemUnsold, SaleOpened
 from harbor._games.english.measures import ItemResult, Standing, items, standings
-from harbor.evaluation._metrics.call_notes import summed
-from harbor.evaluation._metrics.calls import Calls, CallTotals, calls
-from harbor.evaluation._metrics.refusals import Refusals, refusals
+from harbor.evaluation._metrics.calls import Calls, CallTotals, Refusals, calls, refusals, summed
 from harbor.evaluation._metrics.summary import summarise
 from support.sold import sold
 
@@ -317,7 +315,7 @@ def test_a_name_that_nobody_brings_is_looked_for_again_without_reading_a_file():
     """Tables ask for the metric of every label."""
     program = """if True:
         import sys
-        from harbor.evaluation._metrics.registry import metric_or_none
+        from harbor.evaluation._metrics.measurement import metric_or_none
         metric_or_none("trueskill")
         opened = []
         sys.addaudithook(lambda event, words: opened.append(words[0]) if event == "open" else None)

@@ -13,17 +13,16 @@ import pytest
 import support.sealed
 from harbor import Auction, use
 from harbor._cli.display.result_tables import summary_tables
-from harbor._core.actions import BundleBid, Withdraw
-from harbor._core.acts import ActedSealed, Tried
-from harbor._core.events import BidderLabelled, BidderSeated, Event, ItemLabelled, LotClosed
-from harbor._core.finding import find
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import HOUSE, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Worth
+from harbor._core.basics.actions import BundleBid, Withdraw
+from harbor._core.log.acts import HOUSE, ActedSealed, Allocated, AllocatedSealed, Paid, PaidSealed, Signal, Tried, Worth
+from harbor._core.log.events import BidderLabelled, BidderSeated, Event, ItemLabelled, LotClosed
+from harbor._core.log.log_entries import Entry
+from harbor._core.plugins.finding import find
 from harbor._games.game import TRADE
 from harbor._games.outcomes import ItemOutcome, TraderStanding, items, outcomes, ranks
-from harbor.evaluation._metrics.outcomes import BUDGETS, COMMON, UNITS, UNTOLD, WORTHLESS, efficiency
-from harbor.evaluation._metrics.registry import PRIVATE, fitting, measure
-from harbor.evaluation._metrics.results import BUNDLES
+from harbor.evaluation._metrics.measurement import PRIVATE, fitting, measure
+from harbor.evaluation._metrics.results import BUDGETS, BUNDLES, COMMON, UNITS, WORTHLESS, efficiency
+from harbor.evaluation._metrics.results import UNTOLD_TO_ALL as UNTOLD
 from harbor.evaluation._metrics.summary import summarise
 from harbor.testing import check_game
 from harbor.testing._playing import public, seated, table

@@ -7,16 +7,15 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harbor._core.acts import Acted, ActedSealed
-from harbor._core.asks import Bid
-from harbor._core.events import BidderLabelled, CatalogShown, LogOpened, Lot
-from harbor._core.log_lines import Entry
-from harbor._core.outcomes import HOUSE, Allocated, Paid
-from harbor._core.thoughts import Predicted, Prediction, Profiled
+from harbor._core.asking.asks import Bid
+from harbor._core.log.acts import HOUSE, Acted, ActedSealed, Allocated, Paid
+from harbor._core.log.events import BidderLabelled, CatalogShown, LogOpened, Lot
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Predicted, Prediction, Profiled
 from harbor._games.english.events import ItemSold, ItemUnsold, SaleOpened
-from harbor._games.sessions.private_values import ItemAllotted
-from harbor.evaluation._metrics.registry import measure
-from harbor.evaluation._metrics.reliability import bin_of, binned
+from harbor._games.sessions.private_games import ItemAllotted
+from harbor.evaluation._metrics.measurement import measure
+from harbor.evaluation._metrics.profiling import bin_of, binned
 
 OPENED = SaleOpened(("Ann", "Ben", "Cho"), tuple(Lot(name, Decimal(10)) for name in ("Loft", "Farm", "Shed")), "price")
 

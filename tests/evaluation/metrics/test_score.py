@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, run_series
 from harbor._config.auction import Houses, Item, Series
-from harbor._core.events import BidderLabelled
-from harbor._core.layout import EVENTS
-from harbor._core.log import read_log
-from harbor.evaluation._analysis import inverse_metrics
+from harbor._core.files.layout import EVENTS
+from harbor._core.log.events import BidderLabelled
+from harbor._core.log.log import read_log
+from harbor.evaluation._analysis import inverse_planner
 from harbor.evaluation._metrics import built_in
-from harbor.evaluation._metrics.registry import fitting, measure
-from harbor.evaluation._metrics.score import score
+from harbor.evaluation._metrics.measurement import fitting, measure
+from harbor.evaluation._metrics.summary import score
 from support.commands import harbor
 
-METRICS = {one.name: one for one in (*built_in.METRICS, *inverse_metrics.METRICS)}
+METRICS = {one.name: one for one in (*built_in.METRICS, *inverse_planner.METRICS)}
 ITEMS = (Item(name="Vase", start=100, true_value=300), Item(name="Urn", start=100, true_value=250))
 THINKERS = [
     Bidder("Ann", persona="urban-dwellers", theory_of_mind="inferred", strategy="on", planning="adaptive"),

@@ -13,12 +13,10 @@ import pytest
 from scipy import stats
 
 from harbor import Auction, Bidder, Item
-from harbor._core.errors import RatingError, RunFolderError
-from harbor.evaluation._rating.merging import merge
-from harbor.evaluation._rating.rating_results import agreements, scores
-from harbor.evaluation._rating.rubric import rubric
-from harbor.evaluation._rating.sheets import draw, read_key, write_sheets
-from harbor.evaluation._rating.sources import Rateable, rateables
+from harbor._core.basics.errors import RatingError, RunFolderError
+from harbor.evaluation._rating.rating_results import agreements, merge, scores
+from harbor.evaluation._rating.sheets import draw, read_key, rubric, write_sheets
+from harbor.evaluation._rating.transcript import Rateable, rateables
 from support.commands import harbor, mistake
 
 CRITERIA = [criterion.id for criterion in rubric().criteria]

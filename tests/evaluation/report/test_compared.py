@@ -10,20 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page
 
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation import compare
-from harbor.evaluation._analysis.between import ONE_SIDE, contrasts
+from harbor.evaluation._analysis.between import ONE_SIDE, OTHER_ITEMS, OTHER_SEEDS, UNTOLD, contrasts
 from harbor.evaluation._analysis.findings import analyse
-from harbor.evaluation._analysis.independent import independent
-from harbor.evaluation._analysis.pairing import OTHER_ITEMS, OTHER_SEEDS, UNTOLD
+from harbor.evaluation._analysis.statistics import independent
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.compared_page import render_compared, to_csv
-from harbor.evaluation._report.compared_words import how, verdict, warnings
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.side_by_side import Compared
+from harbor.evaluation._report.comparing.compared_page import render_compared, to_csv
+from harbor.evaluation._report.comparing.side_by_side import Compared, how, verdict, warnings
+from harbor.evaluation._report.tabular.loading import Loaded
 from support.browser import browser, findings, needs_browser, overflow, printed
 
 BIDDERS = [{"name": "Ann", "model": "@1"}, {"name": "Ben", "model": "@1"}]

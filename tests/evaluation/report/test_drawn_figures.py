@@ -15,20 +15,17 @@ from matplotlib.patches import Rectangle
 from harbor.evaluation import figure
 from harbor.evaluation._experiments.design import Comparison, Experiment, Published, PublishedValue, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
-from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.registry import metric_of
+from harbor.evaluation._metrics.measurement import Measurement, metric_of
 from harbor.evaluation._metrics.strategy import ACTIONS
-from harbor.evaluation._report import forest
-from harbor.evaluation._report.built_in import FIGURES
-from harbor.evaluation._report.canvas import Drawing, colour, legend, marker
-from harbor.evaluation._report.figure_files import caption, drawings
-from harbor.evaluation._report.figures import figures, means
-from harbor.evaluation._report.forest import stacked
-from harbor.evaluation._report.heatmaps import FIRST_GAMES, FRAME
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.picture import WIDTHS
-from harbor.evaluation._report.scales import titled
-from harbor.evaluation._report.series_marks import LEAST_GAP, OPEN, apart, published_key, told_apart
+from harbor.evaluation._report.drawing.canvas import Drawing, colour, legend, marker, titled
+from harbor.evaluation._report.drawing.series_marks import LEAST_GAP, OPEN, apart, published_key, told_apart
+from harbor.evaluation._report.paper.figure_files import WIDTHS, caption, drawings
+from harbor.evaluation._report.plots import forest
+from harbor.evaluation._report.plots.built_in import FIGURES
+from harbor.evaluation._report.plots.figures import figures, means
+from harbor.evaluation._report.plots.forest import stacked
+from harbor.evaluation._report.plots.heatmaps import FIRST_GAMES, FRAME
+from harbor.evaluation._report.tabular.loading import Loaded
 
 GAMES = 5
 PAPER = {"source": "A paper, Table 1", "model": "a model", "n": 15}

@@ -24,11 +24,11 @@ from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.exports import FRAMES, LONGEST, latex, to_csv, to_latex
-from harbor.evaluation._report.figure_files import drawings, write_figure
-from harbor.evaluation._report.formatting import MINUS, NOTHING
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.tables import Cell, Column, Table
+from harbor.evaluation._report.paper.exports import FRAMES, LONGEST, latex, to_csv, to_latex
+from harbor.evaluation._report.paper.figure_files import drawings, write_figure
+from harbor.evaluation._report.tabular.formatting import MINUS, NOTHING
+from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.tables import Cell, Column, Table
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import Done, harbor
 from support.plugins import install, installed

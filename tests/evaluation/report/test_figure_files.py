@@ -12,11 +12,11 @@ import matplotlib as mpl
 import pytest
 from PIL import Image
 
-from harbor._core.errors import ConfigError
-from harbor.evaluation._report.canvas import INK, Drawing, LegendEntry, legend, link, paint
-from harbor.evaluation._report.inline import chart, inlined
-from harbor.evaluation._report.picture import FORMATS, WIDTHS, pictures
-from harbor.evaluation._report.picture_legend import DOTS_AN_INCH
+from harbor._core.basics.errors import ConfigError
+from harbor.evaluation._report.drawing.canvas import INK, Drawing, LegendEntry, legend, link, paint
+from harbor.evaluation._report.drawing.inline import chart, inlined
+from harbor.evaluation._report.paper.figure_files import FORMATS, WIDTHS, pictures
+from harbor.evaluation._report.paper.paging import DOTS_AN_INCH
 
 NAME = r"<b>Ann</b> $\frac{1}{2}$ & ]]> \input{x}"
 PANELS, DOTS = 3, 7

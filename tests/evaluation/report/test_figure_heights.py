@@ -10,18 +10,24 @@ import matplotlib as mpl
 import pytest
 from PIL import Image
 
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Comparison, Side
 from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._metrics.strategy import ACTIONS
-from harbor.evaluation._report.built_in import FIGURES
-from harbor.evaluation._report.canvas import Drawing, legend, paint
-from harbor.evaluation._report.figure_files import caption, drawings, write_figure
-from harbor.evaluation._report.figures import figures, means
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.paging import pages, row_height
-from harbor.evaluation._report.picture import FILE_STYLE, FORMATS, WIDTHS, pictures
-from harbor.evaluation._report.picture_legend import legend_height
+from harbor.evaluation._report.drawing.canvas import Drawing, legend, paint
+from harbor.evaluation._report.paper.figure_files import (
+    FILE_STYLE,
+    FORMATS,
+    WIDTHS,
+    caption,
+    drawings,
+    pictures,
+    write_figure,
+)
+from harbor.evaluation._report.paper.paging import legend_height, pages, row_height
+from harbor.evaluation._report.plots.built_in import FIGURES
+from harbor.evaluation._report.plots.figures import figures, means
+from harbor.evaluation._report.tabular.loading import Loaded
 from support.filled import crowd, full
 
 PAGE = 9.0  # inches

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harbor._core.errors import ConfigError
-from harbor._core.extensions import lacks
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.extensions import lacks
 from harbor.evaluation import Figure
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._report.built_in import FIGURES
+from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import harbor
 from support.plugins import install, installed

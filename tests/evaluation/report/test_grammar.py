@@ -16,17 +16,15 @@ from harbor.evaluation._experiments.design import Experiment, Published, Publish
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report.canvas import STYLE, Drawing, colour, paint
-from harbor.evaluation._report.design_scale import scale_of
-from harbor.evaluation._report.figure_files import caption, drawings
-from harbor.evaluation._report.figures import means, ways_to_draw
-from harbor.evaluation._report.inline import MOST_PANELS, inlined
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.paging import TALLEST, pages, row_height
-from harbor.evaluation._report.picture import FILE_STYLE, WIDTHS, _figure
-from harbor.evaluation._report.picture_legend import legend_height
-from harbor.evaluation._report.sections import sections
-from harbor.evaluation._report.series_marks import label_ends
+from harbor.evaluation._report.drawing.canvas import STYLE, Drawing, colour, paint
+from harbor.evaluation._report.drawing.inline import MOST_PANELS, inlined
+from harbor.evaluation._report.drawing.series_marks import label_ends
+from harbor.evaluation._report.page.page import sections
+from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, _figure, caption, drawings
+from harbor.evaluation._report.paper.paging import TALLEST, legend_height, pages, row_height
+from harbor.evaluation._report.plots.figures import means, ways_to_draw
+from harbor.evaluation._report.plots.mean_lines import scale_of
+from harbor.evaluation._report.tabular.loading import Loaded
 from support.filled import full
 
 NEAR = 3  # dots of 300 an inch

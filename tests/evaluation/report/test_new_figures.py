@@ -11,12 +11,12 @@ from matplotlib.text import Text
 from harbor.evaluation._experiments.design import Experiment, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._metrics.reliability import binned
-from harbor.evaluation._report.figures import figures
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.paging import TALLEST, pages
-from harbor.evaluation._report.picture import FILE_STYLE, WIDTHS, _figure
-from harbor.evaluation._report.reliability_diagram import bins
+from harbor.evaluation._metrics.profiling import binned
+from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, _figure
+from harbor.evaluation._report.paper.paging import TALLEST, pages
+from harbor.evaluation._report.plots.distributions import bins
+from harbor.evaluation._report.plots.figures import figures
+from harbor.evaluation._report.tabular.loading import Loaded
 
 NEW = ("prices", "interest-reliability", "profile-reliability", "profit-by-item", "series-profits", "earnings-by-run")
 

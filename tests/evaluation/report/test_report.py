@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from harbor._cli.display.finding_tables import finding_tables
 from harbor._cli.display.render import Table as Grid
-from harbor._core.version import __version__
+from harbor._core.faces import __version__
 from harbor.evaluation._analysis.correlations import Correlation
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen_arms
@@ -29,15 +29,17 @@ from harbor.evaluation._experiments.design import (
     StandIn,
     Variation,
 )
-from harbor.evaluation._experiments.slots import SLOT
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._experiments.variations import SLOT
 from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import Measurement
-from harbor.evaluation._report import intervals
-from harbor.evaluation._report.built_in import FIGURES as BUILT_IN
-from harbor.evaluation._report.canvas import LONGEST_LINE, paint, show_unit, wrapped
-from harbor.evaluation._report.figures import figures
-from harbor.evaluation._report.formatting import (
+from harbor.evaluation._report.drawing.canvas import LONGEST_LINE, paint, show_unit, wrapped
+from harbor.evaluation._report.drawing.inline import chart
+from harbor.evaluation._report.page.page import commands, render
+from harbor.evaluation._report.plots import intervals
+from harbor.evaluation._report.plots.built_in import FIGURES as BUILT_IN
+from harbor.evaluation._report.plots.figures import figures
+from harbor.evaluation._report.tabular.formatting import (
     MINUS,
     NOTHING,
     legible,
@@ -47,12 +49,17 @@ from harbor.evaluation._report.formatting import (
     write_printed,
     write_tick,
 )
-from harbor.evaluation._report.inline import chart
-from harbor.evaluation._report.listings import comparisons, correlations, ratings, variations
-from harbor.evaluation._report.loading import Loaded
-from harbor.evaluation._report.own_numbers import findings
-from harbor.evaluation._report.page import commands, render
-from harbor.evaluation._report.tables import beside_published, few_games, heading, meaning, models_of, published_numbers
+from harbor.evaluation._report.tabular.listings import comparisons, correlations, ratings, variations
+from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.tables import (
+    beside_published,
+    few_games,
+    findings,
+    heading,
+    meaning,
+    models_of,
+    published_numbers,
+)
 from support.plugins import install, installed
 
 FIGURES = {figure.name: figure for figure in BUILT_IN}

@@ -11,8 +11,8 @@ from harbor.evaluation._analysis.comparisons import Difference
 from harbor.evaluation._analysis.findings import Analysis, analyse
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
-from harbor.evaluation._report.formatting import equation_of_p, write, write_interval
-from harbor.evaluation._report.verdict import caveats, headline, verdicts
+from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
+from harbor.evaluation._report.tabular.formatting import equation_of_p, write, write_interval
 
 SIDES = Side(arm="one", condition="all"), Side(arm="two", condition="all")
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda number: abs(number) > 1)

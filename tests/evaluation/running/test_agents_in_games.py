@@ -18,13 +18,13 @@ from markupsafe import escape
 
 from harbor import Agent
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError
-from harbor._core.log import of_type, read_log
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.log import of_type, read_log
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.dry_run import play_offline
+from harbor.evaluation._experiments.trial_runs import play_offline
 from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._report.loading import load
-from harbor.evaluation._report.page import render
+from harbor.evaluation._report.page.notebook_view import load
+from harbor.evaluation._report.page.page import render
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.events import Answered, LogOpened
 from support.clerk import Clerk

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError, ModelError
-from harbor._core.layout import BATCHES
+from harbor._core.basics.errors import ConfigError, ModelError
+from harbor._core.files.layout import BATCHES
 from harbor._models.replies import cache
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.options import ExperimentOptions

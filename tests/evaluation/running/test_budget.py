@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harbor._config.auction import AuctionConfig, Bidder
 from harbor.evaluation._experiments.trials import Trial
-from harbor.evaluation._running.budget import ExperimentBudget
+from harbor.evaluation._running.runner import ExperimentBudget
 
 
 def game(number):

@@ -13,8 +13,8 @@ import pytest
 
 from harbor import ReplyCache
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError, ModelError
-from harbor._core.layout import RESULTS
+from harbor._core.basics.errors import ConfigError, ModelError
+from harbor._core.files.layout import RESULTS
 from harbor._models.replies.reply_folder import ReplyFolder
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment

@@ -13,13 +13,13 @@ import subprocess
 import pytest
 
 from harbor._config.auction import check, read_settings
-from harbor._core import marks
-from harbor._core.errors import ConfigError
-from harbor._core.marks import is_own, mark
-from harbor._runs.kept_options import kept
+from harbor._core.basics.errors import ConfigError
+from harbor._core.files import marks
+from harbor._core.files.marks import is_own, mark
+from harbor._runs.manifest import kept
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._report.loading import load
-from harbor.evaluation._report.page import MIXED
+from harbor.evaluation._report.page.notebook_view import load
+from harbor.evaluation._report.page.page import MIXED
 from harbor.evaluation._running.executors import EXECUTORS, in_processes
 from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment

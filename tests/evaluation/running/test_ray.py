@@ -12,14 +12,14 @@ import psutil
 import pytest
 
 from harbor._config.auction import read_settings
-from harbor._core.errors import ConfigError, RunFolderError
-from harbor._runs.limits import paid_for
+from harbor._core.basics.errors import ConfigError, RunFolderError
+from harbor._runs.run import paid_for
 from harbor.evaluation._experiments.design import Experiment, measured
 from harbor.evaluation._experiments.trials import trials
-from harbor.evaluation._running import ray_cluster
+from harbor.evaluation._running import executors
+from harbor.evaluation._running.executors import RayTask
 from harbor.evaluation._running.experiment_folder import make_folder, read_results, trial_path, write_results
 from harbor.evaluation._running.options import ExperimentOptions
-from harbor.evaluation._running.ray_cluster import RayTask
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.evaluation._running.work import Task
 from support.commands import HARBOR
@@ -95,9 +95,9 @@ def elsewhere(whole, tmp_path):
 
 def sent(task):
     """Do a task as a worker does that has another folder under that name, or none."""
-    errand = replace(ray_cluster._ray_task(task), token="of another")
-    outcome, files = ray_cluster._run(errand)
-    ray_cluster._unpack(files, trial_path(task.folder, task.trial))
+    errand = replace(executors._ray_task(task), token="of another")
+    outcome, files = executors._run(errand)
+    executors._unpack(files, trial_path(task.folder, task.trial))
     return outcome
 
 
@@ -126,4 +126,4 @@ def test_a_half_game_is_sent_there_and_gone_on_with(whole, elsewhere):
 def test_a_worker_with_another_version_is_refused(elsewhere):
     _, [task, *_] = elsewhere
     with pytest.raises(RunFolderError, match=r"not 0\.0\.1; install the same"):
-        ray_cluster._run(RayTask(task, "token", "0.0.1", {}))
+        executors._run(RayTask(task, "token", "0.0.1", {}))

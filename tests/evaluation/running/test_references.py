@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harbor._core.errors import ConfigError
-from harbor._core.finding import find
+from harbor._core.basics.errors import ConfigError
+from harbor._core.plugins.finding import find
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import make_folder

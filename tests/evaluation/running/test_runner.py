@@ -18,10 +18,10 @@ import pytest
 from filelock import FileLock
 
 from harbor._config.auction import read_settings
-from harbor._core.asks import Withdraw
-from harbor._core.errors import ConfigError, HarborError, LogError, RunFolderError
-from harbor._core.events import SCHEMA_VERSION
-from harbor._core.marks import mark
+from harbor._core.asking.asks import Withdraw
+from harbor._core.basics.errors import ConfigError, HarborError, LogError, RunFolderError
+from harbor._core.files.marks import mark
+from harbor._core.log.events import SCHEMA_VERSION
 from harbor._games.policies import MinimumRaise
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from harbor._core.errors import ConfigError
-from harbor._core.events import BiddersAsked
-from harbor._core.log import of_type, read_log
-from harbor._core.thoughts import Recalled
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import BiddersAsked
+from harbor._core.log.log import of_type, read_log
+from harbor._core.log.thoughts import Recalled
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, run_experiment
 from harbor.memory import ChromaStore

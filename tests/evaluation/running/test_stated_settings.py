@@ -8,7 +8,7 @@ import json
 import pytest
 
 from harbor._config.auction import check
-from harbor._core.errors import ConfigError, ModelError
+from harbor._core.basics.errors import ConfigError, ModelError
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment

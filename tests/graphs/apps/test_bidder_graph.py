@@ -17,15 +17,14 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from harbor import Auction, Bidder, BidderState, HarborError, Item, Simulated, SimulatedChat, bidder_graph
-from harbor._core.actions import Accept, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
-from harbor._core.acts import Acted
-from harbor._core.amounts import Quantity
-from harbor._core.bundles import Bundle
-from harbor._core.decisions import as_reply
-from harbor._core.events import Event
-from harbor._core.log_lines import event_json
-from harbor._core.offers import AcceptOrWait, Choice, Words
-from harbor._doors.given import answer_in, answer_schema
+from harbor._core.asking.action_space import AcceptOrWait, Choice, Words
+from harbor._core.asking.amounts import Bundle, Quantity
+from harbor._core.asking.decisions import as_reply
+from harbor._core.basics.actions import Accept, Bid, BundleBid, Choose, Say, Take, Wait, Withdraw
+from harbor._core.log.acts import Acted
+from harbor._core.log.events import Event
+from harbor._core.log.log_entries import event_json
+from harbor._doors.door import answer_in, answer_schema
 from harbor._games.english.events import ItemSold
 from harbor.games import Amount, Ask
 from harbor.memory import ChromaStore

@@ -15,12 +15,12 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from harbor import Bidder, HarborError, SimulatedChat, bidder_node
-from harbor._core.amounts import Amount
-from harbor._core.asks import Ask, Pause
-from harbor._core.carried import carried
-from harbor._core.events import Answered
-from harbor._core.log import of_type
-from harbor._core.log_lines import event_json
+from harbor._core.asking.amounts import Amount
+from harbor._core.asking.asks import Ask, Pause
+from harbor._core.log.events import Answered
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import event_json
+from harbor._core.log.message_metadata import carried
 from harbor._house.auctioneer import call
 from support.held_games import auction
 from support.reader import Reader

@@ -13,22 +13,20 @@ import pytest
 
 from harbor import Bidder, SimulatedChat
 from harbor._config.auction import AuctionConfig
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Pause, Withdraw
-from harbor._core.carried import MOST_CARRIED, carried
-from harbor._core.events import BidderSeated, ItemLabelled, Lot
-from harbor._core.finding import find
-from harbor._core.log_lines import event_json, is_seen_by
-from harbor._core.outcomes import Allocated, Paid, Signal
-from harbor._core.thoughts import Planned
-from harbor._games.chance import Chance
+from harbor._core.asking.asks import Bid, Pause, Withdraw
+from harbor._core.log.acts import Acted, Allocated, Paid, Signal
+from harbor._core.log.events import BidderSeated, ItemLabelled, Lot
+from harbor._core.log.log_entries import event_json, is_seen_by
+from harbor._core.log.message_metadata import MOST_CARRIED, carried
+from harbor._core.log.thoughts import Planned
+from harbor._core.plugins.finding import find
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
-from harbor._games.english.lot_bidding import bidding_on
-from harbor._games.mechanism import acts_of
+from harbor._games.english.facts import bidding_on
+from harbor._games.mechanism import Chance, acts_of
 from harbor._house.auctioneer import announce, call
 from harbor._runs.resolve import resolve
 from harbor.games import Amount, Ask
-from harbor.graphs._apps.answering_up import brought, speak
+from harbor.graphs._apps.app_bidder import brought, speak
 from harbor.graphs._apps.listener import NO_READER, Listener
 from harbor.graphs._apps.plain_english import News, Reading, believed
 from harbor.graphs._context.context import BidderContext

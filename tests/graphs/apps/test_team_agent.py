@@ -16,12 +16,11 @@ from autogen_agentchat.tools import AgentTool
 from autogen_core import CancellationToken
 
 from harbor import Bidder, BidderAgent, HarborError, ModelSettings, Simulated, SimulatedChat, ask_message
-from harbor._core.acts import Acted
-from harbor._core.asks import Bid, Pause, Withdraw
-from harbor._core.carried import carried
-from harbor._core.events import BidderSeated, Lot
-from harbor._core.log_lines import event_json
-from harbor._core.outcomes import Signal
+from harbor._core.asking.asks import Bid, Pause, Withdraw
+from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.events import BidderSeated, Lot
+from harbor._core.log.log_entries import event_json
+from harbor._core.log.message_metadata import carried
 from harbor._games.english.events import ItemOpened, SaleOpened
 from harbor.games import Amount, Ask
 from support.reader import Reader

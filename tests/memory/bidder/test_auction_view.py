@@ -13,20 +13,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor._config.auction import MemorySettings, MindSettings
-from harbor._core.acts import Acted, Tried
-from harbor._core.asks import Bid, Withdraw
-from harbor._core.events import BidderSeated, BidderWithdrew, Lot
-from harbor._core.log import Log
-from harbor._core.outcomes import Signal
-from harbor._core.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
-from harbor._games.answering import forecasts
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log.acts import Acted, Signal, Tried
+from harbor._core.log.events import BidderSeated, BidderWithdrew, Lot
+from harbor._core.log.log import Log
+from harbor._core.log.thoughts import Belief, Believed, Planned, Predicted, Prediction, Win
 from harbor._games.bidder_view import View
 from harbor._games.english.events import ItemOpened, ItemUnsold, PriceLowered, RoundClosed, SaleOpened, ValueRevealed
-from harbor._games.english.facts import current_belief
-from harbor._games.english.lot_bidding import LotBidding, Withdrawal, bidding_on
-from harbor._games.english.rules import English, ValuedLot
-from harbor._games.english.settings import EnglishRules
-from harbor._house.sale import Sale
+from harbor._games.english.facts import LotBidding, Withdrawal, bidding_on, current_belief
+from harbor._games.english.rules import English, EnglishRules, ValuedLot
+from harbor._games.replies import forecasts
+from harbor._house.auctioneer import Sale
 from harbor.graphs._wiring.mind import first_view, nodes_of
 from support.sold import sold
 from support.turns import take_turn

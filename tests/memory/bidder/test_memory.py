@@ -10,20 +10,19 @@ import pytest
 
 from harbor import Auction, Bidder, Item, SimulatedChat, resume
 from harbor._config.auction import MemorySettings
-from harbor._core.errors import ConfigError, MemoryStoreError
-from harbor._core.events import ModelCalled, ThoughtFailed
-from harbor._core.log import of_type
-from harbor._core.log_lines import encode
-from harbor._core.thoughts import Learned, Recalled, Remembered
+from harbor._core.basics.errors import ConfigError, MemoryStoreError
+from harbor._core.log.events import ModelCalled, ThoughtFailed
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import encode
+from harbor._core.log.thoughts import Learned, Recalled, Remembered
 from harbor._games.english.events import ItemSold
 from harbor._runs.memories import _LENT
 from harbor.graphs._context.context import BidderContext
-from harbor.graphs._nodes.learn import LEARN
+from harbor.graphs._nodes.recall import LEARN
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
-from harbor.memory._store.chroma import ChromaStore
-from harbor.memory._store.transfer import open_existing, to_line
+from harbor.memory._store.chroma import ChromaStore, open_existing, to_line
 from support.processes import chroma_server
 
 ITEMS = tuple(

@@ -19,7 +19,7 @@ import pytest
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.backend import _server
 from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.embedding import HASHING_DIMENSION, Embedding, as_embedding

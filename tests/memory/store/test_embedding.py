@@ -17,8 +17,8 @@ import pytest
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from harbor import Auction, Bidder, Item, resume, run_series
-from harbor._cli.configs import load
-from harbor._core.errors import MemoryStoreError, RunFolderError
+from harbor._cli.shared.files import load
+from harbor._core.basics.errors import MemoryStoreError, RunFolderError
 from harbor._games.english.events import ItemSold
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import resume_experiment, run_experiment

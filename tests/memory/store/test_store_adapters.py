@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import MemoryStoreError
 from harbor._room.team_memory import StoreMemory
 from harbor.memory._store.chroma import ChromaStore
 from support.replayed_chat import OfflineChat

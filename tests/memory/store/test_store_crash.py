@@ -14,7 +14,7 @@ import pytest
 from chromadb.utils import embedding_functions
 from langgraph.store.base import PutOp
 
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.chroma import ChromaStore
 
 FIELDS = ["text", "more[*]"]
@@ -52,7 +52,7 @@ asyncio.run(main(int(sys.argv[2])))
 """
 FULL_DISK = """
 import resource, sys
-from harbor._core.errors import MemoryStoreError
+from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.chroma import ChromaStore
 with ChromaStore(sys.argv[1]) as store:
     store.put(("ann",), "first", {"text": "x"})

@@ -10,12 +10,10 @@ from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 
 from harbor._config.models import ModelSettings
-from harbor._core.errors import RunFolderError
-from harbor._core.layout import BATCHES
-from harbor._models.batch.discount import BATCH_SHARE, in_batch
+from harbor._core.basics.errors import RunFolderError
+from harbor._core.files.layout import BATCHES
 from harbor._models.batch.job_records import JobRecord, JobRecords
-from harbor._models.batch.lane import BatchLane
-from harbor._models.batch.transport import transport_of
+from harbor._models.batch.lane import BATCH_SHARE, BatchLane, in_batch, transport_of
 from harbor._models.calls.waiting import Waiting
 from harbor._models.connections import connected
 from harbor._models.governor.local import governor

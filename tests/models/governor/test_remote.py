@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from harbor._core.redaction import redact
+from harbor._core.basics.redaction import redact
 from harbor._models.governor import remote
 from harbor._models.governor.local import LocalGovernor
 from harbor._models.governor.remote import GovernorAddress, RemoteGovernor, serving

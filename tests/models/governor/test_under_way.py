@@ -13,8 +13,7 @@ import pytest
 
 from harbor._models.governor.local import LocalGovernor
 from harbor._models.governor.remote import RemoteGovernor, serving
-from harbor._models.governor.terms import Answered, Failed, Request
-from harbor._models.governor.under_way import Asked, Wait
+from harbor._models.governor.terms import Answered, Asked, Failed, Request, Wait
 
 ONE = Request("account", "model", (0,), 10, host="there", shown="mine")
 DOWN = Wait("there", "mine", "503", seconds=3.0, left=600.0, tries=2, pause=5.0)

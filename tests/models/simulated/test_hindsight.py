@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from harbor._config.auction import Simulated
-from harbor._games.english.forecasting import up_to
-from harbor._games.english.learning import Experience, Ratio
+from harbor._games.english.opponent_model import Experience, Ratio
+from harbor._games.english.policy import up_to
 from harbor._games.english.valuation import weigh
 from harbor._games.replies import MOST_LEARNINGS
 

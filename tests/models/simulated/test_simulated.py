@@ -13,23 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, EnglishRules, Item, ModelSettings, Simulated, SimulatedChat
-from harbor._core.acts import Tried
-from harbor._core.decisions import BidReply
-from harbor._core.errors import Unanswered
-from harbor._core.events import ModelCalled
-from harbor._core.log import of_type, read_log
-from harbor._core.seeding import stream
-from harbor._games.english import forecasting
+from harbor._core.asking.decisions import BidReply
+from harbor._core.basics.errors import Unanswered
+from harbor._core.basics.numbers import stream
+from harbor._core.log.acts import Tried
+from harbor._core.log.events import ModelCalled
+from harbor._core.log.log import of_type, read_log
+from harbor._games.english import policy
 from harbor._games.english.events import ItemSold
 from harbor._games.english.thoughts import PROMPTS
 from harbor._games.english.valuation import Option, rank, shadow_price
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.simulated.chat_model import read_facts, reply_to
-from harbor.evaluation._metrics.acts import bids
+from harbor.evaluation._metrics.behaviour import bids
 from harbor.graphs._context.prompting import fill
-from harbor.personas._catalog.homes import HOMES, personas
-from harbor.personas._catalog.tastes import fit
+from harbor.personas._catalog.catalogue import HOMES, personas
+from harbor.personas._catalog.traits import fit
 
 Row = dict[str, Any]
 
@@ -354,9 +354,9 @@ def test_a_preference_adds_its_dollars_to_what_suits_and_nothing_to_the_rest():
     told: Row = {"objective": "profit", "personas": [{"weight": 1.0, "text": personas()["urban-dwellers"].text}]}
     for listing, more in ((listings["urban-dwellers"], 500), (listings["rural-home-seekers"], 0), ("", 0)):
         sold = {**item(listing=listing), "value": 2_000}
-        assert forecasting.worth({**told, "persona_value": 500}, sold) == 2_000 + more
+        assert policy.worth({**told, "persona_value": 500}, sold) == 2_000 + more
     counted = {**told, "objective": "items", "persona_value": 500}
-    assert forecasting.worth(counted, {**item(listing=listings["urban-dwellers"]), "value": 2_000}) == 2_000
+    assert policy.worth(counted, {**item(listing=listings["urban-dwellers"]), "value": 2_000}) == 2_000
 
 
 def test_a_persona_of_which_nothing_is_said_is_played_as_style():
@@ -492,13 +492,13 @@ def test_once_a_true_value_is_known_a_bidder_counts_on_true_values_whatever_its_
     off = 1 + Decimal(overestimate)
     items = [{"item": "Barn", "start": 100, "estimate": float(400 * off)}]
     facts = {"objective": "profit", "items": items, "budget": 1_000, "true_per_estimate": float(round(1 / off, 4))}
-    (option,) = forecasting.weighed(facts)
+    (option,) = policy.weighed(facts)
     assert option.worth == pytest.approx(400, rel=1e-4)
 
 
 def test_before_the_first_true_value_is_known_an_estimate_is_taken_for_what_it_says():
     facts = {"objective": "profit", "items": [{"item": "Barn", "start": 100, "estimate": 440}], "budget": 1_000}
-    assert [option.worth for option in forecasting.weighed(facts)] == [440]
+    assert [option.worth for option in policy.weighed(facts)] == [440]
 
 
 @pytest.mark.parametrize("overestimate", ["-0.1", "0.3"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from harbor._core.errors import ConfigError
+from harbor._core.basics.errors import ConfigError
 from harbor.evaluation import by_bidder, figure, metric
 from harbor.events import BidderLabelled, LotClosed, PublicEvent
 from harbor.games import Amount, Ask, Bid, Claim, Game, Measures, Play, Policy, RuleSettings, ScriptedPolicy, of_type

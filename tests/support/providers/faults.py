@@ -10,7 +10,7 @@ from email.utils import format_datetime
 from hashlib import blake2b
 from math import ceil
 
-from harbor._core.seeding import stream
+from harbor._core.basics.numbers import stream
 from support.providers.speech import CHARACTERS_PER_TOKEN, Said, Trouble
 from support.providers.wire import Question, Reply
 

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from langchain_core.messages import AIMessage
 
 from harbor import Simulated, SimulatedChat
-from harbor._core.seeding import derive
+from harbor._core.basics.numbers import derive
 from support.providers.speech import CHARACTERS_PER_TOKEN, Asked, Said, Trouble
 
 Answer = Callable[[Asked], AIMessage]

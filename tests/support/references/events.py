@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import Field, fields
 from typing import Any
 
-from harbor._core import acts, events, outcomes, thoughts
-from harbor._core.events import AnalystEvent, Event, PrivateEvent, PublicEvent, SharedEvent
-from harbor._core.finding import everything
-from harbor._core.log_lines import _events_in, _name
+from harbor._core.log import acts, events, thoughts
+from harbor._core.log.events import AnalystEvent, Event, PrivateEvent, PublicEvent, SharedEvent
+from harbor._core.log.log_entries import _events_in, _name
+from harbor._core.plugins.finding import everything
 from support.references.markdown import MADE, code, prose, table
 
 HEAD = f"""# Events
@@ -31,7 +31,7 @@ AUDIENCES: dict[str, type[Event]] = {
 
 def page() -> str:
     """Give the page as it should be."""
-    own = list(_events_in(events, thoughts, acts, outcomes))
+    own = list(_events_in(events, thoughts, acts, acts))
     lines = [HEAD]
     for title, audience in AUDIENCES.items():
         lines += [f"## {title}\n", *_listed(kind for kind in own if issubclass(kind, audience))]

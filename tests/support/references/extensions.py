@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from harbor._core.extensions import KINDS, Kind, class_of
-from harbor._core.finding import everything
+from harbor._core.plugins.extensions import KINDS, Kind, class_of
+from harbor._core.plugins.finding import everything
 from support.references.markdown import MADE, code, prose, table
 
 HEAD = f"""# Extension points

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from inspect import getdoc
 
-from harbor._core.finding import everything
+from harbor._core.plugins.finding import everything
 from harbor.evaluation._metrics.measurement import Metric
 from support.references.markdown import MADE, code, table
 

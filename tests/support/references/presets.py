@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harbor._cli.configs import load
-from harbor._cli.inventory import _presets
+from harbor._cli.keeping.inventory import _presets
+from harbor._cli.shared.files import load
 from harbor.evaluation._experiments.library import experiment
 from support.references.markdown import MADE, code, table
 

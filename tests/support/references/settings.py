@@ -17,18 +17,22 @@ from pydantic_core import PydanticUndefined
 from harbor._config.agents import AgentCommand, AgentServer
 from harbor._config.auction import AuctionConfig, Bidder, Houses, Item, MemorySettings, Persona, Series
 from harbor._config.models import ModelSettings, Simulated
-from harbor._config.protocol import ProtocolSettings
 from harbor._config.rules import RuleSettings
-from harbor._config.thinking import MindSettings
-from harbor._core.finding import everything
+from harbor._config.thinking import MindSettings, ProtocolSettings
+from harbor._core.plugins.finding import everything
 from harbor._core.settings import Settings
-from harbor._games.sessions.priors import Normal, Uniform
-from harbor._games.sessions.settings import SessionRules, ValueRules
-from harbor._games.water.settings import Resident
-from harbor.evaluation._experiments.compared import Comparison, Side
+from harbor._games.sessions.settings import Normal, SessionRules, Uniform, ValueRules
+from harbor._games.water.rules import Resident
 from harbor.evaluation._experiments.design import Experiment
-from harbor.evaluation._experiments.model_prices import ModelPrice
-from harbor.evaluation._experiments.published import Deviation, Published, PublishedValue, StandIn
+from harbor.evaluation._experiments.design_parts import (
+    Comparison,
+    Deviation,
+    ModelPrice,
+    Published,
+    PublishedValue,
+    Side,
+    StandIn,
+)
 from harbor.evaluation._experiments.variations import Factor, Variation
 from support.references.markdown import MADE, attributes, code, prose, table
 

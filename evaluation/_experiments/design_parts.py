@@ -1,0 +1,197 @@
+"""A design holds these parts: numbers that papers have published, planned comparisons, and prices of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from harbor._core.settings import Settings
+from harbor.evaluation._experiments.variations import SLOT
+
+EVERYONE = "everyone"
+"""The bidder name of an estimate or a comparison over all bidders of a game: their mean."""
+
+TRUESKILL, PER_GAME = RATINGS = ("trueskill", "trueskill_per_game")
+"""The ratings of bidders by their ranks: carried from game to game, and after each game alone."""
+
+
+class PublishedValue(Settings):
+    """A published number and what it is of.
+
+    Where the paper does not tell the arm or the condition, it is left out, and the number is shown beside each of
+    ours.
+
+    Attributes:
+        value: The number.
+        arm: The arm that it is of.
+        condition: The condition that it is of.
+        bidder: The bidder that it is of; without it, the mean of all.
+        about: The rival or kind that it is about.
+        at: The item, day or auction that it is of.
+        n: How many games it is of.
+        sd: Their standard deviation, where the paper tells.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"about", "arm", "at", "bidder", "condition", "n", "sd", "value"})
+
+    value: float
+    arm: str = ""
+    condition: str = ""
+    bidder: str = EVERYONE
+    about: str = ""
+    at: int | None = None
+    n: int | None = Field(None, ge=1)
+    sd: float | None = Field(None, ge=0)
+
+    def is_beside(self, arm: str, condition: str) -> bool:
+        """Tell whether it is shown beside this arm under this condition."""
+        return self.arm in ("", arm) and self.condition in ("", condition)
+
+
+class Published(Settings):
+    """Numbers that a paper prints for one model, or that follow from theory.
+
+    Attributes:
+        source: Where they are printed.
+        model: The model that they are of, or what they are derived from.
+        metric: What they are of; a correlation of metrics a and b is called "a ~ b".
+        values: The numbers.
+        n: How many games each is of, unless it has an `n` of its own.
+        note: What else has to be known of them.
+        derived: Whether they follow from theory, as the error of a uniform guess does: no model produced them.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"derived", "metric", "model", "n", "source", "values"})
+
+    source: str
+    model: str
+    metric: str
+    values: tuple[PublishedValue, ...] = Field(min_length=1)
+    n: int | None = Field(None, ge=1)
+    note: str = ""
+    derived: bool = False
+
+    @property
+    def produced_by(self) -> str:
+        """The model, or a word that none produced the numbers."""
+        return f"derived: {self.model}" if self.derived else self.model
+
+    def games(self, value: PublishedValue) -> int | None:
+        """Give how many games a number is of (None: the paper does not tell)."""
+        return value.n or self.n
+
+
+class Deviation(Settings):
+    """Where a design departs from the paper.
+
+    Attributes:
+        what: What is otherwise, here and there.
+        why: Why.
+        effect: What follows from it.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"effect", "what", "why"})
+
+    what: str = Field(min_length=1)
+    why: str = Field(min_length=1)
+    effect: str = Field(min_length=1)
+
+    @property
+    def words(self) -> str:
+        """The deviation in one line."""
+        return f"{self.what} Why: {self.why} Effect: {self.effect}"
+
+
+class StandIn(Settings):
+    """A substitute for what the published experiment had.
+
+    Attributes:
+        wants: What it had.
+        uses: What replaces it here.
+        slot: "@1", "@2" ... where the user can name a model instead.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"slot", "uses", "wants"})
+
+    wants: str
+    uses: str
+    slot: str = Field("", pattern=rf"^({SLOT.pattern})?$")
+
+
+class Side(Settings):
+    """One side of a comparison.
+
+    Attributes:
+        metric: Replaces the metric of the comparison on this side, in the same unit.
+        arm: Its arm.
+        condition: Its condition.
+        bidder: Its bidder; without it, the mean of everyone.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"arm", "bidder", "condition", "metric"})
+
+    metric: str | None = None
+    arm: str | None = None
+    condition: str | None = None
+    bidder: str = EVERYONE
+
+
+class Comparison(Settings):
+    """A planned comparison of one metric, or of two: `of` minus `against`, paired by repeat.
+
+    If neither side names an arm (or a condition), there is one comparison in each arm (or condition).
+
+    Attributes:
+        metric: What is compared.
+        of: The side that the other is taken from.
+        against: The side that is taken from it.
+    """
+
+    public: ClassVar[frozenset[str]] = frozenset({"against", "metric", "of"})
+
+    metric: str
+    of: Side = Side()
+    against: Side = Side()
+
+    @model_validator(mode="after")
+    def _open_on_both_sides(self) -> Comparison:
+        for name in ("arm", "condition"):
+            if (getattr(self.of, name) is None) != (getattr(self.against, name) is None):
+                raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
+        one, other = (side.model_copy(update={"metric": None}) for side in (self.of, self.against))
+        if one == other and len(set(self.metrics)) == 1:
+            raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
+        return self
+
+    @property
+    def metrics(self) -> tuple[str, str]:
+        """The metric of each side."""
+        return self.of.metric or self.metric, self.against.metric or self.metric
+
+
+class ModelPrice(Settings):
+    """What a model costs, in dollars per million tokens.
+
+    Attributes:
+        input_price: Input.
+        cached_price: Input that the provider had kept; without it, as other input.
+        output_price: Output.
+    """
+
+    input_price: float = Field(ge=0, allow_inf_nan=False)
+    cached_price: float | None = Field(None, ge=0, allow_inf_nan=False)
+    output_price: float = Field(ge=0, allow_inf_nan=False)
+
+
+def price_key(use: str, base_url: str | None) -> str:
+    """Say under which key a design has the price of a model: the same model may cost more from another server."""
+    return f"{use} at {base_url}" if base_url else use
+
+
+def priced(settings: Mapping[str, Any], prices: Mapping[str, ModelPrice]) -> dict[str, Any]:
+    """Add to a model's settings the prices that they lack; a cached price belongs to an input price."""
+    listed = prices.get(price_key(str(settings.get("use")), settings.get("base_url")))
+    own = {"cached_price"} if settings.get("input_price") is not None else set[str]()
+    return (listed.model_dump(exclude=own) if listed else {}) | dict(settings)

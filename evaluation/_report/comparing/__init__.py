@@ -1,0 +1,1 @@
+"""Experiments and runs side by side."""

@@ -1,0 +1,1 @@
+"""Canvas, axes and marks that all figures share."""

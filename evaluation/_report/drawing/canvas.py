@@ -1,0 +1,256 @@
+"""Figures are drawn with panels, which are functions of axes, and with colours, marks, labels and scales.
+
+A panel is drawn only where it is put out: into a page by `inline`, into a file by `figure_files`.
+Text is never parsed as mathematics.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from textwrap import wrap
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from harbor._core.basics.errors import HarborError
+from harbor.evaluation._metrics.measurement import Bounds, Unit, metric_or_none
+from harbor.evaluation._report.tabular.formatting import legible, unit_of, write_tick
+
+INK, FAINT = "#2b3038", "#d4d8de"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
+"""Wong's colour-blind-safe palette, without the colours that are invisible on a white or a black page."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
+"""The markers as text, for legends."""
+PIXELS_AN_INCH = 96
+INCHES_FOR_NUMBERS = 5.0
+"""From this width on a picture has room for numbers beside its marks; a page always has."""
+WIDTH, HEIGHT = 430, 280
+TALLEST_PANEL = 940
+"""Pixels: a panel that is no taller has room on a page of paper, with a heading and a short legend."""
+LONGEST_LABEL, LONGEST_LINE = 28, 24
+"""Most characters of a label on one line, and of each line of a label on two."""
+STYLE: dict[Any, Any] = {
+    **{name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"},  # whatever a matplotlibrc says
+    "text.parse_math": False,
+    "axes.formatter.use_mathtext": False,
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "axes.edgecolor": FAINT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+}
+Draw = Callable[[Axes], object]
+"""Draws on empty axes; a text that it returns says what the panel shows, for those who can't see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One part of a figure: its heading, what it shows in words, how it is drawn, its size in pixels on a page.
+
+    What `draw` says is put after `alt`.
+    """
+
+    heading: str
+    alt: str
+    draw: Draw = field(compare=False)
+    width: int
+    height: int
+
+    def drawn(self, axes: Axes) -> str:
+        """Draw it on empty axes, and say in words what it shows."""
+        said = self.draw(axes)
+        return f"{self.alt}{said}" if isinstance(said, str) else self.alt
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """A line of a legend: its label and colour, the mark as text, and what matplotlib draws: marker, line, hatch."""
+
+    label: str
+    colour: str
+    sign: str = "■"
+    marker: str = "s"
+    line: str = ""
+    hatch: str = ""
+    filled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure: its title and caption, its panels and their legend, and how many panels were left out.
+
+    `failure` says in one line why it could not be drawn; then there are no panels. `question` is what it answers;
+    `facts` are what its numbers are by name: of how many games (n), in which unit, by which interval. `beside`
+    explains what only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks; `narrow` says where it is
+    found instead.
+    """
+
+    title: str
+    caption: str
+    panels: tuple[Panel, ...] = ()
+    legend: tuple[LegendEntry, ...] = ()
+    left_out: int = 0
+    failure: str = ""
+    question: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    beside: str = ""
+    narrow: str = ""
+
+    def reading(self, inches: float = INCHES_FOR_NUMBERS) -> str:
+        """Say what it asks, what it shows at this width, and what its numbers are, in one paragraph."""
+        beside = self.beside if inches >= INCHES_FOR_NUMBERS else self.narrow
+        return " ".join(filter(None, (self.question, self.caption, *(_sentence(*one) for one in self.facts), beside)))
+
+
+def _sentence(name: str, said: str) -> str:
+    """Say a fact as a sentence; one that a stranger's figure names stands under its name."""
+    known = {"n": "n = {}.", "unit": "The unit is {}.", "interval": "Intervals are {}."}
+    return known.get(name, f"{name}: {{}}.").format(said)
+
+
+def colour(place: int) -> str:
+    """Give the colour of a series; beyond the palette they come again, with other shapes."""
+    return COLOURS[place % len(COLOURS)]
+
+
+def shape(place: int, shapes: Sequence[str]) -> str:
+    """Give one of as many shapes as there are colours, so that no two of 49 series share both colour and shape."""
+    return shapes[(place + place // len(COLOURS)) % len(COLOURS)]
+
+
+def marker(place: int) -> str:
+    """Give the marker of a series."""
+    return shape(place, MARKERS)
+
+
+def sign(place: int) -> str:
+    """Give the marker of a series as text."""
+    return shape(place, SIGNS)
+
+
+def legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
+    """Name series by their colours and markers."""
+    return tuple(LegendEntry(name, colour(place), sign(place), marker(place)) for place, name in enumerate(names))
+
+
+def label(text: str) -> str:
+    """Shorten a name to fit beside an axis."""
+    return legible(text, LONGEST_LABEL)
+
+
+def wrapped(text: str) -> str:
+    """Wrap a name to one line or two, and shorten it to fit."""
+    return "\n".join(wrap(legible(text), LONGEST_LINE, max_lines=2, placeholder="…"))
+
+
+def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
+    """Write the ticks of an axis in the unit of its metric; labels of dollars, side by side, have an inch each."""
+    axis = axes.yaxis if vertical else axes.xaxis
+    if unit == "dollars":
+        low, high = axis.get_view_interval()
+        axis.set_major_formatter(lambda value, _: write_tick(value, abs(high - low)))
+        if not vertical:
+            axis.set_major_locator(MaxNLocator(int(axes.figure.bbox.width / axes.figure.dpi), steps=[1, 2, 2.5, 5, 10]))
+
+
+def failed(name: str, title: str, error: Exception) -> Drawing:
+    """Warn that a figure can't be drawn, and leave a note in its place."""
+    why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
+    failure = legible(f"figure {name!r} can't be drawn: {why}")
+    warnings.warn(failure, stacklevel=3)
+    return Drawing(title, "", failure=failure)
+
+
+def link(address: str, words: str) -> str:
+    """Give what matplotlib's `set_urls` takes, so that a mark leads to an address and is named for those who can't see.
+
+    Marks have links only on a page. A space parts the two: what reads XML makes one of a line end.
+    """
+    return f"{address.replace(' ', '%20')} {words}"
+
+
+def paint(heading: str, alt: str, draw: Draw, width: int = WIDTH, height: int = HEIGHT) -> Panel:
+    """Make a panel: `draw` gets empty axes; sizes are in pixels on a page."""
+    return Panel(heading, alt, draw, width, height)
+
+
+MARGIN = 0.05
+"""Room beyond the values, a share of their span; never beyond the bounds of their unit."""
+WHOLE = ("priority", "rank")
+"""Units whose ticks are whole numbers."""
+LONGEST = 38
+"""Characters on each line of the title of an axis."""
+
+
+def bounds_of(metric: str, bidders: int = 0) -> Bounds:
+    """Give the least and the greatest value of a metric; a rank is at most the number of bidders."""
+    found = metric_or_none(metric)
+    if found is None:
+        return -inf, inf
+    least, most = found.bounds
+    return least, float(bidders) if found.unit == "rank" and bidders > 1 else most
+
+
+def bounds_in(metric: str, rows: pd.DataFrame) -> Bounds:
+    """Give the bounds of a metric in a game of the bidders of these rows."""
+    return bounds_of(metric, rows["bidder"].nunique())
+
+
+def span(low: float, high: float, bounds: Bounds) -> tuple[float, float]:
+    """Give the ends of an axis: the values with a margin, cut where their unit ends."""
+    margin = (high - low) * MARGIN or min(0.5, abs(high) / 10 or 0.5)
+    ends = max(low - margin, bounds[0]), min(high + margin, bounds[1])
+    return ends if ends[0] < ends[1] else (low - margin, high + margin)
+
+
+def titled(metric: str, says: str = "") -> str:
+    """Give the title of an axis: what is measured, and its unit unless the words or the ticks name it."""
+    found, unit = metric_or_none(metric), unit_of(metric)
+    said = says or (found.description if found else metric)
+    named = said if unit in ("dollars", "number", "count", *said.casefold().split()) else f"{said}, {unit}"
+    return "\n".join(wrap(named, LONGEST))
+
+
+def upright(axes: Axes, metric: str, low: float, high: float, bounds: Bounds) -> None:
+    """Set a vertical axis of a metric; ranks are upside down, with the best on top."""
+    ends = span(low, high, bounds)
+    axes.set_ylim(*(reversed(ends) if unit_of(metric) == "rank" else ends))
+    axes.set_ylabel(titled(metric))
+    if unit_of(metric) in WHOLE:
+        axes.yaxis.set_major_locator(MaxNLocator(steps=[1, 5, 10], integer=True))
+    show_unit(axes, unit_of(metric))
+
+
+def along(axes: Axes, metric: str, low: float, high: float, bounds: Bounds, says: str = "") -> None:
+    """Set a horizontal axis of a metric."""
+    axes.set_xlim(*span(low, high, bounds))
+    axes.set_xlabel(titled(metric, says))
+    few_ticks(axes)
+    show_unit(axes, unit_of(metric), vertical=False)
+
+
+def few_ticks(axes: Axes) -> None:
+    """Keep the ticks of a horizontal axis clear of each other."""
+    most = min(6, int(axes.figure.bbox.width / axes.figure.dpi))  # one for each inch
+    axes.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))

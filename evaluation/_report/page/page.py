@@ -1,0 +1,210 @@
+"""The report is one HTML page without network or scripts, with a section for each metric.
+
+The verdict comes first, then figures, tables, how it was played, and the games. Every text is escaped, so that nothing
+that a model wrote can become markup.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from harbor._core.basics.errors import HarborError
+from harbor._core.basics.feedback import steps
+from harbor._core.basics.numbers import counted
+from harbor.evaluation._analysis.levels import unreachable
+from harbor.evaluation._analysis.ratings import MEANINGS
+from harbor.evaluation._analysis.variance import shares_say
+from harbor.evaluation._experiments.choices import chosen
+from harbor.evaluation._experiments.design import Experiment, model_slots, substitutes
+from harbor.evaluation._experiments.library import experiment as named_experiment
+from harbor.evaluation._experiments.library import presets
+from harbor.evaluation._experiments.trial_records import tally
+from harbor.evaluation._experiments.variations import aliases
+from harbor.evaluation._report.drawing.canvas import TALLEST_PANEL
+from harbor.evaluation._report.drawing.inline import CSS, MOST_PANELS, Inlined, inlined
+from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
+from harbor.evaluation._report.plots.figures import figures, leading_line, means
+from harbor.evaluation._report.tabular import listings
+from harbor.evaluation._report.tabular.arm_calls import call_notes, calls_table, refusals_table, refusals_told
+from harbor.evaluation._report.tabular.formatting import NOTHING, legible, unit_of, write, write_interval
+from harbor.evaluation._report.tabular.listings import game_rows
+from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.tables import (
+    Finding,
+    Table,
+    asked,
+    beside_published,
+    findings,
+    meaning,
+    models_of,
+    parted,
+    published_numbers,
+)
+
+MOST_ROWS = 200
+"""The most rows of a table by item, day or rival; the exports have all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A metric in a report: name, what it says, figure, table, table of details, notes on published numbers.
+
+    `main`: a planned comparison or a published number is of it, and it is no rating, which has a figure of its own.
+    `constant` says that all its numbers are one.
+    """
+
+    name: str
+    says: str
+    main: bool
+    constant: str
+    drawing: Inlined | None
+    table: Table
+    details: Table | None
+    left_out: int
+    notes: tuple[str, ...]
+
+    @property
+    def tall(self) -> bool:
+        """Whether its figure leaves little room for anything else."""
+        return self.drawing is not None and sum(one.height for one in self.drawing.drawing.panels) > TALLEST_PANEL
+
+
+def sections(loaded: Loaded) -> list[Section]:
+    """Make a section for each metric, and for whatever else is published."""
+    return [_section(loaded, name) for name in steps(asked(loaded.experiment), "metrics drawn")]
+
+
+def _section(loaded: Loaded, name: str) -> Section:
+    found = findings(name, loaded.analysis)
+    printed = published_numbers(name, found, loaded.experiment)
+    whole, rest = parted(found, printed)
+    main, constant = name in _compared(loaded.experiment), _constant(name, whole, bool(printed))
+    drawing = None if constant or name == leading_line(loaded.experiment) else means(loaded, name)
+    return Section(
+        name,
+        meaning(name),
+        name not in MEANINGS and (bool(printed) or main),
+        constant,
+        inlined(f"means of {name}", drawing, MOST_PANELS if printed or main else 1) if drawing else None,
+        beside_published(name, whole, printed, loaded.results),
+        beside_published(name, rest[:MOST_ROWS], {}, loaded.results) if rest else None,
+        max(0, len(rest) - MOST_ROWS),
+        tuple(f"{one.source} ({one.produced_by}): {one.note}" for one in printed if one.note),
+    )
+
+
+def _compared(experiment: Experiment) -> set[str]:
+    """Name the metrics that the design asks about: those of its comparisons, or else its first."""
+    return {metric for one in experiment.comparisons for metric in one.metrics} or {experiment.metrics[0]}
+
+
+def _constant(metric: str, found: Sequence[Finding], printed: bool) -> str:
+    """Say in one line what a table would repeat; empty if its rows differ, or stand beside others' numbers."""
+    told = {(one.value, one.low, one.high, one.missing) for one in found}
+    if printed or len(found) < 2 or len(told) > 1 or found[0].value is None or found[0].missing:
+        return ""
+    unit = unit_of(metric)
+    interval = write_interval(found[0].low, found[0].high, unit)
+    return f"In every row alike: {write(found[0].value, unit)} {interval}".rstrip() + f" ({len(found)} rows)."
+
+
+TEMPLATE = "report.html.j2"
+MIXED = "Options that replies may hang on, the cache or the lane, changed while the games were run: see Reproduce."
+GAMES_NOTE = "harbor view FOLDER writes this page with a page for each game."
+SHOWN = {"most_verdicts": 8, "most_rows": 12, "most_games": 60}
+"""How many sentences, rows beside a figure, and games a page shows; what is more is folded."""
+
+
+def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
+    """Write the report of an experiment; `games_note` says where its games are seen."""
+    results, experiment = loaded.results, loaded.experiment
+    games, found = tally(results.records), verdicts(results, loaded.analysis)
+    return (
+        environment()
+        .get_template(TEMPLATE)
+        .render(
+            experiment=experiment,
+            tally=games,
+            simulated=sum(game.simulated for game in results.records),
+            players=models_of(results),
+            tokens=NOTHING if results.public else write(games.input_tokens + games.output_tokens, "tokens"),
+            cost=write(games.cost_dollars, "dollars"),
+            seats=listings.seats(results),
+            rotating=listings.personas_rotate(experiment),
+            arms=listings.variations("arm", experiment.arms, results.public),
+            conditions=listings.variations("condition", experiment.conditions, results.public),
+            standing_in=substitutes(experiment),
+            headline=headline(found, loaded.analysis),
+            verdicts=sorted(found, key=lambda one: not one.shown),
+            caveats=[*caveats(results), *([MIXED] if loaded.origin.mixed else [])],
+            sections=sections(loaded),
+            figures=[inlined(name, one) for name, one in steps(figures(loaded).items(), "figures drawn")],
+            charts=Markup(CSS),  # noqa: S704 - our own
+            **dict.fromkeys(("comparisons", "companions", "correlations", "ratings", "spreads", "variance"))
+            | listings.of_analysis(loaded.analysis, experiment),
+            failures=game_rows(loaded, results.of("failed")),
+            refusals=None if results.public else refusals_table(results),
+            refused=[] if results.public else list(refusals_told(results)),
+            costs=None if results.public else listings.costs(results),
+            aliases="" if experiment.arms_left_out else aliases(experiment.factors, experiment.crossing),
+            variance_says=shares_say(loaded.analysis.variance),
+            unreachable=unreachable(experiment),
+            calls=None if results.public else calls_table(results, loaded.days),
+            call_notes=[] if results.public else call_notes(results),
+            games=game_rows(loaded, [one for one in results.records if one.status != "failed"]),
+            games_note=games_note,
+            commands=[] if results.public else commands(experiment),
+            public=results.public,
+            origin=loaded.origin,
+            design=escape(experiment.model_dump_json(indent=2, exclude_unset=results.public)),  # with its line ends
+            sources=list(dict.fromkeys([experiment.source, *(one.source for one in experiment.published)])),
+        )
+    )
+
+
+def commands(experiment: Experiment) -> list[str]:
+    """Give the commands that reproduce an experiment: from its design, and by its name if it gives the same."""
+    by_name = _by_name(experiment) if experiment.name in presets() else None
+    return ["harbor experiment run experiment.json", *([by_name] if by_name else [])]
+
+
+def _by_name(experiment: Experiment) -> str | None:
+    published = named_experiment(experiment.name)
+    models = experiment.models[: len(model_slots(experiment))]
+    arms = [arm.name for arm in experiment.arms if len(experiment.arms) < len(published.arms)]
+    try:
+        same = chosen(published, models, arms, experiment.repeats, experiment.seed, experiment.same_seed)
+    except HarborError:  # another design under the name of a published one
+        return None
+    if same.model_copy(update={"prices": experiment.prices}) != experiment:
+        return None
+    options = [f"--model {shlex.quote(model)}" for model in models] + [f"--arm {arm}" for arm in arms]
+    options += [f"--repeats {experiment.repeats}", f"--seed {experiment.seed}"]
+    options += ["--same-seed"] if experiment.same_seed else []
+    return " ".join(["harbor experiment run", experiment.name, *options])
+
+
+@cache
+def environment() -> Environment:
+    """Give what fills the templates of pages: every text is escaped."""
+    found = Environment(
+        loader=PackageLoader("harbor.evaluation._report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_legible,
+    )
+    found.globals.update(SHOWN, counted=counted)
+    return found
+
+
+def _legible(value: object) -> object:
+    """Clean a value for the page; a `Markup` is the page's own and stays."""
+    return legible(value) if type(value) is str else value

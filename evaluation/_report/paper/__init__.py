@@ -1,0 +1,1 @@
+"""Files for papers and other programs: figures, LaTeX, CSV, Parquet."""

@@ -1,0 +1,1 @@
+"""Harbor's own figures."""

@@ -1,0 +1,262 @@
+"""The planned comparisons as a forest plot: each paired difference with its interval, beside the published one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from textwrap import wrap
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from harbor._core.basics.numbers import counted
+from harbor.evaluation._analysis.comparisons import ONE_DRAW, paired_differences
+from harbor.evaluation._analysis.findings import Difference
+from harbor.evaluation._experiments.design import Comparison
+from harbor.evaluation._report.drawing.canvas import (
+    INCHES_FOR_NUMBERS,
+    INK,
+    TALLEST_PANEL,
+    Drawing,
+    LegendEntry,
+    Panel,
+    bounds_of,
+    colour,
+    few_ticks,
+    paint,
+    show_unit,
+    span,
+    titled,
+)
+from harbor.evaluation._report.drawing.figure import Facts, link_to
+from harbor.evaluation._report.drawing.series_marks import (
+    GAME_ALPHA,
+    GAMES_KEY,
+    Source,
+    game_dots,
+    keys_of,
+    open_mark,
+    published_differences,
+)
+from harbor.evaluation._report.tabular.formatting import (
+    MINUS,
+    equation_of_p,
+    in_draws,
+    legible,
+    unit_of,
+    write,
+    write_interval,
+)
+from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.tables import sides_of
+
+WIDE, LINE, GAP, MARGIN = 700, 14, 14, 74
+"""Pixels: the width of a panel, the heights of a line of a label, between rows, and of everything around the rows."""
+LONGEST, NARROW, MOST_LINES = 34, 24, 3
+"""Characters on each line of a label, and of why there is no interval; the most lines of each side of a label."""
+BASE, TOP, STEP = 0.2, 0.45, 0.1
+"""Of single pairs, shares of a row: the least and the greatest distance from its middle, and between two of a stack."""
+COLUMNS = 100
+"""Places along an axis; pairs at the same place are stacked."""
+TITLE = "Planned comparisons"
+FAR = 5
+"""A row that spreads more than so many times as far as any other is cut where the axis ends."""
+CAPTION = (
+    "Marks are means of the paired differences; right of the line the first of the two has more. Faint dots are single"
+    " pairs of games."
+)
+CUT = (
+    " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it, or single"
+    " pairs, with how many they are and the farthest."
+)
+MOST_IN_WORDS = 8
+"""The most rows whose numbers a caption holds, where the picture has no room for them."""
+IN_TABLES = "The numbers of each row and its p are in the table of planned comparisons."
+NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
+
+
+def forest(loaded: Loaded) -> Drawing | None:
+    """Draw the planned comparisons that have a number: one row each, one panel per metric; None: there are none."""
+    found = [one for one in loaded.analysis.differences if one.mean is not None]
+    if not found:
+        return None
+    values = loaded.analysis.values
+    rows = [_Row(loaded, values, one) for one in found]
+    known = list(dict.fromkeys(source for row in rows for source in row.published))
+    panels = [_panel(loaded, some, known) for some in _panelled(rows)]
+    ours = LegendEntry(f"this experiment{', simulated' if loaded.results.simulated else ''}", colour(0), "●", "o", "-")
+    keys = (ours, *keys_of(known), replace(GAMES_KEY, label="single pairs of games", colour=colour(0)))
+    cut = any(_far(some) for some in _panelled(rows))
+    caption = CAPTION + CUT * cut + (NO_INTERVAL if known else "")
+    question, told = loaded.experiment.question, _facts(found)
+    beside = _beside(loaded, found)
+    narrow = f"{'. '.join(map(_in_words, rows))}. {beside}".rstrip() if len(rows) <= MOST_IN_WORDS else IN_TABLES
+    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=beside, narrow=narrow)
+
+
+def _in_words(row: _Row) -> str:
+    return f"{' '.join(row.label)}: {', '.join(_parts(row.one))}"
+
+
+class _Row:
+    """A comparison with its label, its single pairs, and what is published of it."""
+
+    def __init__(self, loaded: Loaded, values: pd.DataFrame, one: Difference) -> None:
+        comparison = Comparison(metric=one.metric, of=one.of, against=one.against)
+        self.one = one
+        of, against, shared = sides_of(one.of, one.against, loaded.experiment)
+        named = [legible(part.replace("_", " ")) for part in (f"{of} {MINUS} {against}", shared)]
+        self.label = [line for part in named for line in wrap(part, LONGEST, max_lines=MOST_LINES, placeholder="…")]
+        known = one.note != ONE_DRAW
+        self.pairs = paired_differences(values, comparison).dropna() if known else pd.Series(dtype="float64")
+        self.published = published_differences(loaded.experiment, comparison.metrics, one.of, one.against)
+        cell = one.of.arm or "", one.of.condition or ""
+        self.links = [link_to(loaded, *cell, int(str(repeat))) for repeat in self.pairs.index]
+
+    @property
+    def middle(self) -> list[float]:
+        """What must lie on the axis: mean, zero and the published numbers."""
+        return [end for end in (self.one.mean, 0.0, *self.published.values()) if end is not None]
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The ends of the mean, its interval and the single pairs."""
+        known = [end for end in (self.one.mean, self.one.low, self.one.high, *self.pairs) if end is not None]
+        return min(known), max(known)
+
+
+def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
+    """Put the rows of each metric in panels of as many as have room."""
+    for metric in dict.fromkeys(row.one.metric for row in rows):
+        own = [row for row in rows if row.one.metric == metric]
+        most = (TALLEST_PANEL - MARGIN) // _row_height(own, cut=True)
+        yield from (own[first : first + most] for first in range(0, len(own), most))
+
+
+def _row_height(rows: Sequence[_Row], *, cut: bool) -> int:
+    """Give the height of each of some rows, in pixels: a row that is cut has words below it."""
+    tallest = max(2, *(len(row.label) for row in rows))
+    return LINE * (tallest + 2 * cut) + GAP
+
+
+def _far(rows: Sequence[_Row]) -> _Row | None:
+    """Give the row that would squeeze all others, if there is one."""
+    *others, widest = sorted(rows, key=lambda row: row.spread[1] - row.spread[0])
+    wide, next_wide = (row.spread[1] - row.spread[0] for row in (widest, others[-1] if others else widest))
+    return widest if 0 < FAR * next_wide < wide else None
+
+
+def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[Source]) -> Panel:
+    metric, far = rows[0].one.metric, _far(rows)
+    ends = [end for row in rows for end in (*row.middle, *(() if row is far else row.spread))]
+    named, (least, most) = metric.replace("_", " "), bounds_of(metric, _bidders(loaded))
+    first, last = min(ends), max(ends)
+    low, high = span(first, last, (least - most, most - least))
+    inside = min(low, first), max(high, last)  # even what is beyond the bounds is shown
+
+    def draw(axes: Axes) -> None:
+        axes.set(
+            xlim=inside,
+            ylim=(len(rows) - 0.5, -0.5),
+            xlabel=titled(metric, f"difference of {metric.replace('_', ' ')}"),
+        )
+        axes.axvline(0, color=INK, linewidth=1)
+        for place, row in enumerate(rows):
+            _row(axes, place, row, known)
+        axes.set_yticks(range(len(rows)), ["\n".join(row.label) for row in rows])
+        axes.grid(visible=False, axis="y")
+        few_ticks(axes)
+        show_unit(axes, unit_of(metric), vertical=False)
+
+    told = "; ".join(map(_in_words, rows))
+    height = MARGIN + _row_height(rows, cut=far is not None) * len(rows)
+    return paint(named, f"{TITLE}, {named}: {told}", draw, WIDE, height)
+
+
+def _row(axes: Axes, place: int, row: _Row, known: Sequence[Source]) -> None:
+    """Draw one comparison: faint pairs, interval and mean, published marks below the middle, numbers at the right."""
+    one = row.one
+    low, high = axes.get_xlim()
+    shown = [(pair, link) for pair, link in zip(row.pairs, row.links, strict=True) if low <= pair <= high]
+    pairs = [pair for pair, _ in shown]
+    game_dots(axes, pairs, [place - up for up in stacked(pairs, high - low)], 0, [link for _, link in shown])
+    if one.low is not None and one.high is not None:
+        axes.plot([one.low, one.high], [place, place], color=colour(0), linewidth=2.2, solid_capstyle="butt")
+    _arrows(axes, place, row)
+    if one.mean is not None:
+        axes.plot(one.mean, place, "o", color=colour(0), markersize=6.5, clip_on=False)
+    for source, value in row.published.items():
+        open_mark(axes, value, place + 0.25, known.index(source))
+    if axes.figure.bbox.width / axes.figure.dpi >= INCHES_FOR_NUMBERS:
+        axes.text(1.02, place, _numbers(one), transform=axes.get_yaxis_transform(), va="center", fontsize=7.5)
+
+
+def _arrows(axes: Axes, place: int, row: _Row) -> None:
+    """Mark where an interval or single pairs go on beyond the axis, and say how far."""
+    low, high = axes.get_xlim()
+    for edge, arrow, side, beyond in ((low, "<", "left", low.__gt__), (high, ">", "right", high.__lt__)):
+        ends = [end for end in (row.one.low, row.one.high) if end is not None and beyond(end)]
+        pairs = [pair for pair in row.pairs if beyond(pair)]
+        said = []
+        if ends:
+            axes.plot(edge, place, arrow, color=colour(0), markersize=7, clip_on=False)
+            said.append(f"to {write(ends[0], unit_of(row.one.metric))}")
+        if pairs:
+            axes.plot(edge, place - BASE, arrow, color=colour(0), markersize=4, alpha=GAME_ALPHA, clip_on=False)
+            said.append(f"{counted(len(pairs), 'pair')} to {write(max(pairs, key=abs), unit_of(row.one.metric))}")
+        axes.text(edge, place + 0.14, "\n".join(said), ha=side, va="top", fontsize=7)
+
+
+def stacked(xs: Iterable[float], wide: float) -> list[float]:
+    """Give how far above the middle of its row each dot lies: those at one place of the axis stand on each other."""
+    columns = [round(x / wide * COLUMNS) for x in xs]
+    most = max(Counter(columns).values(), default=1)
+    step = min(STEP, (TOP - BASE) / max(1, most - 1))
+    below = Counter[int]()
+    heights = []
+    for column in columns:
+        heights.append(BASE + step * below[column])
+        below[column] += 1
+    return heights
+
+
+def _numbers(one: Difference) -> str:
+    """Write a difference beside its row, in short lines."""
+    return "\n".join("\n".join(wrap(part, NARROW)) if part == one.note else part for part in _parts(one))
+
+
+def _parts(one: Difference) -> list[str]:
+    """Write a difference: mean and interval, or why there is none, and p."""
+    unit = unit_of(one.metric)
+    p = "" if one.p_holm is None else equation_of_p(one.p_holm)
+    interval = write_interval(one.low, one.high, unit)
+    return [part for part in (f"{write(one.mean, unit)} {interval}".strip(), "" if interval else one.note, p) if part]
+
+
+def _bidders(loaded: Loaded) -> int:
+    named = loaded.measurements["bidder"]
+    return int(named[named != ""].nunique())
+
+
+def _beside(loaded: Loaded, found: Sequence[Difference]) -> str:
+    """Say what the printed p are; empty where there are none."""
+    family = len(loaded.analysis.differences)
+    if all(one.p_holm is None for one in found):
+        return ""
+    return f"p is corrected by Holm over the {family} planned comparisons." if family > 1 else "p is of the same test."
+
+
+def _facts(found: Sequence[Difference]) -> Facts:
+    """Say of how many pairs the differences are, in which unit, and by which interval."""
+    pairs = sorted({one.pairs for one in found})
+    span_of = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
+    shared = in_draws(pairs[-1], max(one.draws for one in found))
+    methods = list(dict.fromkeys(one.method for one in found if one.low is not None))
+    units = dict.fromkeys(unit for one in found if (unit := unit_of(one.metric)) != "number")
+    told = (
+        ("n", f"{span_of} {'pair' if pairs == [1] else 'pairs'} of games{shared} per comparison"),
+        ("unit", " or ".join(units)),
+        ("interval", f"95 %, of paired differences, by {' or '.join(methods)}" if methods else ""),
+    )
+    return tuple((name, said) for name, said in told if said)

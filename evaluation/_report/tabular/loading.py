@@ -1,0 +1,248 @@
+"""The folder of an experiment as pandas frames: games, measurements and their analysis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from harbor._core.faces import __version__
+from harbor._runs.manifest import AT, history_in, in_words
+from harbor.evaluation._analysis.findings import (
+    Analysis,
+    Correlation,
+    Difference,
+    Estimate,
+    SkillRating,
+    Spread,
+    VarianceShare,
+    analyse,
+)
+from harbor.evaluation._experiments.design import Experiment
+from harbor.evaluation._experiments.trial_records import Results, TrialRecord
+from harbor.evaluation._report.tabular.arm_calls import Days, days_of
+from harbor.evaluation._running.experiment_folder import read_manifest, read_results
+
+LONGEST_OPTIONS = 300
+"""The most characters that are shown of options; the folder may have been sent."""
+SIDE = ("arm", "condition", "bidder", "metric")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What an experiment was begun with: Harbor's version, digest of the design, packages, commit.
+
+    `changed`: files differed from the commit; manifests say it no more. `options` are those of its sessions in words,
+    at first and after each change; `mixed`: one changed that replies may hang on, the cache or the lane.
+    """
+
+    harbor: str = __version__
+    digest: str = ""
+    python: str = ""
+    versions: tuple[tuple[str, str], ...] = ()
+    commit: str = ""
+    changed: bool = False
+    options: tuple[str, ...] = ()
+    mixed: bool = False
+
+
+UNKNOWN = Origin()
+UNTOLD = (
+    "seed",
+    "calls",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "cost",
+    "cached_calls",
+    "failed_calls",
+    "imported_calls",
+    "refused_calls",
+    "probes",
+    "lost",
+    "noted",
+    "answered_by",
+    "refusals",
+)
+"""Columns of games that a public copy does not have: they would be 0 where nothing is known."""
+
+
+LinkOf = Callable[[str, str, int], str]
+"""Tells the address of a game's page, by arm, condition and repeat; empty where there is none."""
+
+
+def nowhere(arm: str, condition: str, repeat: int) -> str:
+    """Link no game."""
+    del arm, condition, repeat
+    return ""
+
+
+class Loaded:
+    """An experiment and its results; each frame is made when it is first asked for.
+
+    Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
+    `Estimate`, `Difference`, `Correlation`, `SkillRating`, `Spread` and `VarianceShare`; missing numbers are NaN,
+    counts and places are `Int64`. `link_of` tells where the page of a game is, so that its dots in figures lead there.
+    """
+
+    def __init__(self, results: Results, origin: Origin = UNKNOWN, days: Days = MappingProxyType({})) -> None:
+        self.results = results
+        self.origin = origin
+        self.days = days
+        self.link_of: LinkOf = nowhere
+        self.folder: Path | None = None
+        self.view: Callable[[Loaded], str] | None = None
+
+    def _repr_html_(self) -> str | None:
+        """Show it in a notebook, if it was loaded for that."""
+        return self.view(self) if self.view else None
+
+    @property
+    def experiment(self) -> Experiment:
+        """The design."""
+        return self.results.experiment
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The analysis of the results, as data classes; each kind is computed when it is first asked for."""
+        return analyse(self.results)
+
+    @cached_property
+    def games(self) -> pd.DataFrame:
+        """One row per game, including unfinished and failed ones; `cost` is dollars.
+
+        `players`, `answered_by`, `refusals` (how many answers of each bidder were refused), `probes`, `lost` and
+        `noted` are JSON.
+        """
+        table = as_frame(TrialRecord, self.results.records).drop(columns="measurements")
+        objects = {
+            name: [json.dumps(dict(getattr(game, name))) for game in self.results.records]
+            for name in ("players", "answered_by")
+        }
+        refused = [{one.bidder: one.refused for one in game.refusals} for game in self.results.records]
+        objects["refusals"] = [json.dumps(one) for one in refused]
+        for name in ("probes", "lost"):
+            objects[name] = [json.dumps(asdict(getattr(game, name))) for game in self.results.records]
+        objects["noted"] = [json.dumps([asdict(one) for one in game.noted]) for game in self.results.records]
+        return table.assign(**objects).drop(columns=list(UNTOLD) if self.results.public else [])
+
+    @cached_property
+    def measured(self) -> frozenset[str]:
+        """The metrics that have values."""
+        return frozenset(
+            one.metric for game in self.results.records for one in game.measurements if one.value is not None
+        )
+
+    @cached_property
+    def measurements(self) -> pd.DataFrame:
+        """One row per measurement of a finished game."""
+        return self.analysis.table.copy()  # a reader may write into it
+
+    @cached_property
+    def estimates(self) -> pd.DataFrame:
+        """One row per estimate; the reasons in `why` are joined."""
+        table = as_frame(Estimate, self.analysis.estimates)
+        return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
+
+    @cached_property
+    def differences(self) -> pd.DataFrame:
+        """One row per planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric` etc."""
+        return _sided(self.analysis.differences)
+
+    @cached_property
+    def companions(self) -> pd.DataFrame:
+        """One row per difference of rivals or the seller beside a planned comparison of a bidder with itself."""
+        return _sided(self.analysis.companions)
+
+    @cached_property
+    def correlations(self) -> pd.DataFrame:
+        """One row per correlation in an arm under a condition."""
+        return as_frame(Correlation, self.analysis.correlations)
+
+    @cached_property
+    def ratings(self) -> pd.DataFrame:
+        """One row per bidder in an arm under a condition, rated by TrueSkill."""
+        return as_frame(SkillRating, self.analysis.ratings)
+
+    @cached_property
+    def spreads(self) -> pd.DataFrame:
+        """One row per metric, bidder, arm and condition, if all repeats are of one draw."""
+        return as_frame(Spread, self.analysis.spreads)
+
+    @cached_property
+    def variance(self) -> pd.DataFrame:
+        """One row per metric, bidder and source of variance, if the design has factors; `means` are a JSON object."""
+        means = [json.dumps(dict(one.means)) for one in self.analysis.variance]
+        return as_frame(VarianceShare, self.analysis.variance).assign(means=pd.Series(means, dtype="str"))
+
+
+TYPES = {
+    "int": "int64",
+    "int | None": "Int64",
+    "bool": "bool",
+    "float": "float64",
+    "float | None": "float64",
+    "tuple[str, ...]": "object",
+    "tuple[tuple[str, str], ...]": "object",
+    "tuple[tuple[str, int], ...]": "object",
+    "tuple[tuple[str, float], ...]": "object",
+    "tuple[Measurement, ...]": "object",
+    "Side": "object",
+}
+"""Types of columns by the annotations of their fields, so that an empty table has them too; others are text."""
+
+
+def _sided(found: Sequence[Difference]) -> pd.DataFrame:
+    """Put differences in a table, with a column for each name of each of their sides."""
+    table = as_frame(Difference, found).drop(columns=["of", "against"])
+    for side in ("against", "of"):
+        for name in reversed(SIDE):
+            values = [getattr(getattr(one, side), name) for one in found]
+            table.insert(1, f"{side}_{name}", pd.Series(values, dtype="str"))
+    return table
+
+
+def as_frame(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
+    """Put data classes of a kind in a table: one row each, a column for each field."""
+    types = {one.name: TYPES.get(str(one.type), "str") for one in fields(kind)}
+    columns = {name: [_sound(getattr(row, name)) for row in rows] for name in types}
+    return pd.DataFrame({name: pd.Series(values, dtype=types[name]) for name, values in columns.items()})
+
+
+def _sound(value: object) -> object:
+    """Escape lone surrogates, which a cut reply may contain and no file can."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def read_experiment(path: Path) -> Loaded:
+    """Read the folder of an experiment, finished or not."""
+    results = read_results(path)
+    loaded = Loaded(results, _origin(path), days_of(path, [arm.name for arm in results.experiment.arms]))
+    loaded.folder = path
+    return loaded
+
+
+def _origin(path: Path) -> Origin:
+    found, history = read_manifest(path), history_in(path)
+    git = found.get("git") or {}
+    return Origin(
+        found["harbor"],
+        found["config_digest"],
+        found.get("python", ""),
+        tuple((name, version or "not installed") for name, version in found.get("versions", {}).items()),
+        git.get("commit", ""),
+        git.get("changed", False),
+        _options(history),
+        len({f"{one.get('cache')} {one.get('lane')}" for one in history}) > 1,
+    )
+
+
+def _options(history: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
+    since = [f"from {one[AT]} on: " if number and AT in one else "" for number, one in enumerate(history)]
+    return tuple(f"{when}{in_words(one)}"[:LONGEST_OPTIONS] for when, one in zip(since, history, strict=True))

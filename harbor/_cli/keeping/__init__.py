@@ -1,0 +1,1 @@
+"""Commands on memories, kept replies, packs, and on what Harbor can name."""

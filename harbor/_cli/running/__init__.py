@@ -1,0 +1,1 @@
+"""Commands that run, resume and check auctions and experiments."""

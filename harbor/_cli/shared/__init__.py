@@ -1,0 +1,1 @@
+"""Everything that several commands need: options, places, output, trust."""

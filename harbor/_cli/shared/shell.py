@@ -1,0 +1,214 @@
+"""What a shell sees of every command: its help, the names that it completes, what it prints, and how it is stopped."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from typer.core import TyperGroup
+
+from harbor._cli.display.extent import Extent
+from harbor._core.basics.errors import ConfigError, LimitReached, ModelError, RunFolderError, RunPaused, Unanswered
+from harbor._core.basics.numbers import counted
+from harbor._core.files.safe_files import remedy_of
+
+if TYPE_CHECKING:
+    from harbor.evaluation._metrics.summary import SeriesSummary, Summary
+
+ELSEWHERE = {
+    "version": "--version",
+    "help": "--help",
+    "presets": "list presets",
+    "models": "list models",
+    "metrics": "list metrics",
+    "games": "list games",
+    "run": "auction, or harbor experiment run",
+    "show": "experiment show, or harbor list",
+    "init": "new",
+    "power": "experiment power",
+    "sheets": "rate sheets",
+    "judge": "rate judge",
+    "merge": "rate merge",
+}
+"""What somebody may look for under another name, and the words after `harbor` that do it."""
+
+
+class Commands(TyperGroup):
+    """A group whose list of commands cuts no sentence short."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the name of each command beside the first sentence of its help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(10_000)) for name, one in self.commands.items()])
+
+
+def group(name: str, summary: str) -> typer.Typer:
+    """Make a group of commands, which called by itself prints its help."""
+    made = typer.Typer(name=name, help=summary, cls=Commands, invoke_without_command=True, rich_markup_mode=None)
+    made.callback()(help_alone)
+    return made
+
+
+def help_alone(context: typer.Context) -> None:
+    """Print the help of a group where no command of it is named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def instead(wrong: str, context: Any) -> str:
+    """Say what to type instead of a command that is not there."""
+    known, root = context.command.list_commands(context), context.find_root()
+    if wrong in root.command.list_commands(root):
+        return f"did you mean 'harbor {wrong}'?"
+    if nearest := get_close_matches(wrong, known, n=1, cutoff=0.75):
+        return f"did you mean {nearest[0]!r}?"
+    if found := ELSEWHERE.get(wrong):
+        return f"use: harbor {found}"
+    if nearest := get_close_matches(wrong, [*known, *ELSEWHERE], n=1, cutoff=0.75):
+        return f"use: harbor {ELSEWHERE[nearest[0]]}"
+    return f"choose one of: {', '.join(known)}"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Full = Annotated[bool, typer.Option("--full", help="Print all there is, however long.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the standings only.")]
+
+
+def extent_of(quiet: bool, full: bool) -> Extent:
+    """Say how much the options ask for.
+
+    Raises:
+        ConfigError: they contradict each other.
+    """
+    if quiet and full:
+        raise ConfigError("--quiet prints less and --full prints more; drop one")
+    return "short" if quiet else "full" if full else "usual"
+
+
+def say(message: str) -> None:
+    """Print a line on stderr, without keys."""
+    from harbor._core.basics.actions import printable
+    from harbor._core.basics.redaction import redact
+
+    print(f"harbor: {printable(redact(message))}", file=sys.stderr)  # noqa: T201
+
+
+def show(summary: Summary | SeriesSummary, as_json: bool, extent: Extent = "usual") -> None:
+    """Print the results of a run or of a series, and on stderr who gave no answer, or answered what was refused."""
+    from harbor._cli.display.render import render
+    from harbor._cli.display.result_tables import series_tables, summary_tables
+    from harbor.evaluation._metrics.summary import SeriesSummary
+
+    for one in summary.failures:
+        say(f"warning: {one.bidder} gave no answer {counted(one.times, 'time')}; the first time: {one.first}")
+    for bad in summary.refusals:
+        if bad.alarming:
+            own = f"; its model refused to answer {counted(bad.by_model, 'time')}" if bad.by_model else ""
+            refused = f"its answers were refused {counted(bad.refused, 'time')}{own}; the first time: {bad.first}"
+            say(f"warning: {bad.bidder} was asked {counted(bad.asked, 'time')}, and {refused}")
+    if as_json:
+        typer.echo(json.dumps(summary.as_json()))
+    elif isinstance(summary, SeriesSummary):
+        render(series_tables(summary, extent))
+    else:
+        render(summary_tables(summary, extent))
+
+
+T = TypeVar("T")
+PAUSED = 75
+"""The exit code of a run that stopped where it can be resumed: "try again later", as sendmail has it."""
+
+
+def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C or SIGTERM has stopped it. A job in the background may be deaf to Ctrl-C, but not to
+            SIGTERM.
+    """
+    import asyncio  # here, as `harbor --help` has no use for it
+
+    try:
+        return asyncio.run(_until_told_to_end(work))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio
+
+    running, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
+    # Cancelled by the loop: KeyboardInterrupt, raised wherever the signal comes, would tear what is being done.
+    before = signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(running.cancel))
+    try:
+        return await running
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iterator[None]:
+    """Say how to go on with what was stopped: by Ctrl-C, SIGTERM, the end of a person's input, a provider, a full disk.
+
+    Args:
+        what: is written.
+        begun: is on disk as soon as there is something to resume.
+        resume: the command that goes on with it; the options are those that it has.
+        so_far: where to find what happened.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, EOFError):
+        if sys.stderr.isatty():
+            typer.echo(err=True)  # what was being typed, and ^C, have a line of their own
+        say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
+        raise typer.Exit(130) from None
+    except RunPaused as error:
+        more = " --max-cost DOLLARS" if isinstance(error, LimitReached) else ""
+        say(f"paused: {error}; resume with: {resume}{more}")
+        raise typer.Exit(PAUSED) from None
+    except Unanswered:  # the run is over: it can't be mended by resuming it
+        raise
+    except ModelError as error:
+        remedy = f"; mend it, then resume with: {resume} (a run keeps its settings: to change one, begin a new run)"
+        raise ModelError(f"{error}{remedy if begun.exists() else ''}") from error
+    except OSError as error:
+        raise RunFolderError(
+            f"{what} can't be written ({error.strerror}); {remedy_of(error, 'make room')}, then resume with: {resume}"
+        ) from error
+
+
+AUCTIONS = "harbor._config.presets"
+EXPERIMENTS = "harbor.evaluation._experiments"
+
+
+def auctions(incomplete: str) -> list[str]:
+    """Name the presets of auctions that begin with what is typed."""
+    return _begin(incomplete, _names(AUCTIONS))
+
+
+def experiments(incomplete: str) -> list[str]:
+    """Name the published experiments that begin with what is typed."""
+    return _begin(incomplete, _names(EXPERIMENTS, "presets"))
+
+
+def either(incomplete: str) -> list[str]:
+    """Name presets and published experiments that begin with what is typed."""
+    return _begin(incomplete, {*_names(AUCTIONS), *_names(EXPERIMENTS, "presets")})
+
+
+def _names(package: str, *folders: str) -> set[str]:
+    found = files(package).joinpath(*folders).iterdir()
+    return {one.name.removesuffix(".toml") for one in found if one.name.endswith(".toml")}
+
+
+def _begin(incomplete: str, names: set[str]) -> list[str]:
+    return sorted(name for name in names if name.startswith(incomplete))

@@ -1,0 +1,238 @@
+"""Protocols have their own forms of answer: fields that a model fills in, and the decision and beliefs they mean.
+
+Those here are EconArena's: the keys of its JSON, by game and condition. The contest and the auction with sealed bids
+have the paper's keys. It prints none for an auction whose price rises: there they are those of sealed bids, and a bid
+of null drops out.
+Source: EconArena, App. B.1, B.3, B.4, B.5, B.7 and B.8.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from pydantic import AliasChoices, AliasGenerator, ConfigDict
+from pydantic.json_schema import SkipJsonSchema
+
+from harbor._core.asking.decisions import LONGEST_TEXT, Amount, Claimed, Decision, Text
+from harbor._core.basics.actions import Action, Bid, Withdraw, scrub
+from harbor._core.basics.numbers import CENT
+
+Facts = Mapping[str, Any]
+
+
+def key_of(name: str) -> str:
+    """Give the key of a field as the paper writes it: with spaces.
+
+    >>> key_of("popular_answer")
+    'popular answer'
+    """
+    return name.replace("_", " ")
+
+
+def _ask_for_all(schema: dict[str, Any]) -> None:
+    """Ask a model for every field; a field that it leaves out all the same costs it nothing but this field."""
+    schema["required"] = list(schema["properties"])
+
+
+class OwnReply(Decision):
+    """An answer in the form of a protocol, as its prompt explains it.
+
+    A form has a field for each key of the paper, in its order; only the decision has no default. Tools name a field
+    with underscores, as servers take no spaces there; a model may write it either way.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(name, key_of(name))),
+        json_schema_extra=_ask_for_all,
+    )
+
+    reasons: SkipJsonSchema[Text] = ""
+
+    @classmethod
+    def all_keys(cls) -> tuple[str, ...]:
+        """Name its keys, in order."""
+        return tuple(key_of(name) for name in cls.model_fields if name != "reasons")
+
+    @classmethod
+    @abstractmethod
+    def filled(cls, decided: Facts, facts: Facts, expected: Callable[[], float | None]) -> dict[str, Any]:
+        """Fill it in as the built-in model does.
+
+        Args:
+            decided: what the model decided, in Harbor's form.
+            facts: of the prompt.
+            expected: gives what the model expects a rival to do, in the mean (None: the game expects nothing).
+        """
+
+    @property
+    def why(self) -> str:
+        """The reasons: those that the form asks for, or else the thoughts before it."""
+        return str(self.values().get("reason") or self.reasons)
+
+    @property
+    def expects(self) -> Decimal | None:
+        """What it expects each rival to do in this part of the game; None: the form does not ask for that."""
+        return None
+
+    def recalled(self, facts: Facts) -> dict[str, bool]:
+        """Say of each field that asks for something known whether it is right."""
+        return {}
+
+    def values(self) -> dict[str, Any]:
+        """Give what was filled in, by key."""
+        return {key_of(name): getattr(self, name) for name in type(self).model_fields if name != "reasons"}
+
+    def think(self, words: str) -> None:
+        """Take the words before it for its reasons."""
+        self.reasons = self.reasons or scrub(words).strip()[:LONGEST_TEXT]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReplies:
+    """The forms of a protocol in one game.
+
+    `first` is asked for before results of one's own are shown, and `later` after that. `thought` is asked for after a
+    chain of thought, whatever is shown.
+    """
+
+    first: type[OwnReply]
+    later: type[OwnReply]
+    thought: type[OwnReply]
+
+    @property
+    def all(self) -> tuple[type[OwnReply], ...]:
+        """All forms."""
+        return self.first, self.later, self.thought
+
+    def asked(self, chain_of_thought: bool, facts: Facts) -> type[OwnReply]:
+        """Give the form that a call with these facts asks for."""
+        if chain_of_thought:
+            return self.thought
+        return self.later if facts.get("your_results") else self.first
+
+
+RECALLED = {"previous answer": "action", "previous bid": "action", "previous payoff": "assets_at_end"}
+"""The keys that ask for what came of the run before, and the facts that tell it."""
+CLEAR = {
+    "understanding": "All of us decide at the same time, and the rules say what that brings each.",
+    "goal": "To get the best payoff that I can.",
+}
+"""What the built-in model writes where it is asked for its understanding."""
+
+
+class EconReply(OwnReply):
+    """Any of the forms."""
+
+    @property
+    def expects(self) -> Decimal | None:
+        """The number that is held to be most popular is expected of each rival."""
+        return self.values().get("popular answer")
+
+    def recalled(self, facts: Facts) -> dict[str, bool]:
+        """Compare what is said of the run before with what was shown of it, to the cent."""
+        said = {key: value for key, value in self.values().items() if key in RECALLED}
+        return {key: _equal(value, facts["your_results"][-1][RECALLED[key]]) for key, value in said.items()}
+
+    def taken(self) -> Action:
+        """Bid, or pick; without an amount withdraw."""
+        amount = self.values().get("answer", self.values().get("bid"))
+        return Withdraw() if amount is None else Bid(amount)
+
+    @classmethod
+    def filled(cls, decided: Facts, facts: Facts, expected: Callable[[], float | None]) -> dict[str, Any]:
+        """Fill in what is decided, expected and known."""
+        last, amount = (facts.get("your_results") or [{}])[-1], decided.get("amount")
+        known = {
+            **CLEAR,
+            **{key: last.get(fact) for key, fact in RECALLED.items()},
+            "popular answer": expected() if "popular_answer" in cls.model_fields else None,
+            "answer": amount,
+            "bid": amount,
+            "reason": decided["reasons"],
+        }
+        return {key: known[key] for key in cls.all_keys()}
+
+
+def _equal(said: Decimal | None, shown: Decimal | None) -> bool:
+    return said == shown if said is None or shown is None else abs(said - shown) < CENT
+
+
+class Contest(EconReply):
+    """How the game is understood, the number that others will most likely pick, and one's own."""
+
+    understanding: Text = ""
+    popular_answer: Claimed | None = None
+    answer: Amount
+    reason: Text = ""
+
+
+class ContestThought(EconReply):
+    """The number that others will most likely pick, and one's own."""
+
+    popular_answer: Claimed | None = None
+    answer: Amount
+
+
+class ContestAgain(EconReply):
+    """The goal, one's number in the run before, and the one for this run."""
+
+    goal: Text = ""
+    previous_answer: Claimed | None = None
+    answer: Amount
+    reason: Text = ""
+
+
+class RisingBid(EconReply):
+    """How the auction is understood, and the price that is accepted, or null."""
+
+    understanding: Text = ""
+    bid: Amount | None
+    reason: Text = ""
+
+
+class RisingBidThought(EconReply):
+    """The price that is accepted, or null."""
+
+    bid: Amount | None
+
+
+class RisingBidAgain(EconReply):
+    """The goal, one's bid and payoff in the run before, and the price that is accepted, or null."""
+
+    goal: Text = ""
+    previous_bid: Claimed | None = None
+    previous_payoff: Claimed | None = None
+    bid: Amount | None
+    reason: Text = ""
+
+
+class SealedBid(RisingBid):
+    """How the auction is understood, and the bid."""
+
+    bid: Amount
+
+
+class SealedBidThought(RisingBidThought):
+    """The bid."""
+
+    bid: Amount
+
+
+class SealedBidAgain(RisingBidAgain):
+    """The goal, one's bid and payoff in the run before, and the bid for this run."""
+
+    bid: Amount
+
+
+_SEALED = OwnReplies(SealedBid, SealedBidAgain, SealedBidThought)
+REPLIES: Mapping[str, OwnReplies] = {
+    "beauty": OwnReplies(Contest, ContestAgain, ContestThought),
+    "second-price": _SEALED,
+    "first-price": _SEALED,
+    "english-private": OwnReplies(RisingBid, RisingBidAgain, RisingBidThought),
+}
+"""The forms by game."""

@@ -1,0 +1,1 @@
+"""Asks and answers: action spaces, amounts, bundles, decisions."""

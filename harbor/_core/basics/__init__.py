@@ -1,0 +1,1 @@
+"""Errors, money, seeds, actions, redaction and event loops: the words that everything else uses."""

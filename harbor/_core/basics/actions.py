@@ -1,0 +1,291 @@
+"""Bidders answer with these actions, and a strict parser reads amounts and numbers from their words.
+
+Amounts are dollars (`Decimal`). An ambiguous bid is not a bid: two amounts, a range, a hedge or a "not" is refused, and
+the bidder is asked again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from harbor._core.basics.numbers import Money, dollars
+
+WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
+UNREADABLE = "(unreadable) "
+
+
+@dataclass(frozen=True, slots=True)
+class Bid:
+    """The action of bidding an amount, or a number where the ask is for one; it may not be legal."""
+
+    amount: Money
+
+    @property
+    def words(self) -> str:
+        """How it is said where money is bid."""
+        return f"I bid {dollars(self.amount)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The action of leaving the bidding for this item; `offered` is the last failed bid, if it could be read.
+
+    In every game it is also what an answer that failed counts as; the reason says so.
+    """
+
+    reason: WithdrawalReason = "declined"
+    offered: Money | None = None
+
+    @property
+    def words(self) -> str:
+        """How it is said."""
+        return "I withdraw."
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """The action of accepting the price of the ask."""
+
+    @property
+    def words(self) -> str:
+        """How it is said."""
+        return "I accept."
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The action of waiting, which gives nothing up."""
+
+    @property
+    def words(self) -> str:
+        """How it is said."""
+        return "I wait."
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """The action of choosing one of the options."""
+
+    option: str
+
+    @property
+    def words(self) -> str:
+        """How it is said; in quotes, as an option may be any text."""
+        return f"I choose {json.dumps(self.option, ensure_ascii=False)}."
+
+
+@dataclass(frozen=True, slots=True)
+class BundleBid:
+    """The action of bidding one amount for several items together; `items` are put in the order of their names."""
+
+    items: tuple[str, ...]
+    amount: Money
+
+    def __post_init__(self) -> None:
+        """Put the items in order, so that equal bids are equal values."""
+        object.__setattr__(self, "items", tuple(sorted(self.items)))
+
+    @property
+    def words(self) -> str:
+        """How it is said; the names are in quotes, as a name may contain a number, a comma or " and "."""
+        names = [json.dumps(item, ensure_ascii=False) for item in self.items]
+        return f"I bid {dollars(self.amount)} for {' and '.join(names)}."
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """The action of taking a number of units."""
+
+    units: int
+
+    @property
+    def words(self) -> str:
+        """How it is said."""
+        return f"I take {self.units:,} {'unit' if self.units == 1 else 'units'}."
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """The action of saying something, in free words."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An answer that names no action, and why."""
+
+    reason: str
+
+    @property
+    def words(self) -> str:
+        """How it is said, so that it stays unreadable for the same reason."""
+        return f"{UNREADABLE}{self.reason}"
+
+
+Action = Bid | Withdraw | Accept | Wait | Choose | BundleBid | Take | Say
+Answer = Action | Unreadable
+
+
+AMOUNT = re.compile(
+    r"(?P<sign>[-\u2212]\s*)?(?:\$\s?)?(?P<minus>[-\u2212])?(?P<digits>\d[\d,.]*)(?P<scale>\s?(?:k|m|thousand|million)\b)?",
+    re.IGNORECASE | re.ASCII,
+)
+NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_SCALE = {"": 1, "k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
+_WILL = (
+    r"(?:'ll| will| shall| must| can| have to| want to| would like to|'d like to|'m going to| am going to"
+    r"| choose to| decide to| have decided to|'ve decided to|'ll choose to| will choose to)?"
+)
+FIRST = rf"(?:(?:i|we){_WILL}|let me)"
+BIDDING = re.compile(
+    rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:hereby\s+)?(?:bid|offer|raise|increase|go|pay|say"
+    r"|(?:place|submit|make|enter) (?:a|my))"
+    r"|(?:i'm|i am) (?:bidding|offering|raising|increasing)"
+    r"|my (?:bid|offer)(?: is| stands|:)?|make (?:it|that))"
+    r"(?:\s+(?:it|in|on|with|at|to|of|for|this|that|now|a|the|again|item|lot|bid|my|offer)){0,4}\s*[:=]?\s*$"
+    r"|(?:^|[.!?]\s+)(?:bid|offer|raise)(?:ing)?(?:\s+(?:it|is|of|to|at))?\s*[:=]?\s*$",
+    re.IGNORECASE,
+)
+"""What may precede the amount of a bid: "I bid", "my offer is", "Bid:" and the like."""
+
+CHOOSING = re.compile(
+    rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:choose|pick|guess|select)|my (?:number|choice|guess|pick|answer)(?: is|:)?)"
+    r"(?:\s+(?:the|number)){0,2}\s*[:=]?\s*$",
+    re.IGNORECASE,
+)
+"""What may precede a number that is chosen and is not money: "I choose" and the like."""
+
+_BOLD = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)")
+"""Marks of bold print; between two digits they may be a power, so that no one number is meant."""
+_BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?(?:usd\s*)?", re.IGNORECASE)
+_BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
+_OUT = re.compile(
+    rf"\b(?:{FIRST}\s+(?:hereby\s+)?(?:withdraw|pass|quit|fold|decline|drop out|step out|bow out)"
+    r"|(?:i'm|i am|we're|we are|count me|i'll be|i will be)\s+(?:out|withdrawing|passing))\b",
+    re.IGNORECASE,
+)
+_OUT_ALONE = re.compile(
+    r"\W*(?:(?:ok|okay|no|sorry|well)\W+)?(?:i\s+)?(?:withdraw|pass|out|no bid|withdrawn)\W*", re.IGNORECASE
+)
+_HEDGE = re.compile(
+    r"\b(?:not|never|no|or|if|unless|between|about|around|roughly|approximately|maybe|perhaps|might|could"
+    r"|would(?! like to)|up to|at least|at most|more than|less than|over|under|below|above|from|to \$?\d|too|refuse"
+    r"|decline|rather|instead|percent|hundred|grand|billion|trillion)\b|n't\b"
+    r"|[%?~\u00a2-\u00a5\u20a0-\u20c0]",  # and no other currency
+    re.IGNORECASE,
+)
+_RAISED_TO = re.compile(
+    r"\b(?:rais|increas)(?:e|ing)(?:\s+(?:it|my|the|bid|offer)){0,3}\s+to(?=\s*(?:usd\s*)?\$?\s?\d)", re.IGNORECASE
+)
+"""A raise to an amount, which is no range."""
+_FOR_ANOTHER = re.compile(
+    r"\b(?:for|as|on behalf of)\s+(?:(?:my|a|the|bidder)\s+)*(?P<name>[A-Za-z][\w'-]*)|\b(?:on behalf)\b",
+    re.IGNORECASE,
+)
+"""Somebody who is named as the one that the bid is for, if it is no part of the item's name."""
+_DOUBT = re.compile(
+    r"\b(?:not|never|if|unless|maybe|perhaps|might|could|would|should|rather|refuse"
+    r"|decline to (?:withdraw|pass|quit|fold))\b|n't\b|\?",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SPOKEN = re.compile(r"I (?:bid \$|choose )[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
+LONGEST = 2_000
+LONGEST_REASON = 300
+LONGEST_AMOUNT = 20  # "1,000,000,000,000.00"
+
+
+def scrub(text: str) -> str:
+    r"""Replace lone surrogates (half characters), which a model may write in JSON but no file can store.
+
+    >>> scrub("a\ud83db") == "a\ufffdb"
+    True
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def printable(text: str) -> str:
+    """Replace control and invisible characters, line ends included."""
+    if text.isprintable():  # most texts, at once
+        return text
+    return "".join("\ufffd" if unicodedata.category(letter)[0] == "C" else letter for letter in text)
+
+
+def unfit(said: str) -> Unreadable | None:
+    """Say why words are not read at all: over 2,000 characters, control characters, or marked as unreadable."""
+    if said.startswith(UNREADABLE):
+        return Unreadable(said.removeprefix(UNREADABLE)[:LONGEST_REASON])
+    if len(said) > LONGEST or _CONTROL.search(said):
+        return Unreadable("too long, or not plain text")
+    return None
+
+
+def straight(said: str) -> str:
+    """Write apostrophes as the patterns expect them, and leave out the marks of what models print bold."""
+    return _BOLD.sub("", said.replace("\u2019", "'"))
+
+
+def without(item: str, said: str) -> str:
+    """Put "it" for the item's name in `straight` words: it may contain a number itself ("18 Tanner Row")."""
+    if not item or _SPOKEN.fullmatch(said):
+        return said
+    return named(straight(item)).sub(" it ", said)
+
+
+def named(name: str) -> re.Pattern[str]:
+    """Find a whole name only: the item "1" is not the first digit of $1250."""
+    return re.compile(rf"(?<![\w$.,]){re.escape(name)}(?!\w|[.,]\d)", re.IGNORECASE)
+
+
+def read_amount(said: str, item: str, *leads: re.Pattern[str]) -> Bid | Withdraw | Unreadable:
+    """Read one bid or one withdrawal from words that are fit to be read.
+
+    Args:
+        said: the words.
+        item: the item's name, which is no part of the bid.
+        leads: what may precede the amount.
+    """
+    text = without(item, straight(said))
+    amounts = list(AMOUNT.finditer(text))
+    out = _OUT.search(text) or _OUT_ALONE.fullmatch(text)
+    if not amounts:
+        # A doubtful withdrawal is asked again, as it can't be taken back.
+        return Withdraw() if out and not _DOUBT.search(text) else Unreadable("neither a bid nor a withdrawal")
+    if len(amounts) > 1:
+        return Unreadable("more than one amount")
+    before, after = text[: amounts[0].start()], text[amounts[0].end() :]
+    # An amount counts if it is all that is said, or if "I bid" or the like leads to it. Any other sentence with one
+    # number in it, such as "Ann has $500 left", is no bid.
+    bare = _BARE.fullmatch(before) and _BARE_TAIL.fullmatch(after)
+    if out or _is_hedged(text, item) or not (bare or any(lead.search(before) for lead in leads)):
+        return Unreadable("not a plain bid of one amount")
+    return amount_of(amounts[0])
+
+
+def _is_hedged(text: str, item: str) -> bool:
+    """Say whether a bid could be meant otherwise, or is one for somebody else."""
+    if _HEDGE.search(_RAISED_TO.sub(" raise ", text)):
+        return True
+    known = {word.casefold() for word in re.findall(r"[\w'-]+", straight(item))} | {"it", "this", "the", "item", "lot"}
+    named = (found["name"] for found in _FOR_ANOTHER.finditer(text))
+    return bool(item) and any(name is None or name.casefold() not in known for name in named)
+
+
+def amount_of(found: re.Match[str]) -> Bid | Unreadable:
+    """Give the amount that `AMOUNT` found, if it is written as an amount."""
+    digits = found["digits"].rstrip(".,")
+    if len(digits) > LONGEST_AMOUNT or not re.fullmatch(NUMBER, digits, re.ASCII):
+        return Unreadable(f"{digits[:30]!r} is not an amount")
+    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    if before.isalnum() or before in (".", ",") or after.isalnum():
+        return Unreadable("a number inside a word is not an amount")
+    value = Decimal(digits.replace(",", "")) * _SCALE[(found["scale"] or "").strip().lower()]
+    if value == value.to_integral_value():
+        value = value.quantize(Decimal(1))
+    return Bid(-value if found["sign"] or found["minus"] else value)

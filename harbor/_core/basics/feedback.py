@@ -1,0 +1,76 @@
+"""Harbor tells whoever waits for a result how far the work has come, and shows the result in a notebook.
+
+Deep code tells each step, and whoever began the work may listen. A notebook gets a small piece of HTML, every text of
+it escaped.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from html import escape
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+MOST_TOLD = 1_000
+Listen = Callable[[int, int, str], None]
+"""Is told how many steps are done, of how many, and what they are, such as "games read"."""
+
+
+def _unheard(*_: object) -> None:
+    """Listen to nothing."""
+
+
+_listens: ContextVar[Listen] = ContextVar("_listens", default=_unheard)
+
+
+@contextmanager
+def heard_by(listen: Listen) -> Iterator[None]:
+    """Let `listen` hear each step that is taken inside."""
+    before = _listens.set(listen)
+    try:
+        yield
+    finally:
+        _listens.reset(before)
+
+
+def steps(things: Collection[T], what: str) -> Iterator[T]:
+    """Go through things and tell how many are done, some `MOST_TOLD` times at most; steps in a step are not told."""
+    listen, apart = _listens.get(), 1 + len(things) // MOST_TOLD
+    _listens.set(_unheard)
+    try:
+        for done, thing in enumerate(things):
+            if done % apart == 0:
+                listen(done, len(things), what)
+            yield thing
+    finally:  # whoever goes through them may stop early
+        _listens.set(listen)
+        listen(len(things), len(things), what)
+
+
+SIMULATED = "Simulated: Harbor's built-in model played, and no language model."
+MOST_ROWS = 20
+
+
+def block(title: str, notes: Iterable[str], *parts: str) -> str:
+    """Put a title, notes and parts that are HTML already below each other; empty notes are left out."""
+    told = "".join(f"<p>{escape(note)}</p>" for note in notes if note)
+    return f"<div><p><strong>{escape(title)}</strong></p>{told}{''.join(parts)}</div>"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Write a table; rows beyond `MOST_ROWS` are counted."""
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows[:MOST_ROWS]
+    )
+    more = f"<p>and {len(rows) - MOST_ROWS} more</p>" if len(rows) > MOST_ROWS else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def seen_with(folder: Path | None) -> str:
+    """Give the command that shows a folder; without one there is nothing on disk to be shown."""
+    return "" if folder is None else f"<p>See it with <code>harbor view {escape(shlex.quote(str(folder)))}</code></p>"

@@ -1,0 +1,1 @@
+"""The log: events, thoughts, acts, and the lines they are written in."""

@@ -1,0 +1,1 @@
+"""Extensions of packages: what they bring, and how names find them."""

@@ -1,0 +1,230 @@
+"""Any package brings values to these extension points; they are found by name, or as "package.module:NAME".
+
+A game, a thought node, a metric, a figure, a scripted policy, an agent, a model and a catalogue are each one value, of
+a class that says what belongs to it. Harbor's own come in by the same door: entry points of an installed package. A
+value is loaded when it is first needed. A reference, "package.module:NAME", is code that somebody names: it is followed
+only where the user names it, in a command, in TOML or in Python, and never because a file that may have been sent does.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from harbor._core.basics.errors import unknown
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
+
+    from pydantic import BaseModel
+
+API = 1
+"""The version of what the classes of extensions ask for; a value says for which one it was written."""
+
+HARBOR = "harbor-auctions"
+Kind = Literal["game", "node", "metric", "figure", "policy", "agent", "model", "catalogue"]
+KINDS: dict[Kind, tuple[str, str]] = {
+    "game": ("harbor.games", "harbor._games.game:Game"),
+    "node": ("harbor.nodes", "harbor.graphs._context.node:ThoughtNode"),
+    "metric": ("harbor.metrics", "harbor.evaluation._metrics.measurement:Metric"),
+    "figure": ("harbor.figures", "harbor.evaluation._report.drawing.figure:Figure"),
+    "policy": ("harbor.policies", "harbor._games.game:ScriptedPolicy"),
+    "agent": ("harbor.agents", "harbor._doors.agent:Agent"),
+    "model": ("harbor.models", "harbor._models.providers:Model"),
+    "catalogue": ("harbor.catalogues", "harbor.personas._catalog.catalogue:Catalogue"),
+}
+"""The group of entry points of each kind, and the class of its values."""
+WITH_EVENTS: tuple[Kind, ...] = ("game", "node")
+"""The kinds that add events to logs, so that a log with them can't be read without them."""
+
+only_harbors: ContextVar[bool] = ContextVar("only_harbors", default=False)
+"""Whether no package is loaded because of a name: a stranger's folder is read, and only Harbor's own are looked up."""
+NOT_HARBORS = (
+    "is none of Harbor's, and no package is loaded for a folder that is not marked as yours; if you trust that package:"
+    " harbor --plugin MODULE:NAME ..."
+)
+
+REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+LONGEST_SHOWN = 60
+NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value that was found, and where it comes from; `reference` is how the user named it, if not by its name."""
+
+    kind: Kind
+    value: Any
+    package: str
+    version: str
+    reference: str = ""
+
+    @property
+    def name(self) -> str:
+        """How settings name it."""
+        return self.reference or str(self.value.name)
+
+    @property
+    def builtin(self) -> bool:
+        """Whether it is one of Harbor's own."""
+        return self.package == HARBOR and not self.reference
+
+    @property
+    def whose(self) -> str:
+        """The package that it comes from, in words."""
+        return f"package {self.package!r} {self.version}".rstrip()
+
+    @property
+    def part(self) -> Part:
+        """How a log names it."""
+        return Part(self.kind, self.name, self.package, self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a log says of a value that it is made of: how settings name it, and the package that it comes from."""
+
+    kind: Kind
+    name: str
+    package: str
+    version: str
+
+
+def part(says: str, default: Any = None) -> Any:
+    """Declare a part that a value of this kind must have; `says` is what it is, for whoever left it out."""
+    return field(default=default, metadata={"part": says})
+
+
+def lacks(value: Any, whole: str = "") -> str:
+    """Say which part a value lacks, which is of another type, or what its own `complaint` says; empty: it is whole."""
+    for one in fields(value):
+        given, named = getattr(value, one.name), f"{whole}{one.name}"
+        if "part" in one.metadata and (given is None or given in ("", ())):
+            return f"lacks {named}: {one.metadata['part']}; give it one"
+        if given is not None and not _fits(given, str(one.type)):
+            return f"has {named} {_short(given)}, which is no {one.type}; give one"
+        if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
+            return missing
+    own = getattr(value, "complaint", None)
+    if own is not None and (wrong := str(own())):
+        return wrong
+    nothing = (one.name for one in fields(value) if getattr(value, one.name) is None and "None" not in str(one.type))
+    return next((f"lacks {whole}{name}; leave it as it is by default, or give one" for name in nothing), "")
+
+
+def _fits(given: object, declared: str) -> bool:
+    """Tell whether a value is of a declared type, as far as its outside shows."""
+    checks = {
+        "Callable": callable(given),
+        "tuple[str, ...]": isinstance(given, tuple) and all(isinstance(one, str) for one in given),
+        "tuple[": isinstance(given, tuple),
+        "Mapping[": isinstance(given, Mapping),
+        "type[": isinstance(given, type),
+        "str": isinstance(given, str),
+        "int": isinstance(given, int),
+        "bool": isinstance(given, bool),
+    }
+    return next((fits for kind, fits in checks.items() if declared.startswith(kind)), True)
+
+
+def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:
+    """Say which of the settings that a value uses there are not; empty: all are there."""
+    known = {name for one in settings for name in one.model_fields}
+    strange = next((one for one in uses if one not in known), "")
+    return f"uses {unknown('setting', strange, known)}" if strange else ""
+
+
+def fault(one: Found, called: str = "") -> str:
+    """Say why a value can't be kept as one of its kind; empty if it can.
+
+    Args:
+        one: what was found.
+        called: the entry point that brought it, which must have its name; empty if it brought several values.
+    """
+    value, cls = one.value, class_of(one.kind)
+    if not isinstance(value, cls):
+        return f"{one.reference or called!r} is no {one.kind}, but {_short(value)}; give a {cls.__name__}"
+    if missing := lacks(value):
+        return f"{one.kind} {value.name!r} {missing}"
+    if value.api != API:
+        return (
+            f"{one.kind} {value.name!r} is for version {value.api} of Harbor's extensions, and this Harbor has version"
+            f" {API}; install versions that fit each other"
+        )
+    if not NAME.fullmatch(value.name):
+        return f"{one.kind} {value.name!r} must have a name in lower case, such as 'my-own'; rename it"
+    if not value.description.isprintable():
+        return f"{one.kind} {value.name!r} has the description {value.description!r}; write one line of text"
+    if called and called != value.name:
+        return f"entry point {called!r} brings the {one.kind} {value.name!r}; give both the same name"
+    return ""
+
+
+def class_of(kind: Kind) -> type[Any]:
+    """Give the class of the values of a kind."""
+    home, _, name = KINDS[kind][1].partition(":")
+    cls: type[Any] = getattr(import_module(home), name)
+    return cls
+
+
+def kind_of(value: object) -> Kind | None:
+    """Tell of which kind a value is; None: of none."""
+    home, name = type(value).__module__, type(value).__name__
+    return next((kind for kind, (_, place) in KINDS.items() if place == f"{home}:{name}"), None)
+
+
+def _short(value: object) -> str:
+    try:
+        shown = repr(value)
+    except (Exception, SystemExit):
+        shown = ""
+    return shown if 0 < len(shown) <= LONGEST_SHOWN and shown.isprintable() else f"a {type(value).__name__}"
+
+
+ADDED: list[str] = []
+"""Places of modules that were added for references; packages that stand there are not installed."""
+
+
+def packages() -> Iterable[Distribution]:
+    """List what is installed; that is not what stands in places that were added for references."""
+    from importlib.metadata import distributions
+
+    return distributions(path=[place for place in sys.path if place not in ADDED])
+
+
+@cache
+def name_and_version(package: Distribution) -> tuple[str, str]:
+    """Give both; a package itself reads them from its file each time."""
+    return package.name, package.version
+
+
+def entry_points(kind: Kind) -> list[tuple[EntryPoint, Distribution]]:
+    """List the entry points that bring a kind, Harbor's first, and their packages; where `only_harbors`, only these."""
+    points = points_of(KINDS[kind][0])
+    return [one for one in points if name_and_version(one[1])[0] == HARBOR] if only_harbors.get() else points
+
+
+@cache
+def points_of(group: str) -> list[tuple[EntryPoint, Distribution]]:
+    """List the entry points of a group; a package that is found twice counts once."""
+    found: dict[tuple[str, str], tuple[EntryPoint, Distribution]] = {}
+    for package in packages():
+        for point in package.entry_points.select(group=group):
+            found.setdefault((package.name, point.name), (point, package))
+    return sorted(found.values(), key=lambda pair: (pair[1].name != HARBOR, pair[1].name))
+
+
+def not_imported(module: str, name: str, error: BaseException) -> str:
+    """Say what mends the reference "module:name", whose module can't be imported because of an error."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing is None or not f"{module}.".startswith(f"{missing}."):  # else what it imports itself is not there
+        return "mend it"
+    if module.endswith(".py"):
+        return f"write '{module.removesuffix('.py')}:{name}', without .py"
+    return "a module is looked for in the working directory, and among what is installed"

@@ -1,0 +1,1 @@
+"""Prompts: their files, and the sentences in which facts are told."""

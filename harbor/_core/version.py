@@ -1,3 +1,0 @@
-"""Which Harbor this is."""
-
-__version__ = "0.1.0"

@@ -1,0 +1,301 @@
+"""A model's message says words, thoughts, a refusal and tool calls, and how many tokens the call has used.
+
+LangChain's packages agree on the tokens: cached ones are among the input tokens (Anthropic's own count, which leaves
+them out, is put right by its package), and reasoning tokens among the output tokens. Why a model stopped each says by
+the name that its provider has for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.messages.tool import invalid_tool_call
+from pydantic import ValidationError
+
+from harbor._config.models import ModelSettings
+from harbor._core.asking.answers import without_thinking
+from harbor._core.basics.actions import scrub
+from harbor._models.calls.faults import chain_of
+from harbor._models.passports.passport import Answer
+from harbor._models.replies.reply_folder import CachedReply
+from harbor._models.replies.stored_messages import MESSAGE, Message
+
+_REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
+"""OpenAI chat and Google, Anthropic, Bedrock, Ollama, OpenAI responses; the last is "completed" or "incomplete"."""
+_NAMES = ("model_name", "model")
+_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_content"})
+_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+_MILLION = 1_000_000
+WRITING = 1.25
+"""What Anthropic charges for input that it puts in its cache for five minutes, in terms of the price of input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The usage of one call, as its message tells it.
+
+    `told` says whether tokens were told at all. Of the input, `cached_tokens` were in the provider's cache, and
+    `written_tokens` are from now on. `from_cache`: LangChain's own cache gave the message. `finish` is in
+    the provider's words; it and `answered_by` are empty where nothing is said.
+    """
+
+    told: bool = False
+    from_cache: bool = False
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    written_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    finish: str = ""
+    answered_by: str = ""
+
+    def cost(self, settings: ModelSettings) -> float | None:
+        """Give the dollars of the call by the prices of a model; None where prices or tokens are unknown.
+
+        Cached input has its own price; without one, that of other input. From a cache of LangChain it is free.
+        """
+        if self.from_cache:
+            return 0.0
+        if not self.told or settings.input_price is None or settings.output_price is None:
+            return None
+        cached_price = settings.input_price if settings.cached_price is None else settings.cached_price
+        cached = min(self.cached_tokens, self.input_tokens)
+        written = min(self.written_tokens, self.input_tokens - cached)
+        plain = self.input_tokens - cached + (WRITING - 1) * written
+        inward = plain * settings.input_price + cached * cached_price
+        return (inward + self.output_tokens * settings.output_price) / _MILLION
+
+
+def usage_of(message: AIMessage) -> Usage:
+    """Read the usage out of a message."""
+    said, told = message.response_metadata, message.usage_metadata
+    ending = said.get("incomplete_details") or {}
+    finish = (isinstance(ending, Mapping) and ending.get("reason")) or _first(said, _REASONS)
+    if told is None:
+        return Usage(finish=str(finish), answered_by=_first(said, _NAMES))
+    return Usage(
+        told=True,
+        from_cache=dict(told).get("total_cost") == 0,  # LangChain's mark of a cache hit
+        input_tokens=told["input_tokens"],
+        cached_tokens=_detail(told.get("input_token_details"), "cache_read"),
+        written_tokens=_detail(told.get("input_token_details"), "cache_creation"),
+        output_tokens=told["output_tokens"],
+        reasoning_tokens=_detail(told.get("output_token_details"), "reasoning"),
+        finish=str(finish),
+        answered_by=_first(said, _NAMES),
+    )
+
+
+def _first(said: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    return next((str(said[name]) for name in names if said.get(name)), "")
+
+
+def _detail(details: Any, name: str) -> int:
+    """Add up a kind of tokens; OpenAI's service tiers put their name before it, as in "flex_cache_read"."""
+    return sum(tokens or 0 for kind, tokens in dict(details or {}).items() if kind.endswith(name))
+
+
+def answer_of(message: AIMessage, seconds: float | None) -> Answer:
+    """Give what an answer shows of its model."""
+    usage = usage_of(message)
+    return Answer(seconds, usage.output_tokens, usage.reasoning_tokens, _thinks(message, usage), usage.answered_by)
+
+
+def _thinks(message: AIMessage, usage: Usage) -> tuple[str, ...]:
+    """Say where thoughts are seen: in tags of the text, in blocks of the content, in a field, or by tokens alone."""
+    blocks = message.content if isinstance(message.content, list) else []
+    places = (
+        ("tags", bool(_TAG.search(str(message.text)))),
+        ("blocks", any(isinstance(block, dict) and block.get("type") in _THOUGHT_BLOCKS for block in blocks)),
+        ("field", any(message.additional_kwargs.get(name) for name in _FIELDS)),
+    )
+    return tuple(name for name, seen in places if seen) or (("tokens",) if usage.reasoning_tokens else ())
+
+
+LONGEST_REPLY = 200_000
+"""Characters of a reply that are read and kept; no reply that is asked for comes near."""
+LONGEST_REASONING = 50_000
+"""Characters of what a model thought that are kept."""
+REFUSAL = "refusal"
+ANOTHER = "another tool is asked for"
+"""The error of a call of a tool that is offered and not wanted now."""
+_SAID_BY_ITS_CALL = frozenset({"tool_use", "tool_call", "function_call"})
+"""Blocks of content in which some providers repeat a tool call."""
+_THOUGHTS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content")
+"""Where blocks of thoughts, and what providers put beside a message, have their words."""
+_THINKING = frozenset({"thinking", "reasoning", "reasoning_content", "thought"})
+_ARGUMENTS = frozenset({"args", "arguments"})
+
+
+def written(message: AIMessage) -> str:
+    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
+
+    What is too long to be read ends in the middle.
+    """
+    whole = json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else text_of(message)
+    return whole[: LONGEST_REPLY + 1]
+
+
+def text_of(message: AIMessage) -> str:
+    """Give the words of a message, those of thinking tags included."""
+    return scrub(str(message.text))
+
+
+def blocks_of(message: AIMessage, *kinds: str) -> Iterator[Mapping[str, Any]]:
+    """Give the blocks of a message that are of these kinds."""
+    blocks = message.content if isinstance(message.content, list) else []
+    return (block for block in blocks if isinstance(block, dict) and block.get("type") in kinds)
+
+
+def beyond(message: AIMessage) -> Message | None:
+    """Give a message whole where `written` does not say it all; None where it does, or it is too long to be kept."""
+    calls, broken, content = message.tool_calls, message.invalid_tool_calls, message.content
+    blocks = [block for block in ([content] if isinstance(content, str) else content) if block]
+    beside = [block for block in blocks if _type_of(block) not in _SAID_BY_ITS_CALL]
+    only_text = all(isinstance(block, str) or _type_of(block) == "text" for block in blocks)
+    if not broken and ((len(calls) == 1 and not beside) or (not calls and only_text)):
+        return None
+    whole = {"content": content, "tool_calls": calls, "invalid_tool_calls": broken}
+    try:
+        text = scrub(json.dumps(whole, ensure_ascii=False, default=str))
+        return MESSAGE.validate_json(text) if len(text) <= LONGEST_REPLY else None
+    except (ValueError, RecursionError):  # nested deeper than any reply that is asked for
+        return None
+
+
+def _type_of(block: object) -> str:
+    return str(block.get("type")) if isinstance(block, dict) else ""
+
+
+def message_of(reply: str, whole: Message | None) -> AIMessage:
+    """Give a message again, from what `written` and `beyond` gave of it."""
+    return AIMessage(reply) if whole is None else AIMessage(**asdict(whole))
+
+
+def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessage:
+    """Give a message as it will be when it is replayed, so that a run goes on alike with either.
+
+    A refusal that stands beside it becomes a block of it; thoughts stay beside it, as nothing is made of them. Calls of
+    the tools `others`, which are offered and not wanted now, become invalid ones, as a valid one is kept without its
+    name.
+    """
+    if any(call["name"] in others for call in (*message.tool_calls, *message.invalid_tool_calls)):
+        message = _without_calls_of(others, message)
+    refusal = message.additional_kwargs.get(REFUSAL)
+    if refusal and isinstance(refusal, str) and not any(blocks_of(message, REFUSAL)):
+        blocks = message.content if isinstance(message.content, list) else [message.content] if message.content else []
+        message = message.model_copy(update={"content": [*blocks, {"type": REFUSAL, REFUSAL: refusal}]})
+    told = {"usage_metadata": message.usage_metadata, "response_metadata": message.response_metadata}
+    thoughts = {"additional_kwargs": {"reasoning": reasoning_of(message)}}
+    return message_of(written(message), beyond(message)).model_copy(update=told | thoughts)
+
+
+def _without_calls_of(others: frozenset[str], message: AIMessage) -> AIMessage:
+    """Give a message whose calls of these tools are invalid."""
+    calls = [call for call in message.tool_calls if call["name"] not in others]
+    stray = [
+        invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=ANOTHER)
+        for call in message.tool_calls
+        if call["name"] in others
+    ]
+    broken: Any = [
+        {**call, "error": ANOTHER} if call["name"] in others else call for call in message.invalid_tool_calls
+    ]
+    return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": [*broken, *stray]})
+
+
+def reasoning_of(message: AIMessage) -> str:
+    """Give what a model thought: in blocks, beside its message, or between tags."""
+    beside = [message.additional_kwargs.get(name) for name in ("reasoning", "reasoning_content", "thinking")]
+    told = [_words_of(thought) for thought in (*beside, *blocks_of(message, *_THINKING))]
+    parts = dict.fromkeys(part for part in (*told, without_thinking(text_of(message)).thought) if part)
+    return scrub("\n".join(parts))[:LONGEST_REASONING]
+
+
+def _words_of(thought: Any, depth: int = 0) -> str:
+    if isinstance(thought, str):
+        return thought
+    if isinstance(thought, list) and depth < 4:
+        return "\n".join(filter(None, (_words_of(part, depth + 1) for part in thought)))
+    if isinstance(thought, Mapping) and depth < 4:
+        return next(filter(None, (_words_of(thought.get(name), depth + 1) for name in _THOUGHTS)), "")
+    return ""
+
+
+def in_words(message: AIMessage) -> str:
+    """Put everything that a message says in words, for a model to see what it has said: malformed calls as they are.
+
+    What it thought is left out.
+    """
+    calls = [json.dumps(call["args"]) for call in message.tool_calls]
+    broken = [scrub(call.get("args") or "") for call in message.invalid_tool_calls]
+    said = without_thinking(text_of(message)).said
+    return "\n".join(filter(None, [said, *calls, *broken]))[: LONGEST_REPLY + 1]
+
+
+def malformed(error: BaseException) -> AIMessage | None:
+    """Give the answer that a provider's package can't read because of the arguments of its tool call; None: no such.
+
+    Its tokens are lost with it, but for one of OpenAI that was cut off. Arguments that are no object are malformed,
+    whatever they are.
+    """
+    for one in chain_of(error):
+        if type(one).__name__ == "LengthFinishReasonError":  # of OpenAI's package, which may not be installed
+            return _cut_off(vars(one)["completion"])
+        if isinstance(one, ValidationError):
+            problems = one.errors(include_url=False, include_context=False)
+            calls = [
+                invalid_tool_call(name="", args=_as_text(problem["input"]), id=str(number), error="no object")
+                for number, problem in enumerate(problems)
+                if problem["loc"] and problem["loc"][-1] in _ARGUMENTS
+            ]
+            if calls:
+                return AIMessage("", invalid_tool_calls=calls)
+    return None
+
+
+def _cut_off(completion: Any) -> AIMessage:
+    """Give an answer that OpenAI's package does not hand out, as it ended at its most tokens."""
+    used, said = completion.usage, completion.choices[0].message.content or ""
+    told = {"finish_reason": "length", "model_name": str(completion.model), "id": str(completion.id)}
+    tokens = {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens} if used else None
+    usage: Any = tokens and {**tokens, "total_tokens": sum(tokens.values())}
+    return AIMessage(said, response_metadata=told, usage_metadata=usage)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def as_reply(message: AIMessage) -> CachedReply:
+    """Give what the cache keeps of a message."""
+    told = usage_of(message)
+    return CachedReply(
+        reply=written(message),
+        message=beyond(message),
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        cached_tokens=told.cached_tokens,
+        reasoning_tokens=told.reasoning_tokens,
+        reasoning=reasoning_of(message),
+        finish=told.finish,
+        answered_by=told.answered_by,
+    )
+
+
+def as_message(kept: CachedReply) -> AIMessage:
+    """Give a reply of the cache as a message, marked as LangChain marks what comes from its own."""
+    usage: Any = {"input_tokens": kept.input_tokens, "output_tokens": kept.output_tokens, "total_cost": 0}
+    usage["total_tokens"] = kept.input_tokens + kept.output_tokens
+    usage["input_token_details"] = {"cache_read": kept.cached_tokens}
+    usage["output_token_details"] = {"reasoning": kept.reasoning_tokens}
+    said = {"finish_reason": kept.finish, "model_name": kept.answered_by}
+    whole = message_of(kept.reply, kept.message)
+    beside = {"reasoning": kept.reasoning}
+    return whole.model_copy(update={"usage_metadata": usage, "response_metadata": said, "additional_kwargs": beside})

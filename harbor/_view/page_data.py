@@ -1,0 +1,241 @@
+"""The data of a page: of a run, its head and its entries in chunks; of a series, its ranks, profits and auctions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from harbor._core.basics.errors import HarborError, LogError, RunFolderError, unknown
+from harbor._core.basics.feedback import steps
+from harbor._core.basics.numbers import cell_text, dollars
+from harbor._core.basics.redaction import of_strangers
+from harbor._core.faces import __version__
+from harbor._core.files.layout import EVENTS, auction_logs, public_auctions
+from harbor._core.log.events import (
+    BidderLabelled,
+    BiddersAsked,
+    BidderSeated,
+    Event,
+    LogOpened,
+    ModelCalled,
+    PublicEvent,
+    SaleClosed,
+    SeriesOpened,
+)
+from harbor._core.log.evidence import read_evidence
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._games.game import Game
+from harbor._view.chunks import ANALYSTS, Chunks, pictures_drawn, raw_chunk
+from harbor._view.entries import Decisions, persona_text
+from harbor._view.run_record import CallFile, RunRecord, read_run
+from harbor._view.shapes import Chunk, Head, Place, TableData
+from harbor.evaluation._metrics.calls import is_simulated
+from harbor.evaluation._metrics.summary import SeriesSummary, is_series, summarise, summarise_series
+
+MOST_BOARDS = 12
+"""The most seats whose boards are on the page of a whole run; any other seat has its board on a page of its own."""
+
+
+class RunPage(NamedTuple):
+    """The data of a page: its head and its chunks, one by one.
+
+    Whoever writes the chunks says in the head where; its notes are complete when the last chunk is made.
+    """
+
+    head: Head
+    chunks: Iterator[Chunk]
+
+
+def run_page(run: Path, seat: str = "") -> RunPage:
+    """Read a run for a page; of one seat, from what that bidder may see alone.
+
+    Raises:
+        RunFolderError: there is no log, or nobody of that name bids in it.
+        LogError: nothing of it can be read.
+    """
+    whole = read_run(run)
+    seats = seats_of(whole.entries)
+    known = seats if whole.entries else whole.raw_seats
+    if seat and seat not in known:
+        raise RunFolderError(unknown("bidder", seat, known))
+    record = whole.seen_by(seat) if seat else whole
+    head = head_of(record, seat, seats, simulated=is_simulated(whole.entries))
+    return RunPage(head, _chunks(record, head))
+
+
+def _chunks(record: RunRecord, head: Head) -> Iterator[Chunk]:
+    if not record.entries:
+        yield raw_chunk(record.raw)
+        return
+    decisions = Decisions(record.game)
+    going = steps(record.entries, "decisions gathered")
+    numbers = [decisions.note(entry.event, recorded(record.calls, entry.event)) for entry in going]
+    chunks = Chunks(record, decisions, viewers_of(head["seat"], head["seats"]))
+    yield from chunks.made_of(record.entries, numbers)
+    head["notes"] += chunks.complaints
+
+
+def viewers_of(seat: str, seats: Sequence[str]) -> list[str]:
+    """Name those whose boards a page has; `seat` is whose page it is."""
+    return [seat] if seat else [ANALYSTS, *seats[:MOST_BOARDS]]
+
+
+def recorded(calls: CallFile, event: Event) -> int | None:
+    """Find the words of a call; None: this is none, or they are not recorded."""
+    if not isinstance(event, ModelCalled):
+        return None
+    return calls.take((event.bidder, event.purpose, event.attempt, event.began))
+
+
+def seats_of(entries: Sequence[Entry]) -> list[str]:
+    """Name the bidders in seat order, as far as a log tells them."""
+    labelled = [event.bidder for event in of_type(entries, BidderLabelled)]
+    seated = [event.bidder for event in of_type(entries, BidderSeated)]
+    series = [name for event in of_type(entries, SeriesOpened) for name in event.players]
+    asked = [name for event in of_type(entries, BiddersAsked) for name in event.bidders]
+    return list(dict.fromkeys((*series, *labelled, *seated, *asked)))
+
+
+def head_of(record: RunRecord, seat: str, seats: Sequence[str], *, simulated: bool) -> Head:
+    """Give the head of a page; that of a seat tells neither who plays the others nor what the run is called."""
+    entries, game = record.entries, record.game
+    opened = next(iter(of_type(entries[:1], LogOpened)), None)
+    told = (note.to_seat if seat else note.full for note in record.notes)
+    notes = list(dict.fromkeys(filter(None, told)))
+    if len(seats) > MOST_BOARDS and not seat:
+        notes.append(f"boards of {MOST_BOARDS} of {len(seats)} seats: of another, give --seat NAME")
+    return {
+        "title": opened.run if opened else game.name if game else "a run" if seat else record.folder.name,
+        "game": game.name if game else "",
+        "harbor": opened.harbor if opened else __version__,
+        "simulated": simulated,
+        "seat": seat,
+        "seats": list(seats),
+        "viewers": viewers_of(seat, seats),
+        "pictures": pictures_drawn(game),
+        "players": [
+            (event.bidder, event.player, persona_text(event.personas)) for event in of_type(entries, BidderLabelled)
+        ],
+        "notes": notes,
+        "length": len(entries) or len(record.raw),
+        "parts": game.measures.parts if game else "",
+        "places": list(places_of(entries)),
+        "standings": standings_of(entries, game, seat, notes),
+        "chunks": [],
+    }
+
+
+def places_of(entries: Sequence[Entry]) -> Iterator[Place]:
+    """Give where parts (items, days, runs) and rounds begin, and where all is over."""
+    part: object = ""
+    for seq, _, event in entries:
+        item = getattr(event, "item", part) if isinstance(event, PublicEvent) else part
+        if item != part:
+            part = item
+            yield seq, "part", str(item)
+        if isinstance(event, BiddersAsked) and event.attempt == 1:
+            yield seq, "round", f"round {event.round}"
+        if isinstance(event, SaleClosed):
+            yield seq, "end", "the end"
+
+
+def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: list[str]) -> TableData:
+    """Give the standings of the end; a seat has them where public events tell them."""
+    if game is None or not entries or (seat and not game.measures.public):
+        return {"columns": [], "rows": []}
+    try:
+        # Of a public log whose events do not tell the standings, the summary has none.
+        found = game.measures.standings if seat else lambda log: summarise(log).standings
+        rows = [asdict(row) for row in of_strangers(f"the standings of {game.name!r}", lambda: found(entries))]
+    except (HarborError, TypeError) as error:
+        notes.append(str(error))
+        rows = []
+    columns = [name for name in (rows[0] if rows else ()) if any(row[name] is not None for row in rows)]
+    return {
+        "columns": [name.replace("_", " ") for name in columns],
+        "rows": [[cell_text(row[name]) for name in columns] for row in rows],
+    }
+
+
+Rows = list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesData:
+    """A series as its page shows it.
+
+    `auctions` are the names of the folders that have a log; `ranks` and `profits` have a row per bidder, the best mean
+    rank first; `learnings` are by auction and bidder.
+    """
+
+    title: str
+    harbor: str
+    simulated: bool
+    auctions: list[str]
+    columns: list[str]
+    ranks: Rows
+    profits: Rows
+    learnings: list[tuple[int, str, list[str]]]
+    notes: list[str]
+
+
+def auctions_in(folder: Path) -> list[str]:
+    """Name the folders of the auctions of a series, in order; none: it is no series, or none has begun."""
+    return [log.parent.name for log in auction_logs(folder) if log.stat().st_size]
+
+
+def read_series(folder: Path) -> SeriesData:
+    """Read a series as far as it is there; a public copy, or one whose log is damaged, has its auctions alone."""
+    auctions, notes = auctions_in(folder), list[str]()
+    entries: Sequence[Entry] = ()
+    if public_auctions(folder):
+        notes.append("a public copy of a series: ranks, profits and what bidders learned are not in it")
+    else:
+        entries = _entries(folder, notes)
+    if not entries or not is_series(entries):
+        return SeriesData(folder.resolve().name, __version__, False, auctions, [], [], [], [], notes)
+    summary = summarise_series(entries)
+    held = [one.auction for one in summary.auctions]
+    if len(held) < summary.length:
+        notes.append(f"it is not over: {len(held)} of {summary.length} auctions are finished")
+    return SeriesData(
+        summary.run,
+        of_type(entries, LogOpened)[0].harbor,
+        summary.simulated,
+        auctions,
+        [f"auction {number}" for number in held],
+        [
+            [bidder, *(str(one.ranks[bidder]) for one in summary.auctions), f"{mean:.2f}"]
+            for bidder, mean in _means(summary)
+        ],
+        [
+            [
+                bidder,
+                *(dollars(one.profits[bidder]) for one in summary.auctions),
+                dollars(summary.total_profits[bidder]),
+            ]
+            for bidder, _ in _means(summary)
+        ],
+        [(one.auction, bidder, list(told)) for one in summary.auctions for bidder, told in one.learnings.items()],
+        notes,
+    )
+
+
+def _entries(folder: Path, notes: list[str]) -> Sequence[Entry]:
+    """Read the log of a series up to where it is right, and note what is wrong with it."""
+    try:
+        found = read_evidence(folder / EVENTS)
+    except LogError as error:
+        notes.append(str(error))
+        return ()
+    if found.wrong is not None:
+        one = found.wrong
+        notes.append(f"shown up to line {one.line - 1}: line {one.line} has {one.found}, and not {one.expected}")
+    return found.entries
+
+
+def _means(summary: SeriesSummary) -> list[tuple[str, float]]:
+    return list(summary.mean_ranks.items())

@@ -1,0 +1,240 @@
+"""The conformance suites for policies, catalogues and metrics: call them in a test of one that you write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from harbor._core.asking.asks import Answer, Ask
+from harbor._core.basics.errors import ConfigError
+from harbor._core.log.events import Event, ItemLabelled, SeriesOpened
+from harbor._core.log.log import of_type
+from harbor._core.log.log_entries import Entry
+from harbor._core.log.players import Policy
+from harbor._core.log.thoughts import Profiled
+from harbor._core.plugins.finding import find, names
+from harbor._games.game import Game, ScriptedPolicy, Table
+from harbor._games.mechanism import require
+from harbor._house.plain import never_waits
+from harbor._runs.auction import Auction
+from harbor._runs.inputs import RunInputs, finish
+from harbor._runs.resolve import ResolvedBidder
+from harbor._runs.run import Run, start
+from harbor._runs.series import run_series
+from harbor.evaluation._metrics.measurement import Measurement, Metric, measure
+from harbor.personas._catalog.catalogue import Catalogue, sample
+from harbor.testing._playing import (
+    BIDDERS,
+    ITEMS,
+    cuts,
+    equal,
+    held,
+    legal,
+    names_of,
+    played,
+    promised,
+    seated,
+    sound,
+    table,
+    thinkers,
+    unplayed,
+    whole,
+)
+
+
+@dataclass(frozen=True)
+class Watched(Policy):
+    """A policy whose decisions are compared with those of a new one, and which must leave alone what it is given."""
+
+    policy: Policy
+    make: Callable[[], Policy]
+    broken: list[str] = field(default_factory=list)
+    drawn: str = ""
+
+    def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer | str:
+        """Decide thrice: once, again, and as one that was made just now."""
+        shown = repr(list(seen))
+        answer, again, fresh = (one.decide(ask, seen) for one in (self.policy, self.policy, self.make()))
+        if answer != again:
+            self.broken.append(f"decides twice otherwise: {answer!r} and {again!r} in answer to {ask!r}")
+        elif answer != fresh:
+            self.broken.append(f"hangs on more than the ask and what it has seen: {answer!r}, and made anew {fresh!r}")
+        elif repr(list(seen)) != shown:
+            self.broken.append(f"changes what it is given: {shown}"[:2_000])
+        return answer
+
+
+def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
+    """Check that a scripted policy keeps its promises.
+
+    It plays its games to the end; equal tables, asks and observations give equal decisions, also of a policy that is
+    made anew; it changes nothing that it is given.
+
+    Args:
+        policy: the policy.
+        games: the games to try it in; by default those that it names, or all installed ones that it can play.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(policy, "policy")
+    wanted = tuple(games) or policy.games
+    tried = [name for name in wanted or names("game") if _plays(policy, name, insist=bool(wanted))]
+    require(tried, f"the policy {policy.name!r} can play no installed game", policy.needs)
+
+
+def _plays(policy: ScriptedPolicy, name: str, *, insist: bool) -> bool:
+    """Try a policy in a game; says whether it can play it."""
+    who = f"the policy {policy.name!r} in the game {name!r}"
+    with promised(who):
+        game: Game = find("game", name)
+        auction = table(game, seated(names_of(game), {"rule": policy.name}), {})
+        try:
+            run = Run(auction, RunInputs())
+        except ConfigError:
+            if insist:
+                raise
+            return False
+        watched = _watch(run, policy, game)
+        log = finish(start(run), "check_policy() can't be used", "a test that is no coroutine").log
+        for one in watched:
+            require(not one.broken, f"{who} {''.join(one.broken[:1])}")
+        sound(log)
+        equal(log, auction.run().log)
+        return True
+
+
+def _watch(run: Run, policy: ScriptedPolicy, game: Game) -> list[Watched]:
+    """Put somebody who compares in the place of each policy that does nothing but decide."""
+
+    def watched(one: ResolvedBidder) -> ResolvedBidder:
+        if one.policy is None or not never_waits(one.policy):
+            return one
+        make = partial(policy.make, Table(one.settings, run.config.seed, game))
+        return replace(one, policy=Watched(one.policy, make, drawn=one.policy.drawn))
+
+    bidders = tuple(map(watched, run.auction.bidders))
+    run.auction = replace(run.auction, bidders=bidders)
+    return [one.policy for one in bidders if isinstance(one.policy, Watched)]
+
+
+MOST_ITEMS = 3
+SEEDS = 10
+
+
+def check_catalogue(catalogue: Catalogue) -> None:
+    """Check that a catalogue keeps its promises.
+
+    Its ids, texts and listings are distinct. Each item says whom it suits by ids of its personas, or suits nobody, and
+    each persona has an item that suits it. No item starts above its true value. Equal seeds give equal
+    samples. It is sold in an auction in which the built-in model profiles rivals over its personas.
+
+    Args:
+        catalogue: the catalogue.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(catalogue, "catalogue")
+    what = f"the catalogue {catalogue.name!r}"
+    with promised(what):
+        _consistent(catalogue, what)
+        _sampled(catalogue, what)
+        _sold(catalogue, what)
+
+
+def _consistent(catalogue: Catalogue, what: str) -> None:
+    listings: dict[str, str] = {}
+    for key, item in catalogue.items.items():
+        known = all(persona in catalogue.personas for persona in item.suits)
+        require(known, f"{what}: item {key!r} suits a persona that it does not have", item.persona)
+        require(item.start <= item.true_value, f"{what}: item {key!r} starts above its true value", item)
+        other = listings.setdefault(item.listing, key)
+        require(other == key, f"{what}: items {other!r} and {key!r} have the same listing", item.listing)
+    for persona in catalogue.personas:
+        require(catalogue.suiting(persona), f"{what}: no item suits the persona {persona!r}")
+
+
+def _sampled(catalogue: Catalogue, what: str) -> None:
+    count = min(MOST_ITEMS, len(catalogue.items))
+    for seed in range(SEEDS):
+        drawn = sample(catalogue, count, seed)
+        require(drawn == sample(catalogue, count, seed), f"{what}: equal seeds give two samples", drawn)
+
+
+def _sold(catalogue: Catalogue, what: str) -> None:
+    """Sell some of it to bidders of its personas, who profile each other."""
+    mind = {"theory_of_mind": "inferred"} if len(catalogue.personas) > 1 else {}
+    seats = [{"name": name, "persona": key, **mind} for name, key in zip(BIDDERS, catalogue.personas, strict=False)]
+    count = min(MOST_ITEMS, len(catalogue.items))
+    log = played(Auction(catalogue=catalogue.name, items={"count": count}, bidders=seats)).log
+    legal(log, "the built-in model")
+    require(len(of_type(log, ItemLabelled)) == count, f"{what}: not all of its items are for sale")
+    require(not mind or of_type(log, Profiled), f"{what}: nobody is profiled over its personas")
+
+
+FAILED = "the metric failed"
+"""How a missing value begins whose metric broke."""
+
+
+def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
+    """Check that a metric keeps its promises.
+
+    It measures a log, and what there is of one that broke off anywhere, without an error and twice alike; its values
+    are within the bounds of its unit; it has one in a whole game, and where it has none it says why; of another game it
+    says so; its docstring says what it computes.
+
+    Args:
+        metric: the metric.
+        log: of a game that it measures; by default, of each installed game that opens with what it is of.
+
+    Raises:
+        AssertionError: it names the broken promise and the evidence.
+    """
+    whole(metric, "metric")
+    what = f"the metric {metric.name!r}"
+    require((metric.measure.__doc__ or "").strip(), f"{what} has no docstring that gives its formula")
+    with promised(what):
+        valued = [_measured(metric, one, what) for one in ([log] if log else (one for _, one in fitting(metric)))]
+        nowhere = unplayed(metric.kinds) or f"no installed game opens with {metric.wanted}"
+        require(valued, f"{nowhere}; give check_metric a log of one that does")
+        require(any(valued), f"{what} has no value in a whole game")
+        other = measure([metric.name], ())
+        require(all(one.value is None and one.missing for one in other), f"{what} of another game does not say so")
+
+
+def fitting(metric: Metric) -> Iterator[tuple[Auction, Sequence[Entry]]]:
+    """Give games that open with what a metric is of, each with its log: of each installed game, and of a series."""
+    if metric.of is SeriesOpened:
+        yield _series()
+    for auction, log in (*held(), _in_own_form()):
+        if any(isinstance(entry.event, metric.of) for entry in log):
+            yield auction, log
+
+
+@cache
+def _series() -> tuple[Auction, Sequence[Entry]]:
+    """Run a series of auctions in which bidders learn; give its log too."""
+    seats = thinkers(find("game", "english"), memory="list", learning=True)
+    auction = Auction(items=ITEMS, bidders=seats, series={"auctions": 2})
+    return auction, run_series(auction).log
+
+
+@cache
+def _in_own_form() -> tuple[Auction, Sequence[Entry]]:
+    """Run a game whose bidders answer in a protocol's own form; give its log too."""
+    seats = thinkers(find("game", "second-price"), protocol="econarena")
+    auction = Auction(bidders=seats, rules={"game": "second-price", "runs": 2})
+    return auction, auction.run().log
+
+
+def _measured(metric: Metric, log: Sequence[Entry], what: str) -> bool:
+    """Measure a log here and there; says whether the whole of it has a value."""
+    found: list[Measurement] = []
+    for cut in cuts(log):
+        found = measure([metric.name], cut)
+        require(found == measure([metric.name], cut), f"{what} measures twice otherwise", found)
+        broken = [one.missing for one in found if one.missing.startswith(FAILED)]
+        require(not broken, f"{what} fails where the log breaks off after {type(cut[-1].event).__name__}", broken)
+    return any(one.value is not None for one in found)

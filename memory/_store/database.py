@@ -1,0 +1,145 @@
+"""Chroma's clients open a database with the settings that Harbor gives; a new one is made here, and indexes are found.
+
+Chroma would take every other setting, the address of a server too, from a `.env` in the current folder and from the
+environment; it reads both when it is imported.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from pydantic import BaseModel
+from pydantic_settings import BaseSettings
+
+from harbor._core.files.safe_files import open_private
+from harbor.memory._store.place import DATABASE
+
+if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+
+
+@contextmanager
+def _unread() -> Iterator[None]:
+    """Keep Chroma's settings from being read while it is imported: a file that it can't read would be an error."""
+    usual = BaseSettings.__init__
+
+    def given(settings: BaseSettings, /, **values: Any) -> None:
+        begin = BaseModel.__init__ if type(settings).__module__ == "chromadb.config" else usual
+        begin(settings, **values)
+
+    BaseSettings.__init__ = given  # type: ignore[assignment, method-assign]
+    try:
+        yield
+    finally:
+        BaseSettings.__init__ = usual  # type: ignore[method-assign]
+
+
+with _unread():
+    import chromadb
+    from chromadb.config import Settings
+    from chromadb.errors import ChromaError as ChromaError
+    from chromadb.errors import InternalError as InternalError
+    from chromadb.errors import NotFoundError as NotFoundError
+
+
+PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
+
+
+def in_this_process(stack: ExitStack) -> ClientAPI:
+    """Open a memory that ends with this process."""
+    return _closed_at_the_end(chromadb.EphemeralClient(_given()), stack)
+
+
+def in_folder(folder: Path, stack: ExitStack) -> ClientAPI:
+    """Open the database of a folder."""
+    return _closed_at_the_end(chromadb.PersistentClient(folder, _given(anonymized_telemetry=False)), stack)
+
+
+def on_server(host: str, port: int, ssl: bool, stack: ExitStack) -> ClientAPI:
+    """Connect to a server."""
+    client: Any = chromadb.HttpClient(host, port, ssl, settings=_given())
+    _closed_at_the_end(client, stack)
+    for connected in (client, client._admin_client):  # Chroma never closes these two
+        session: httpx.Client = connected._server._session
+        session.timeout = httpx.Timeout(PATIENCE_SECONDS)
+        stack.callback(session.close)
+    opened: ClientAPI = client
+    return opened
+
+
+def _given(**settings: Any) -> Settings:
+    """Give Chroma these settings and its defaults; making them in the usual way would read others."""
+    return Settings.model_construct(**settings)
+
+
+def _closed_at_the_end(client: Any, stack: ExitStack) -> ClientAPI:
+    stack.callback(client.close)  # missing from Chroma's type `ClientAPI`
+    opened: ClientAPI = client
+    return opened
+
+
+def make_database(database: Path) -> None:
+    """Create the database, whole or not at all."""
+    new = database.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with open_private(new, "xb") as file:
+        file.write(_empty_database())
+    new.replace(database)
+
+
+@cache
+def _empty_database() -> bytes:
+    """Make an empty database of Chroma with what it lacks to be quick.
+
+    With a write-ahead log a put waits for one disk sync instead of five. And Chroma looks for what is new of a
+    collection whenever it is read or written: without an index it reads the whole log of all collections for that.
+    """
+    with TemporaryDirectory(prefix="harbor-empty-", ignore_cleanup_errors=True) as place, ExitStack() as stack:
+        in_folder(Path(place), stack)
+        copy = Path(place, "copy")  # as Chroma has an SQLite of its own, and two on one file undo each other's locks
+        shutil.copyfile(Path(place, DATABASE), copy)
+        with closing(sqlite3.connect(copy)) as connection:
+            connection.execute("pragma journal_mode=wal")
+            connection.execute("create index harbor_log on embeddings_queue (topic, seq_id)")
+            connection.commit()
+        return copy.read_bytes()
+
+
+UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
+
+
+def indexes_in(folder: Path) -> dict[str, Path]:
+    """Find the index of each collection, among the subfolders named by a UUID.
+
+    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. A
+    copy is read: Chroma has an SQLite of its own, which may still be letting go of the files, and two in one process
+    undo each other's locks, or crash it.
+    """
+    there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
+    with TemporaryDirectory() as place, closing(sqlite3.connect(_copied(folder, Path(place)))) as connection:
+        if not connection.execute("select 1 from sqlite_master where name = 'segments'").fetchone():
+            return {}
+        found = connection.execute("select collection, id from segments where scope = 'VECTOR'")
+        return {collection: there[segment] for collection, segment in found if segment in there}
+
+
+def _copied(folder: Path, place: Path) -> Path:
+    """Copy a database with what a killed process has left beside it."""
+    for name in (f"{DATABASE}-wal", DATABASE):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, place / name)
+    return place / DATABASE
+
+
+def is_saved(index: Path) -> bool:
+    """Say whether an index was saved completely: Chroma writes its list of contents last."""
+    contents = index / "index_metadata.pickle"
+    return contents.exists() and all(f.stat().st_mtime_ns <= contents.stat().st_mtime_ns for f in index.iterdir())
