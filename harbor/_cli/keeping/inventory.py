@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harbor._core.plugins.extensions import Found, Kind
 
 Listed = StrEnum(
-    "What",
+    "Listed",
     ["games", "presets", "metrics", "models", "personas", "policies", "figures", "agents", "nodes", "catalogues"],
 )
 
