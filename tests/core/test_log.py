@@ -51,7 +51,7 @@ from support import forging
 BASES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 KINDS = [
     kind
-    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(acts), **vars(english)}.values()
+    for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(english)}.values()
     if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
 ]
 QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -24,8 +24,7 @@ OWN = names("game")
 AUDIENCES = (PublicEvent, PrivateEvent, SharedEvent, AnalystEvent)
 TOLD = {
     kind
-    for module in (acts, acts)
-    for kind in vars(module).values()
+    for kind in vars(acts).values()
     if isinstance(kind, type) and issubclass(kind, AUDIENCES) and kind not in AUDIENCES
 }
 """The types of events that tell acts, chance and outcomes."""

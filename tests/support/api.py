@@ -23,7 +23,10 @@ HEAD = """# Public names
 What you may import. Everything else stands in folders whose names begin with an underscore, and may change at any time.
 `make references` writes this page anew.
 """
-ALIASES = {  # type aliases have no docstring
+ALIASES = {  # type aliases and constants have no docstring of their own
+    "CENT": "One cent, as a Decimal.",
+    "Name": "A name in settings: no control characters, no more than 100 characters.",
+    "Share": "A share in settings: from 0 to 1.",
     "Action": "What the rules settle: a bid or a withdrawal.",
     "Claim": "An amount in dollars that somebody said; it may be wrong, and finer than a cent.",
     "Event": "A public event, a shared one, a private one, or one for the analyst.",
@@ -50,5 +53,7 @@ def _section(module: str) -> Iterator[str]:
 
 
 def _sentence(name: str, thing: object) -> str:
-    text = ALIASES.get(name) or cleandoc(thing.__doc__ or "")
+    own = thing.__doc__ if isinstance(thing, type) or thing.__doc__ != type(thing).__doc__ else None
+    text = ALIASES.get(name) or cleandoc(own or "")
+    assert text, f"{name} has no docstring; describe it in ALIASES"
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")

@@ -110,7 +110,7 @@ def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
     return known
 
 
-_OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts, acts, acts)}
+_OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events, thoughts, acts)}
 
 
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:

@@ -31,7 +31,7 @@ AUDIENCES: dict[str, type[Event]] = {
 
 def page() -> str:
     """Give the page as it should be."""
-    own = list(_events_in(events, thoughts, acts, acts))
+    own = list(_events_in(events, thoughts, acts))
     lines = [HEAD]
     for title, audience in AUDIENCES.items():
         lines += [f"## {title}\n", *_listed(kind for kind in own if issubclass(kind, audience))]
