@@ -25,8 +25,8 @@ What you may import. Everything else stands in folders whose names begin with an
 """
 ALIASES = {  # type aliases and constants have no docstring of their own
     "CENT": "One cent, as a Decimal.",
-    "Name": "A name in settings: no control characters, no more than 100 characters.",
-    "Share": "A share in settings: from 0 to 1.",
+    "Name": "A name in settings, of at most 80 characters that can be spoken.",
+    "Share": "A share in settings: above 0, at most 1.",
     "Action": "What the rules settle: a bid or a withdrawal.",
     "Claim": "An amount in dollars that somebody said; it may be wrong, and finer than a cent.",
     "Event": "A public event, a shared one, a private one, or one for the analyst.",
