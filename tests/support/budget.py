@@ -1,7 +1,7 @@
 """What the tree costs, beside what it cost when that was last kept: `make budget`, and `make budget KEEP=--keep`.
 
-Code lines are those with code: no blanks, comments or docstrings. A room is a folder with modules; an arrow is a pair
-of rooms of which one imports from the other. Processor seconds of tests are those of the last runs.
+Code lines are those with code: no blanks, comments or docstrings. An arrow is a pair of folders of which one imports
+from the other. Processor seconds of tests are those of the last runs.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ def measured() -> dict[str, Numbers]:
     tests = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
     lines = {path: code_lines(path, trees[path]) for path in sources}
     modules = [path for path in sources if path.stem != "__init__"]
-    rooms = {_module(path): path.parent for path in sources}
-    arrows = {(path.parent, rooms[name]) for path in sources for name in _imported(trees[path]) & set(rooms)}
+    folders = {_module(path): path.parent.relative_to(ROOT).parts for path in sources}
+    arrows = {
+        (folders[_module(path)], folders[name]) for path in sources for name in _imported(trees[path]) & set(folders)
+    }
+    outer = {(one[:2], other[:2]) for one, other in arrows if one[:2] != other[:2]}
+    inner = {(one, other) for one, other in arrows if one[:2] == other[:2] and one != other}
     imports = sum(len(_import_lines(tree)) for tree in trees.values())
     beside = [path for root in PACKAGES for path in (ROOT / root).rglob("*") if path.suffix in BESIDE]
     total = {
@@ -46,8 +50,9 @@ def measured() -> dict[str, Numbers]:
         "lines of imports, %": round(100 * imports / sum(len(text.splitlines()) for text in sources.values()), 1),
         "statements per code line": round(sum(map(_statements, trees.values())) / sum(lines.values()), 3),
         "lines of scripts and templates": sum(len(path.read_text(encoding="utf-8").splitlines()) for path in beside),
-        "rooms": len({path.parent for path in modules}),
-        "arrows": len({(one, other) for one, other in arrows if one != other}),
+        "folders of modules": len({path.parent.relative_to(ROOT).parts[:2] for path in modules}),
+        "arrows between them": len(outer),
+        "arrows between their inner folders": len(inner),
         "code lines of tests": sum(code_lines(path, ast.parse(text)) for path, text in tests.items()),
     }
     folders = sorted({path.parent for path in sources if lines[path]})
