@@ -27,9 +27,8 @@ from harbor.graphs._apps.app_bidder import (
     both_ways,
     in_words,
 )
-from harbor.graphs._apps.approving import action_of
-from harbor.graphs._apps.approving import approve as approve_answer
 from harbor.graphs._apps.asked_in_json import Json
+from harbor.graphs._apps.bidder_graph import action_of, approve_answer
 from harbor.graphs._apps.listener import AUCTIONEERS, ENGLISH
 from harbor.graphs._apps.plain_english import LISTEN, LISTENER, TASK, AnyModel
 from harbor.graphs._context.prompting import OPENING, USUAL

@@ -23,8 +23,7 @@ from harbor._models.calls.faults import StrangeAnswer
 from harbor._models.calls.forms import Forms
 from harbor._models.calls.line import Identity, Line, identity_of
 from harbor._models.calls.requests import Pool, Way
-from harbor._models.passports.passport import Known, unknown
-from harbor._models.passports.passport_folder import FOLDER, known_of
+from harbor._models.passports.passport import FOLDER, Known, known_of, unknown
 from harbor._models.replies.cache import is_cached, plain
 from harbor._models.replies.reply_folder import own_folder
 

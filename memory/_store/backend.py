@@ -21,8 +21,7 @@ from filelock import FileLock, Timeout
 
 from harbor._core.basics.errors import HarborError, MemoryStoreError
 from harbor._core.files.safe_files import FILE, check_folder, make_private, remedy_of
-from harbor.memory._store.cache import Kept
-from harbor.memory._store.collection import CollectionStore
+from harbor.memory._store.collection import CollectionStore, Kept
 from harbor.memory._store.database import (
     ChromaError,
     NotFoundError,

@@ -20,9 +20,8 @@ from pydantic import AwareDatetime, Field
 from harbor._core.basics.errors import HarborError, MemoryStoreError
 from harbor._core.settings import Settings, check
 from harbor.memory._store.backend import open_collections, plain_errors
-from harbor.memory._store.cache import Shelf
 from harbor.memory._store.callers import Callers, Job
-from harbor.memory._store.collection import CollectionStore
+from harbor.memory._store.collection import CollectionStore, Shelf
 from harbor.memory._store.embedding import Embed, Embedding, as_embedding, load_hashing
 from harbor.memory._store.operations import Together
 from harbor.memory._store.place import DATABASE, NoMemoryError, inside, is_url, place_of

@@ -13,9 +13,8 @@ from httpx import TransportError
 from langgraph.store.base import GetOp, Item, ListNamespacesOp, PutOp, SearchOp
 
 from harbor.memory._store.backend import Collections, plain_errors
-from harbor.memory._store.cache import Query, Scored, Shelf
 from harbor.memory._store.callers import Job, as_error
-from harbor.memory._store.collection import CollectionStore, Stored
+from harbor.memory._store.collection import CollectionStore, Query, Scored, Shelf, Stored
 from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.records import Index, Namespace, Record, check_op, has, json_text, named_by
 

@@ -23,8 +23,7 @@ from harbor._core.basics.redaction import redact
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type
 from harbor._games.english.thoughts import PROMPTS
-from harbor._models.calls.call import Call
-from harbor._models.calls.client import ModelClient
+from harbor._models.calls.client import Call, ModelClient
 from harbor._models.calls.prompt import Prompt
 from harbor._models.providers import settings_of
 from harbor._models.replies.replay import RawCall

@@ -16,8 +16,7 @@ from harbor._core.basics.errors import ModelError
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type
 from harbor._models.calls.forms import refused_in
-from harbor._models.passports.passport import Answer, Known, Passport
-from harbor._models.passports.passport_folder import FOLDER, known_of, passports_in
+from harbor._models.passports.passport import FOLDER, Answer, Known, Passport, known_of, passports_in
 from harbor._models.replies.cache import plain
 from harbor._models.replies.reply_folder import own_folder
 from harbor._runs.series import resume
@@ -176,7 +175,7 @@ def test_counters_are_written_at_powers_of_two():
 LEARN = """
 import sys
 from pathlib import Path
-from harbor._models.passports.passport_folder import known_of
+from harbor._models.passports.passport import known_of
 known = known_of(Path(sys.argv[1]) / "passports", "openai", "m")
 print("ready", flush=True)
 sys.stdin.readline()

@@ -160,7 +160,7 @@ def _count(number: object) -> str:
 
 def models(as_json: Json = False) -> None:
     """Show what has been learned of each model at its server: how it is asked, what it takes, its speed and price."""
-    from harbor._models.passports.passport_folder import FOLDER, passports_in
+    from harbor._models.passports.passport import FOLDER, passports_in
     from harbor._models.replies.reply_folder import own_folder
 
     folder = own_folder() / FOLDER

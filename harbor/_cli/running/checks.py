@@ -76,7 +76,7 @@ def _verdicts(run: Path) -> Iterator[tuple[Path, Verdict]]:
     if follow and is_experiment:
         yield run, results_checked(run)
     if follow and (run / RESULTS).is_file():
-        from harbor._packs.copies import copy_checked
+        from harbor._packs.contents import copy_checked
 
         if copied := copy_checked(run):
             yield run, copied

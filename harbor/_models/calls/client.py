@@ -1,33 +1,280 @@
-"""The model client, the only way to a model: a prompt becomes a validated reply.
-
-Every call, good or bad, becomes one `ModelCalled` event for the log and one raw record for `calls.jsonl`.
-"""
+"""One attempt at a call: replayed or made, then logged."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
 from harbor._config.models import BUILT_IN, ModelSettings, ReplyForm
 from harbor._config.protocol_replies import OwnReply
 from harbor._core.asking.decisions import InWords
-from harbor._core.basics.errors import UnreadableReply
-from harbor._core.log.events import EventSink
-from harbor._models.calls.call import Call
-from harbor._models.calls.forms import Forms
+from harbor._core.basics.errors import CallFailed, HarborError, ModelError, RunPaused, UnreadableReply
+from harbor._core.basics.redaction import redact
+from harbor._core.log.events import NO_REQUESTS, EventSink, Spent
+from harbor._models.calls.forms import FORMS, Asking, Forms
 from harbor._models.calls.line import Line, identity_of
-from harbor._models.calls.messages import in_words
+from harbor._models.calls.messages import (
+    as_message,
+    as_reply,
+    beyond,
+    in_words,
+    message_of,
+    reasoning_of,
+    usage_of,
+    written,
+)
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import Shape, Words, read, usable
-from harbor._models.calls.requests import Pool, Way
-from harbor._models.replies.cache import GameCache
-from harbor._models.replies.replay import CallBudget, RawCall, ReplayCache
+from harbor._models.calls.requests import Pool, Requests, Said, Way, texts
+from harbor._models.governor.terms import Gone
+from harbor._models.replies.cache import CallRequest, GameCache, is_cached
+from harbor._models.replies.replay import CallBudget, CallOutcome, RawCall, ReplayCache, question_of
+
+CHARACTERS_PER_TOKEN = 4
+REPLY_TOKENS = 300
+"""How long a reply is taken to be before it is there."""
+
+
+@dataclass
+class Call:
+    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
+
+    `way` is how it was last asked, and `pool` that model; `failures` counts the models that could not answer before.
+    `admitted`: the budget has to be told how it ends; `said`: it was answered; `ended`: it is in the log. The last two
+    are what its requests cost that gave no reply in a session that was interrupted.
+    """
+
+    model: ModelClient
+    prompt: Prompt
+    repaired: Sequence[BaseMessage]
+    shape: Shape
+    attempt: int
+    began: float
+    recorded: RawCall | None = None
+    admitted: bool = False
+    failures: int = 0
+    said: Said | None = None
+    ended: bool = False
+    probes_before: Spent = NO_REQUESTS
+    lost_before: Spent = NO_REQUESTS
+    requests: Requests = field(init=False)
+    pool: Pool = field(init=False)
+    way: Way = field(init=False)
+
+    def __post_init__(self) -> None:
+        messages = partial(_messages, self.prompt, self.repaired)  # no method of a call, which would hold itself
+        self.requests = Requests(lru_cache(len(FORMS))(messages), self.shape, self.model.reply)
+        self._turn_to(self.model.ways)
+
+    def _turn_to(self, pool: Pool) -> None:
+        self.pool, self.way, self.requests.late = pool, pool.ways[0], 0
+
+    def _first(self) -> Asking:
+        return next(self.pool.ways[0].forms.asked(self.shape, self.model.reply))[0]
+
+    async def run(self) -> Said:
+        """Take the reply that an interrupted run has recorded, or make the call."""
+        self.recorded = self._find_recorded()
+        if self.recorded is not None:
+            if (cache := self._cache) is not None:
+                cache.count(self._recorded_request(self.recorded))
+            return self._replayed(self.recorded)
+        words = texts(self.requests.messages(self._first()))
+        question = question_of(self.model.bidder, self.prompt.name, self.attempt, words)
+        self.probes_before, self.lost_before = self.model.replay.in_vain(question)
+        said = await self._answered()
+        if self.model.reply is None and said.is_of_form:
+            self.way.forms.works(said.form)
+        return said
+
+    def _find_recorded(self) -> RawCall | None:
+        """Find the call in the records, in whichever form it was made, and of whichever model."""
+        if not self.model.replay.may_have(self.model.bidder):
+            return None
+        pools, wanted = self.model.ways.every(), self.model.reply
+        asked = (asking for pool in pools for asking in pool.ways[0].forms.every(self.shape, wanted))
+        ways = {(one.told, one.named): one for one in asked}.values()
+        words = [texts(self.requests.messages(asking)) for asking in ways]
+        recorded = self.model.replay.call(self.model.bidder, self.prompt.name, self.attempt, words)
+        if recorded is not None and recorded.fallback:
+            self._turn_to(self.model.ways.named(recorded.fallback))
+        return recorded
+
+    async def _answered(self) -> Said:
+        """Ask the model, and where it can't answer the one in its place."""
+        for pool in self.model.ways.open():
+            self._turn_to(pool)
+            try:
+                return await (self._paid() if (cache := self._cache) is None else self._kept(cache))
+            except (ModelError, RunPaused) as error:
+                if not pool.leads_on(error):
+                    raise
+                pool.pass_over(error)
+                self.failures += 1
+        raise AssertionError("the last model is always asked")
+
+    @property
+    def _cache(self) -> GameCache | None:
+        return self.model.cache if is_cached(self.way.settings) else None
+
+    async def _kept(self, cache: GameCache) -> Said:
+        """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
+        requests = self._maybe_kept()
+        with _waiting(self.way.line):
+            async with cache.alone(*requests):
+                for request in requests:
+                    if (found := cache.find(request)) is not None:
+                        at, words = found.address, [text for _, text in request.messages]
+                        how = request.form, words, 0, at
+                        return Said(as_message(found), *how, True, imported=found.imported, not_taken=request.not_taken)
+                said = await self._paid()
+                asked = self._asked_at_last(requests, said)
+                kept = (asked not in requests and cache.find(asked)) or cache.keep(asked, as_reply(said.message))
+        # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
+        told = ("usage_metadata", "response_metadata", "additional_kwargs")
+        beside = {name: getattr(said.message, name) for name in told}
+        message = message_of(kept.reply, kept.message).model_copy(update=beside)
+        return replace(said, message=message, address=kept.address, imported=kept.imported)
+
+    def _maybe_kept(self) -> list[CallRequest]:
+        """Give all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
+        forms = self.pool.ways[0].forms
+        askings = forms.maybe_asked(self.shape, self.model.reply)
+        return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
+
+    def _request(self, asking: Asking, left_out: tuple[str, ...]) -> CallRequest:
+        words = [[message.type, str(message.content)] for message in self.requests.messages(asking)]
+        settings = self.pool.ways[0].forms.sent_without(left_out)
+        return CallRequest(settings, asking.form, self.shape.schema, words, self.attempt, left_out)
+
+    def _recorded_request(self, call: RawCall) -> CallRequest:
+        asking = self.pool.ways[0].forms.asked_as(self.shape, call.form)
+        return self._request(asking, call.not_taken)
+
+    def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
+        """Give the request that was answered; it is none of these if another call has found something out meanwhile."""
+        for request in requests:
+            if (request.form, request.not_taken) == (said.form, said.not_taken):
+                return request
+        asking = self.pool.ways[0].forms.asked_as(self.shape, said.form)
+        return self._request(asking, said.not_taken)
+
+    async def _paid(self) -> Said:
+        """Make the call; one that fails is logged, in the form and the words that were tried first."""
+        asking = self._first()
+        words = texts(self.requests.messages(asking))
+        if self.model.budget is not None and not self.admitted:
+            with _waiting(self.way.line):  # others' calls are not the bidder's own time
+                await self.model.budget.admit()
+            self.admitted = True
+        try:
+            return await self._sent(words)
+        except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
+            if self.pool.leads_on(error):
+                raise
+            why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
+            unanswered = isinstance(error, ModelError | RunPaused)
+            self.log("failed", Said(AIMessage(""), asking.form, words, free=True), redact(why))
+            if self.model.play_on and unanswered and not isinstance(error.__cause__, Gone):
+                raise CallFailed(str(error)) from error
+            raise
+
+    async def _sent(self, words: list[str]) -> Said:
+        tokens = sum(map(len, words)) // CHARACTERS_PER_TOKEN + (self.model.settings.max_tokens or REPLY_TOKENS)
+
+        async def attempt(way: Way) -> tuple[Said, int]:
+            self.way = way
+            said = await self.requests.answer(way)
+            used = said.message.usage_metadata
+            return said, used["total_tokens"] if used else tokens
+
+        said, failures = await self.pool.send(attempt, tokens)
+        self.said = replace(said, retries=said.retries + failures + self.failures)
+        return self.said
+
+    def break_off(self, error: BaseException) -> None:
+        """Write to the log a call that was paid, and of which nothing became for a reason of our own."""
+        if self.said is not None and not self.ended:
+            self.log("failed", self.said, redact(f"{type(error).__name__}: {error}"))
+
+    def _replayed(self, recorded: RawCall) -> Said:
+        if recorded.outcome == "failed":
+            self.model.sink(recorded.event)
+            raise CallFailed(recorded.error)
+        message = message_of(recorded.reply, recorded.message)
+        message.response_metadata = {"finish_reason": recorded.finish}  # which tells a refusal
+        return Said(message, recorded.form, recorded.prompt)
+
+    def log(self, outcome: CallOutcome, said: Said, complaint: str, marks: tuple[str, ...] = ()) -> None:
+        """Write the attempt to the log; one that was made also to the raw calls and the budget."""
+        call = self.recorded or self._made(outcome, said, complaint, marks)
+        self.ended = True
+        self.model.sink(call.event)
+        if self.recorded is not None:
+            return
+        self.model.keep(call)
+        now = replace(call, probes=self.requests.probes, lost=self.requests.lost)  # what was before is paid
+        if self.model.budget is not None and self.admitted:
+            self.model.budget.charge(now)
+        if self.way.line is not None and not said.found:
+            self.way.line.spend(now.dollars)
+
+    def _made(self, outcome: CallOutcome, said: Said, complaint: str, marks: tuple[str, ...]) -> RawCall:
+        model, usage = self.model, usage_of(said.message)
+        return RawCall(
+            bidder=model.bidder,
+            purpose=self.prompt.name,
+            model=model.name,
+            version=self.prompt.version,
+            attempt=self.attempt,
+            outcome=outcome,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_dollars=0.0 if said.free else usage.cost(self.way.settings),
+            cached=usage.from_cache,
+            began=round(self.began, 6),
+            seconds=round(model.clock() - self.began, 6),
+            prompt=said.words,
+            reply=written(said.message),
+            message=beyond(said.message),
+            error=complaint,
+            cached_tokens=usage.cached_tokens,
+            reasoning_tokens=usage.reasoning_tokens,
+            finish=usage.finish,
+            retries=said.retries,
+            answered_by=usage.answered_by,
+            form=said.form,
+            address=said.address,
+            imported=said.imported,
+            marks=marks,
+            reasoning=reasoning_of(said.message),
+            not_taken=said.not_taken,
+            key_env="" if said.found else self.way.key_env,
+            fallback="" if self.pool is model.ways else self.pool.name,
+            probes=self.probes_before + self.requests.probes,
+            lost=self.lost_before + self.requests.lost,
+            answer_id=str(said.message.response_metadata.get("id", "")),
+        )
+
+
+def _messages(prompt: Prompt, repaired: Sequence[BaseMessage], asking: Asking) -> list[BaseMessage]:
+    earlier = [said for turn in prompt.earlier for said in (HumanMessage(turn[0]), AIMessage(turn[1]))]
+    first, last = SystemMessage(prompt.system + asking.told), HumanMessage(prompt.human + asking.named)
+    return [first, *earlier, last, *repaired]
+
+
+def _waiting(line: Line | None) -> AbstractContextManager[None]:
+    """Count the time inside as waiting, which is not the bidder's own; the built-in model keeps nobody waiting."""
+    return line.waiting.counted() if line else nullcontext()
+
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

@@ -85,9 +85,8 @@ class Stores(RuleBasedStateMachine):
     def open(self, room):
         rows, size = ROOM[room]
         self.patched = ExitStack()
-        for module in ("collection", "kept"):
-            self.patched.enter_context(patch(f"harbor.memory._store.{module}.KEPT_ROWS", rows))
-        self.patched.enter_context(patch("harbor.memory._store.cache.KEPT_BYTES", size))
+        self.patched.enter_context(patch("harbor.memory._store.collection.KEPT_ROWS", rows))
+        self.patched.enter_context(patch("harbor.memory._store.collection.KEPT_BYTES", size))
         self.chroma = ChromaStore(fields=FIELDS)
         embed = lambda texts: HASHING.vectors(texts).tolist()  # noqa: E731
         self.own = Oracle(index={"dims": HASHING_DIMENSION, "embed": embed, "fields": FIELDS})

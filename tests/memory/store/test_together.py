@@ -181,7 +181,6 @@ async def test_what_could_not_be_written_fails_who_put_it_and_who_saw_it_and_nob
 @pytest.mark.parametrize("most", [0, 2_000])
 async def test_what_could_not_be_written_before_a_read_is_never_told_to_be(most, monkeypatch):
     monkeypatch.setattr("harbor.memory._store.collection.KEPT_ROWS", most)
-    monkeypatch.setattr("harbor.memory._store.cache.KEPT_ROWS", most)
 
     def full(self, **rows):
         raise OSError(28, "No space left on device")
@@ -242,7 +241,6 @@ async def test_what_would_end_a_task_or_the_program_is_an_error_of_its_caller(st
 @pytest.mark.parametrize("most", [0, 2_000])
 async def test_order_is_as_if_one_had_come_after_the_other_and_stays_so(most, monkeypatch, tmp_path):
     monkeypatch.setattr("harbor.memory._store.collection.KEPT_ROWS", most)
-    monkeypatch.setattr("harbor.memory._store.cache.KEPT_ROWS", most)
     async with ChromaStore(tmp_path / "memory") as store:
         await asyncio.gather(*(store.aput(HERE, key, {}) for key in ("a", "old")))
         later = [("old", None), ("b", {}), ("old", {}), ("c", {}), ("a", {}), ("c", None)]
@@ -278,7 +276,7 @@ async def test_an_embedding_is_given_no_more_texts_than_it_can_take():
 
 
 async def test_what_is_kept_has_bounds_whatever_is_searched(monkeypatch):
-    monkeypatch.setattr("harbor.memory._store.cache.KEPT_BYTES", 40_000)
+    monkeypatch.setattr("harbor.memory._store.collection.KEPT_BYTES", 40_000)
     async with ChromaStore(fields=["text"]) as store:
         await put(store, range(100), namespaces=25)
         for _ in range(2):
@@ -292,7 +290,6 @@ async def test_what_is_kept_has_bounds_whatever_is_searched(monkeypatch):
 @pytest.mark.parametrize("most", [0, 2_000])
 async def test_no_caller_finds_anothers_memories_whatever_is_kept(most, monkeypatch):
     monkeypatch.setattr("harbor.memory._store.collection.KEPT_ROWS", most)
-    monkeypatch.setattr("harbor.memory._store.cache.KEPT_ROWS", most)
     users = [f"user {n}" for n in range(12)]
     async with ChromaStore(fields=["text"]) as store:
         random = Random(7)
