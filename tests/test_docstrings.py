@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "module", [f"harbor.{name}" for name in ("_core.errors", "_core.redaction", "_core.money", "_core.parsing")]
+    "module", [f"harbor._core.basics.{name}" for name in ("errors", "redaction", "numbers", "actions")]
 )
 def test_examples_in_docstrings_are_true(module):
     done = doctest.testmod(importlib.import_module(module))

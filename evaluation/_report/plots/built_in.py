@@ -51,7 +51,7 @@ FIGURES = (
         caption="Mean number of bids per item with its interval. After Harbor, Fig. 4.",
         needs="matched_engagement",
         beside=("matched_engagement", "unmatched_engagement"),
-        draw=curves.by_bidder,
+        draw=curves.matched_by_bidder,
     ),
     _placed(
         name="engagement",
