@@ -130,8 +130,8 @@ class BidderMemory:
         memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
         of_games = [await self._search("episode", game) for game in (self.game, *self._others)]
         every = (item for items in of_games for item in self._earlier(items))
-        episodes = sorted(every, key=_written, reverse=True)
-        memories += [Memory("episode", item.value["text"]) for item in episodes]
+        episodes = sorted(every, key=_written)  # of equal times the last stored is newer
+        memories += [Memory("episode", item.value["text"]) for item in reversed(episodes)]
         return _within(memories, self.settings.tokens)
 
     async def keep_learnings(self, learnings: Sequence[str]) -> None:

@@ -337,6 +337,16 @@ def test_no_query_of_an_archive_can_return_anothers_rows(tmp_path):
         assert asyncio.run(ask(store)) == (["of An"], ["of An"])
 
 
+def test_episodes_are_told_newest_first_also_those_of_one_moment():
+    async def ask(store):
+        texts = [{"item": f"item {number}", "outcome": "won", "text": f"of item {number}"} for number in range(3)]
+        await archive(store, "Ann").keep_episodes(texts)
+        return [memory.text for memory in await archive(store, "Ann", "now").everything([])]
+
+    with ChromaStore(fields=("text",), clock=lambda: 1_000.0) as store:
+        assert asyncio.run(ask(store)) == ["of item 2", "of item 1", "of item 0"]
+
+
 def test_two_runs_without_carry_over_see_nothing_of_each_other(tmp_path):
     apart = {"carry_over": False}
     hold(tmp_path / "memory", memory="full", learning=True, store=apart)
