@@ -18,7 +18,7 @@ from harbor._runs.folder import run_name
 from harbor.evaluation._experiments.library import experiment as read
 from harbor.evaluation._experiments.library import presets
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what runs and analyses takes seconds to import: it is imported when a tool is first called
     from harbor.evaluation._experiments.design import Experiment
     from harbor.evaluation._experiments.trial_records import Results, Tally
     from harbor.evaluation._experiments.trial_runs import Usage

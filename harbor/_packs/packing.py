@@ -23,7 +23,7 @@ from harbor._core.faces import __version__
 from harbor._core.files.marks import read_as_data
 from harbor._core.files.safe_files import check_folder
 from harbor._packs.contents import FORMAT, MOST_BYTES, MOST_FILES, PACK, SUFFIX, Contents, Kind, fault_of, is_packed
-from harbor._packs.dataset import UNKNOWN_LICENSE, Credits, write_card
+from harbor._packs.dataset import COLUMNS, UNKNOWN_LICENSE, Credits, Tables, write_card
 from harbor._packs.publishing import PublicCopy, kind_of, publish
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
@@ -216,9 +216,7 @@ def pack(
 def _make_public(folder: Path, copy: Path, about: PublicCopy, credits_: Credits) -> None:
     """Write the public copy, with tables if Parquet can be written."""
     with_tables = find_spec("pyarrow") is not None
-    if with_tables:
-        from harbor._packs.dataset import COLUMNS, Tables
-    else:
+    if not with_tables:
         warnings.warn(
             "the pack has no Parquet tables, only JSON lines; for both: pip install 'harbor-auctions[parquet]'",
             stacklevel=3,

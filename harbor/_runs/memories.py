@@ -32,7 +32,7 @@ from harbor._games.game import Game
 from harbor._runs.folder import RunFolder, complete
 from harbor._runs.inputs import anybody_remembers
 from harbor.memory._bidder.bidder_memory import BidderMemory, open_store
-from harbor.memory._store.place import is_url
+from harbor.memory._store.place import is_there, is_url
 
 if TYPE_CHECKING:
     from harbor.memory._store.chroma import ChromaStore
@@ -153,8 +153,6 @@ def bring_back(config: AuctionConfig, series: Path, auctions: Sequence[Path]) ->
         RunFolderError: an auction is still to come, and would be held without what was remembered.
         MemoryStoreError: the lines can't be read, or no memory can be made of them.
     """
-    from harbor.memory._store.place import is_there
-
     memory = series / MEMORY
     if config.memory.store is not None or is_there(memory):
         return

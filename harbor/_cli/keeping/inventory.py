@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 import typer
 
 from harbor._cli.shared import shell
-from harbor._cli.shared.files import load
+from harbor._cli.shared.files import load, presets
 from harbor._cli.shared.shell import Json
 from harbor._core.basics.errors import ConfigError, RunFolderError, unknown
 from harbor._core.faces import __version__
@@ -137,7 +137,6 @@ def _providers() -> Iterator[Row]:
 def _presets() -> Iterator[Row]:
     from importlib.resources import files
 
-    from harbor._cli.shared.files import presets
     from harbor.evaluation._experiments.library import presets as experiments
 
     for name, file in presets().items():

@@ -80,7 +80,6 @@ def export(
     ] = None,
 ) -> None:
     """Write a run, a series or an experiment as logs of another tool."""
-    from harbor._cli.shared.trust import warn_of
     from harbor._packs.inspect_files import write_eval
 
     written = write_eval(folder, out)

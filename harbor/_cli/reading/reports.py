@@ -15,7 +15,7 @@ import typer
 
 from harbor._cli.shared.files import check_ending, default_place
 from harbor._cli.shared.shell import Full, Json, say
-from harbor._cli.shared.trust import measuring_games, warn_of_games
+from harbor._cli.shared.trust import measuring_games, warn_of, warn_of_games
 from harbor._core.basics.errors import ConfigError, RunFolderError, unknown
 from harbor._core.faces import __version__
 from harbor._core.files.layout import DESIGN, EVENTS, check_experiment, check_run, no_experiment
@@ -174,7 +174,6 @@ def _names(loaded: Loaded, folder: Path) -> Mapping[str, str]:
 
 def _of_run(folder: Path) -> Mapping[str, Drawing]:
     """Give the pictures of the page of a run, by name."""
-    from harbor._cli.shared.trust import warn_of
     from harbor._view.run_figures import run_drawings
 
     warn_of(folder)
@@ -231,7 +230,6 @@ def compare(
     if not (folders[0] / DESIGN).is_file():
         _compare_runs(folders, metric, out, as_json, full)
         return
-    from harbor._cli.shared.trust import measuring_games
     from harbor.evaluation._report.comparing.side_by_side import compare as compared_with
     from harbor.evaluation._report.comparing.side_by_side import warnings
 
@@ -295,7 +293,6 @@ def _compare_runs(folders: list[Path], metric: list[str] | None, out: Path | Non
         raise ConfigError("runs are compared two by two, without --metric and --out; experiments can be more")
     from harbor._cli.display.finding_tables import run_tables
     from harbor._cli.display.render import render
-    from harbor._cli.shared.trust import warn_of
     from harbor.evaluation._report.comparing.compared_runs import compare_runs
 
     for folder in folders:

@@ -21,7 +21,7 @@ from harbor._cli.shared.files import chosen_config, override, seat_person
 from harbor._cli.shared.shell import Full, Json, Quiet, extent_of, interruptible, run_until_stopped, say, show
 from harbor._cli.shared.trust import Trust, TrustSettings, measuring, settle_trust, settle_trust_in_settings
 from harbor._core.basics.errors import ConfigError
-from harbor._core.files.layout import check_run
+from harbor._core.files.layout import EVENTS, check_run, log_of
 from harbor._core.plugins.finding import command
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ def run_and_show(
     player: Bidder | None = None,
 ) -> None:
     """Run an auction; print its results, and where its log is."""
-    from harbor._core.files.layout import EVENTS
-
     gc.freeze()  # the frameworks' objects are here to stay: collecting them delayed a turn by 50 ms
     log = folder / EVENTS
     resume = f"{command()} resume {shlex.quote(str(folder))}"
@@ -242,8 +240,6 @@ def replay(
     full: Full = False,
 ) -> None:
     """Rebuild the results of a run from its log alone."""
-    from harbor._core.files.layout import log_of
-
     log = log_of(run)
     from harbor._core.log.log import read_log  # what knows all games is imported when there is a log
 
@@ -260,7 +256,6 @@ def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:
     Raises:
         Unanswered: as `answered`, of an auction that is over.
     """
-    from harbor._core.files.layout import EVENTS
     from harbor._core.log.log import read_whole_lines
     from harbor._core.log.log_entries import is_over
     from harbor._runs.inputs import Result, answered

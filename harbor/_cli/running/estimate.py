@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -215,8 +215,6 @@ def power(
 
 def _read(experiment: Experiment, folder: Path) -> Results:
     """Read a pilot's records; what is planned is as the experiment says now."""
-    from dataclasses import replace
-
     from harbor.evaluation._running.experiment_folder import read_results
 
     found = read_results(folder)

@@ -16,9 +16,9 @@ from harbor._cli.shared.shell import say
 from harbor._core.basics.errors import ConfigError, HarborError, LogError
 from harbor._core.basics.feedback import steps
 from harbor._core.basics.redaction import told
-from harbor._core.files.layout import CONFIG, DESIGN
+from harbor._core.files.layout import CONFIG, DESIGN, EVENTS, check_experiment, games_in
 from harbor._core.plugins.extensions import Kind, only_harbors
-from harbor._core.plugins.finding import command
+from harbor._core.plugins.finding import command, everything
 
 if TYPE_CHECKING:
     from harbor._core.log.log_entries import Entry
@@ -164,8 +164,6 @@ def _is_harbors(key: str, kind: Kind | None, name: str) -> bool:
 @cache
 def _harbors(kind: Kind) -> frozenset[str]:
     """Name the parts of Harbor of a kind; no other package is loaded for that."""
-    from harbor._core.plugins.finding import everything
-
     token = only_harbors.set(True)
     try:
         return frozenset(one.name for one in everything(kind) if one.builtin)
@@ -200,7 +198,6 @@ def _shown(names: Iterable[str]) -> str:
 
 def _options_of(folder: Path) -> list[str]:
     """Tell with which options it goes on: where games run, how many at once, and within which limit."""
-    from harbor._core.basics.errors import HarborError
     from harbor._runs.manifest import in_words, last
 
     try:
@@ -211,7 +208,6 @@ def _options_of(folder: Path) -> list[str]:
 
 
 def _spent_in(folder: Path) -> str:
-    from harbor._core.basics.errors import HarborError
     from harbor._runs.run import calls_in
 
     try:
@@ -258,8 +254,6 @@ def warn_of_games(experiment: Path) -> None:
     Raises:
         LogError: it can't be measured.
     """
-    from harbor._core.files.layout import EVENTS, games_in
-
     games = games_in(experiment)
     if (size := sum(log.stat().st_size for log in experiment.rglob(EVENTS))) > MOST_CHECKED:
         say(f"its logs have {size // 10**6:,} MB, so they are not checked here; see: {_verify(experiment)}")
@@ -275,7 +269,6 @@ def warn_of(folder: Path) -> None:
         RunFolderError: it has a link in it.
         LogError: it can't be measured.
     """
-    from harbor._core.files.layout import DESIGN, check_experiment
     from harbor._runs.verification import first_difference
 
     if (folder / DESIGN).is_file():

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from harbor._core.basics.errors import unknown
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # it takes long to import, and `harbor --help` neither checks nor looks for anything
     from importlib.metadata import Distribution, EntryPoint
 
     from pydantic import BaseModel

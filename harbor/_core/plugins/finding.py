@@ -37,7 +37,7 @@ from harbor._core.plugins.extensions import (
     packages,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for nothing
     from importlib.metadata import Distribution, EntryPoint
 
 GIVEN = "given in Python"
