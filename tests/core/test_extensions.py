@@ -9,9 +9,10 @@ from contextlib import chdir
 import pytest
 
 from harbor._core.basics.errors import ConfigError
-from harbor._core.plugins.extensions import HARBOR, KINDS
+from harbor._core.plugins.extensions import HARBOR, KINDS, lacks
 from harbor._core.plugins.finding import asked, check_references, everything, find, found, given, names, references, use
 from harbor._games.game import ScriptedPolicy
+from harbor.evaluation import metric
 from support.plugins import install, installed, remembering
 
 POLICY = """
@@ -231,3 +232,15 @@ def test_what_there_is_comes_in_the_order_of_its_packages_whatever_was_asked_for
     with remembering(monkeypatch):
         find("game", "water")
         assert names("game") == usual
+
+
+@pytest.mark.parametrize(
+    ("part", "given", "declared"),
+    [("least", "low", "float"), ("better", "fastest", "Better"), ("of", [3], "Kinds"), ("shared", 1, "bool")],
+)
+def test_a_part_of_another_type_is_named_whatever_type_is_declared(part, given, declared):
+    @metric("how odd it is", "number", **{part: given})
+    def oddity(entries):
+        return []
+
+    assert lacks(oddity).startswith(f"has {part} {given!r}, which is no {declared}")

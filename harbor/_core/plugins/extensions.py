@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from harbor._core.basics.errors import unknown
 
@@ -107,7 +107,7 @@ def lacks(value: Any, whole: str = "") -> str:
         given, named = getattr(value, one.name), f"{whole}{one.name}"
         if "part" in one.metadata and (given is None or given in ("", ())):
             return f"lacks {named}: {one.metadata['part']}; give it one"
-        if given is not None and not _fits(given, str(one.type)):
+        if given is not None and not _fits(given, type(value), one.name):
             return f"has {named} {_short(given)}, which is no {one.type}; give one"
         if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
             return missing
@@ -118,19 +118,26 @@ def lacks(value: Any, whole: str = "") -> str:
     return next((f"lacks {whole}{name}; leave it as it is by default, or give one" for name in nothing), "")
 
 
-def _fits(given: object, declared: str) -> bool:
-    """Tell whether a value is of a declared type, as far as its outside shows."""
-    checks = {
-        "Callable": callable(given),
-        "tuple[str, ...]": isinstance(given, tuple) and all(isinstance(one, str) for one in given),
-        "tuple[": isinstance(given, tuple),
-        "Mapping[": isinstance(given, Mapping),
-        "type[": isinstance(given, type),
-        "str": isinstance(given, str),
-        "int": isinstance(given, int),
-        "bool": isinstance(given, bool),
-    }
-    return next((fits for kind, fits in checks.items() if declared.startswith(kind)), True)
+def _fits(given: object, whole: type, name: str) -> bool:
+    """Tell whether a value is of the type that a class declares; a type that only checkers import is not looked at."""
+    try:
+        check = _check_of(whole, name)
+    except NameError:
+        return True
+    try:
+        check(given)
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _check_of(whole: type, name: str) -> Callable[[object], object]:
+    from pydantic import ConfigDict, create_model  # here, as who looks at no value has no use for it
+
+    settings = ConfigDict(arbitrary_types_allowed=True, strict=True)
+    model: Any = create_model(name, __config__=settings, given=(get_type_hints(whole)[name], ...))
+    return lambda given: model(given=given)
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:
