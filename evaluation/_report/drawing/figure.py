@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -212,43 +213,28 @@ class Figure:
         return replace(found, question=found.question or self.question, facts=found.facts or facts(loaded, metric))
 
 
+class FurtherFields(TypedDict, total=False):
+    """The fields of a `Figure` that have a default, but `beside`."""
+
+    by_place: bool
+    api: int
+    question: str
+
+
 def figure(
-    description: str,
-    caption: str,
-    needs: str,
-    *,
-    by_place: bool = False,
-    name: str = "",
-    api: int = API,
-    question: str = "",
+    description: str, caption: str, needs: str, *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[DrawPanel], Figure]:
     """Make a figure of a function that draws one panel; there is one panel per arm and condition.
 
     The function gets empty axes of matplotlib and a frame: one row per value, with the columns `arm`, `condition`,
     `repeat`, `bidder`, `about`, `at` and `value`. It returns in words what the panel shows, for those who can't see it.
-
-    Args:
-        description: the title.
-        caption: what it shows, and its source.
-        needs: the name of the metric.
-        by_place: whether it goes from one place (item, day, run) to the next, so that each value needs one.
-        name: by default that of the function, with hyphens.
-        api: the version of Harbor's extensions that it is written for.
-        question: what it answers; shown above its caption.
+    The figure is called `name`, by default as the function, with hyphens; `fields` are of `Figure`.
     """
 
     def made(draw: DrawPanel) -> Figure:
         called = name or draw.__name__.replace("_", "-")
-        return Figure(
-            name=called,
-            description=description,
-            caption=caption,
-            needs=needs,
-            draw=_panel_by_panel(draw),
-            by_place=by_place,
-            api=api,
-            question=question,
-        )
+        drawn = _panel_by_panel(draw)
+        return Figure(name=called, description=description, caption=caption, needs=needs, draw=drawn, **fields)
 
     return made
 
