@@ -94,8 +94,15 @@ def calls_in(path: Path) -> Iterator[RawCall]:
     return (call for calls in path.rglob(CALLS) for call in recorded_calls(calls).calls)
 
 
-def funded(config: AuctionConfig, inputs: RunInputs, folder: Path | None = None) -> RunInputs:
+def funded(
+    config: AuctionConfig,
+    inputs: RunInputs,
+    folder: Path | None = None,
+    settled: Mapping[str, ModelSettings] | None = None,
+) -> RunInputs:
     """Add the budget to what a caller gives with a limit; what a run has paid before, in its folder, counts.
+
+    `settled` are the models, where they are known already.
 
     Raises:
         ConfigError: the limit can't be kept.
@@ -103,7 +110,7 @@ def funded(config: AuctionConfig, inputs: RunInputs, folder: Path | None = None)
     if inputs.max_cost is None or inputs.budget is not None:
         return inputs
     check_limit(inputs.max_cost)
-    models = models_of(config, inputs)
+    models = models_of(config, inputs) if settled is None else settled
     check_prices(models)
     return replace(inputs, budget=RunBudget(inputs.max_cost, models, paid_for(folder, models) if folder else 0.0))
 
@@ -195,8 +202,9 @@ class Run:
     def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
         if config.series is not None:
             raise ConfigError("the config is of a series of auctions; run it with: harbor.run_series(config)")
-        self.inputs = funded(config, inputs)
-        self.auction = resolve(config, self.inputs)
+        auction = resolve(config, inputs)
+        self.inputs = funded(config, inputs, settled=auction.models)
+        self.auction = replace(auction, inputs=self.inputs)
         game = found("game", config.rules.game)
         rehearse(game, self.auction)
         warn_of_idle_profiles(game.value, self.auction)
