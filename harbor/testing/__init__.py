@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from harbor.testing._extensions import check_metric as check_metric
     from harbor.testing._extensions import check_policy as check_policy
     from harbor.testing._games import check_game as check_game
+    from harbor.testing._leaks import check_secrets as check_secrets
     from harbor.testing._nodes import check_node as check_node
     from harbor.testing._rules import check_rules as check_rules
     from harbor.testing._rules import replay as replay

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import inf
 from typing import NamedTuple
 
-from harbor._audit.auditing import draw_changes, prepared
+from harbor._audit.auditing import Audit, audited, draw_changes, prepared
 from harbor._audit.changes import changes, house_values, in_need, told_by_rules
 from harbor._audit.tape import Channel, Happened, Tape, Told
 from harbor._audit.taped_games import NOTHING_CHANGED, Change, Difference, differences, hold
@@ -30,6 +30,32 @@ THOUGHT: tuple[Channel, ...] = ("prompt", "answer", "page")
 OWN: tuple[Channel, ...] = ("ask", "prompt", "answer")
 """The channels in which a game makes use of a setting; over the others the house tells a seat of itself."""
 REMEDY = "tell it to nobody else, or let the event that tells it have `discloses`"
+
+
+def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audit:
+    """Change each secret of each bidder in turn, hold the game again, and compare what every other bidder is told.
+
+    Args:
+        auction: the settings of a game; the built-in model plays where they name another.
+        secrets: kinds of secrets, such as "budget" and "estimate" (none: all).
+
+    Returns:
+        The audit, which says what was compared.
+
+    Raises:
+        AssertionError: somebody is told something else; it names the secret, the seat and the channel.
+        ConfigError: a setting is refused, or there is no such secret.
+
+    Example:
+        >>> check_secrets(Auction(items=[Item("Vase", 10, 20)], bidders=[Bidder("Ann"), Bidder("Ben")])).leaks
+        []
+    """
+    found = audited(auction, secrets)
+    require(found.compared, "there is nothing to compare: no bidder has such a secret in this game, or all is public")
+    for one in found.leaks:
+        difference = f"before {one.before!r}, now {one.now!r}"
+        raise AssertionError(f"{one.secret} of {one.whose!r} crosses to {one.seat!r}, by {one.channel}: {difference}")
+    return found
 
 
 class Pair(NamedTuple):

@@ -22,6 +22,7 @@ from harbor._room.seats import AUCTIONEER, Seat, ask_message
 from harbor._runs import opening
 from harbor.graphs._context.context import NodeContext
 from harbor.graphs._nodes.recall import RECALLS
+from harbor.testing import check_secrets
 
 KNOWN: dict[type[Event], dict[str, Event]] = {}
 """What the planted code knows and should not: the last event of each kind, by bidder or item."""
@@ -254,3 +255,10 @@ def test_a_private_value_in_the_note_of_an_ask_is_found(monkeypatch):
 def test_what_the_rules_tell_one_bidder_is_found_in_the_prompts_of_another(monkeypatch):
     tell_in_prompts(monkeypatch, lambda view: repr(of(Signal, "Ann")) if view.name == "Ben" else "")
     assert crossed(sealed(), "told") == {("told", "Ann", "Ben", "prompt")}
+
+
+def test_a_secret_that_crosses_fails_a_test_of_ones_own(monkeypatch):
+    assert check_secrets(english(), ("budget",)).leaks == []
+    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").budget) if view.name == "Ben" else "")
+    with pytest.raises(AssertionError, match=r"budget of 'Ann' crosses to 'Ben'"):
+        check_secrets(english(), ("budget",))
