@@ -34,7 +34,7 @@ from harbor.evaluation._report.drawing.canvas import (
 )
 from harbor.evaluation._report.drawing.inline import CSS, inlined
 from harbor.evaluation._report.page.page import environment
-from harbor.evaluation._report.paper.exports import FORMULA
+from harbor.evaluation._report.paper.exports import as_csv
 from harbor.evaluation._report.tabular.formatting import equation_of_p, unit_of
 
 WIDE, ROW, AROUND = 700, 22, 74
@@ -119,7 +119,6 @@ def render_compared(compared: Compared) -> str:
 
 
 def to_csv(compared: Compared) -> str:
-    """Write the differences as CSV, and whether a side is simulated; no text in it is a formula to a spreadsheet."""
+    """Write the differences as CSV, and whether a side is simulated."""
     simulated = any(one.simulated for one in compared.sides_compared)
-    inert = compared.differences.assign(simulated=simulated).replace(FORMULA, r"'\1", regex=True)
-    return str(inert.to_csv(index=False, lineterminator="\r\n"))
+    return as_csv(compared.differences.assign(simulated=simulated))

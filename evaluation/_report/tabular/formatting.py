@@ -160,15 +160,13 @@ def _letter(one: str) -> str:
     return _KNOWN.get(one) or (one if _LATIN.fullmatch(one) else "?")
 
 
-def floating(
-    heads: Sequence[str], groups: Iterable[Iterable[Sequence[str]]], columns: str, caption: str, label: str
-) -> str:
-    """Write a table with caption and label, of cells that are LaTeX already, a rule between groups of rows.
+def floating(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str, label: str) -> str:
+    """Write a table with caption and label, of cells that are LaTeX already, a rule above a row that spans them all.
 
     One that is too wide for a column goes over both, where there are two, and is made to fit.
     """
-    rows = [list(group) for group in groups]
-    kind = "table*" if _letters([heads, *(row for group in rows for row in group)]) > COLUMN else "table"
+    kind = "table*" if _letters([heads, *rows]) > COLUMN else "table"
+    ruled = (at == 0 or len(row) < len(heads) for at, row in enumerate(rows))
     said = escaped(caption).replace(r" \%", r"~\%")
     return "\n".join(
         (
@@ -182,7 +180,7 @@ def floating(
             rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             r"\toprule",
             _row(heads),
-            *(line for group in rows for line in (r"\midrule", *map(_row, group))),
+            *(f"\\midrule\n{_row(row)}" if rule else _row(row) for rule, row in zip(ruled, rows, strict=True)),
             r"\bottomrule",
             r"\end{tabular}%",
             "}%",

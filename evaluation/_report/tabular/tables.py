@@ -113,11 +113,12 @@ VARIED = ("arm", "condition", "bidder", "about", "at")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table, a smaller line below it, and where it leads."""
+    """A cell of a table, a smaller line below it, where it leads, and whether print sets it in bold."""
 
     text: str
     below: str = ""
     href: str = ""
+    bold: bool = False
 
     @property
     def is_interval(self) -> bool:
@@ -133,12 +134,15 @@ class Column:
     numeric: bool = True
 
 
+TableRow = tuple[Cell, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, ready to be written."""
+    """A table, ready to be written; in print a row of one cell heads the rows below it."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[TableRow, ...]
 
 
 Printed = Mapping[Published, Mapping[Place, PublishedValue]]

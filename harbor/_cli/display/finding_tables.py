@@ -25,16 +25,15 @@ from harbor.evaluation._report.comparing.side_by_side import (
 )
 from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
 from harbor.evaluation._report.tabular import listings, tables
+from harbor.evaluation._report.tabular.bidder_tables import BidderTable, bidder_table
 from harbor.evaluation._report.tabular.formatting import NOTHING, unit_of, write, write_printed
 from harbor.evaluation._report.tabular.tables import Finding, findings
 
 if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
-    from harbor.evaluation._experiments.design_parts import PublishedValue
     from harbor.evaluation._experiments.trial_records import Results
     from harbor.evaluation._report.comparing.compared_runs import ComparedRuns, SettingApart
     from harbor.evaluation._report.comparing.side_by_side import Compared, ComparedSide
-    from harbor.evaluation._report.tabular.tables import Place
 
 
 def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
@@ -100,8 +99,6 @@ SENTENCES = 2
 ROWS, BIDDERS = 12, 4
 """The most rows and bidders of the table."""
 
-Whole = dict["Place", Finding]
-
 
 def short_findings(results: Results, analysis: Analysis) -> Iterator[Table | str]:
     """Give the table of the first metric that has a mean, then the verdict, and what it does not say."""
@@ -122,57 +119,43 @@ def short_findings(results: Results, analysis: Analysis) -> Iterator[Table | str
 
 def main_table(results: Results, analysis: Analysis) -> list[Table | str]:
     """Give the means of the first metric that has any, by arm and bidder, beside the published numbers; or nothing."""
-    for metric in tables.asked(results.experiment):
-        found = {one.place: one for one in findings(metric, analysis) if _is_whole(one)}
-        if found:
-            return _table(metric, found, results)
-    return []
+    found = (bidder_table(metric, results, analysis) for metric in tables.asked(results.experiment))
+    return next((_short(one, results) for one in found if one), [])
 
 
-def _is_whole(one: Finding) -> bool:
-    return one.value is not None and one.place.at is None and not one.place.about
-
-
-def _table(metric: str, found: Whole, results: Results) -> list[Table | str]:
-    experiment = results.experiment
-    printed = {
-        place: value
-        for of in tables.published_numbers(metric, list(found.values()), experiment).values()
-        for place, value in of.items()
-    }
-    cells = [cell for cell in experiment.cells if any(_cell(place) == (cell[0].name, cell[1].name) for place in found)]
-    bidders = _bidders([place.bidder for place in found])
+def _short(table: BidderTable, results: Results) -> list[Table | str]:
+    shown = {at: table.bidders[at] or "the game" for at in _columns(table.bidders)}
+    own = [row for row in table.rows if not row.source]
+    printed = {(row.cell, at): one for row in table.rows if row.source for at, one in enumerate(row.numbers) if one}
     rows = []
-    for arm, condition in cells[:ROWS]:
-        row: dict[str, object] = {"arm": tables.label_of(experiment, "arm", arm.name)}
-        if len(experiment.conditions) > 1:
-            row["condition"] = tables.label_of(experiment, "condition", condition.name)
-        numbers = {bidder: _number(metric, (arm.name, condition.name, bidder), found, printed) for bidder in bidders}
-        rows.append(row | {bidder or "the game": number for bidder, number in numbers.items()})
-    title = f"{metric}: {tables.meaning(metric)}{simulated(results.simulated)}"
-    left = f"{len(cells) - ROWS} more rows" if len(cells) > ROWS else ""
-    shown = any(" (" in str(row[bidder or "the game"]) for row in rows for bidder in bidders)
-    brackets = "in brackets: published" if shown else ""
+    for one in own[:ROWS]:
+        row: dict[str, object] = {"arm": one.arm}
+        if len(results.experiment.conditions) > 1:
+            row["condition"] = one.condition
+        for at, name in shown.items():
+            row[name] = _number(table.metric, one.numbers[at], printed.get((one.cell, at)))
+        rows.append(row)
+    title = f"{table.metric}: {tables.meaning(table.metric)}{simulated(results.simulated)}"
+    left = f"{len(own) - ROWS} more rows" if len(own) > ROWS else ""
+    is_beside = any(" (" in str(row[name]) for row in rows for name in shown.values())
+    brackets = "in brackets: published" if is_beside else ""
     said = "; ".join(filter(None, (left, brackets)))
     return [Table(title, rows), *([f"{said[0].upper()}{said[1:]}."] if said else [])]
 
 
-def _cell(place: Place) -> tuple[str, str]:
-    return place.arm, place.condition
+def _columns(bidders: Sequence[str]) -> list[int]:
+    """Choose the bidders of the table by their places: all if they are few, else their mean alone, if there is one."""
+    named = [at for at, name in enumerate(bidders) if name != EVERYONE]
+    mean = [at for at in range(len(bidders)) if at not in named]
+    return named if 1 <= len(named) <= BIDDERS or not mean else mean
 
 
-def _bidders(names: Sequence[str]) -> list[str]:
-    """Choose the bidders of the table: all if they are few, else their mean alone."""
-    named = [name for name in dict.fromkeys(names) if name != EVERYONE]
-    return named if 1 <= len(named) <= BIDDERS else [EVERYONE]
-
-
-def _number(metric: str, of: tuple[str, str, str], found: Whole, printed: dict[Place, PublishedValue]) -> str:
-    place = next((one for one in found if (one.arm, one.condition, one.bidder) == of), None)
-    if place is None:
+def _number(metric: str, own: Finding | None, printed: Finding | None) -> str:
+    if own is None:
         return NOTHING
-    own, unit = write(found[place].value, unit_of(metric)), unit_of(metric)
-    return f"{own} ({write_printed(printed[place].value, unit)})" if place in printed else own
+    unit = unit_of(metric)
+    beside = "" if printed is None or printed.value is None else f" ({write_printed(printed.value, unit)})"
+    return f"{write(own.value, unit)}{beside}"
 
 
 MOST_DIFFERENCES = 8

@@ -267,7 +267,7 @@ def test_what_a_font_of_latex_lacks_is_written_with_what_it_has():
     text = latex(Table(columns, rows), "", "one")
     assert r"this (model) & p \\" in text
     assert r"1.000 (all 2 values are equal) & \textless{} 0.001 \\" in text
-    assert r"5 ? [1, 9] & -- \\" in text
+    assert r"5 ? {\scriptsize [1, 9]} & -- \\" in text
 
 
 def test_a_table_that_is_wider_than_a_column_goes_over_both():
