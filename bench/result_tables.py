@@ -10,7 +10,7 @@ from harbor._core.basics.numbers import counted
 from harbor._core.plugins.finding import find, names
 from harbor.evaluation._analysis.comparisons import Difference
 from harbor.evaluation._analysis.findings import Estimate
-from harbor.evaluation._analysis.levels import ALPHA
+from harbor.evaluation._analysis.levels import is_found
 from harbor.evaluation._analysis.means import Mean
 from harbor.evaluation._analysis.variance import VarianceShare
 from harbor.evaluation._metrics.measurement import Unit
@@ -78,7 +78,7 @@ def planned(by_seed: Mapping[int, Loaded]) -> str:
 def shown(by_seed: Mapping[int, Loaded]) -> str:
     """Which differences are shown at all seeds, at some and at none."""
     found = [_compared(results.analysis.differences) for results in by_seed.values()]
-    times = {key: sum(_is_shown(one[key]) for one in found) for key in found[0]}
+    times = {key: sum(is_found(one[key].p_holm) for one in found) for key in found[0]}
     groups = {
         "at each seed": [key for key, count in times.items() if count == len(found)],
         "at one seed only": [key for key, count in times.items() if 0 < count < len(found)],
@@ -180,10 +180,6 @@ def _compared(found: Iterable[Difference]) -> dict[Key, Difference]:
 
 def _tested(found: Difference) -> tuple[str, str]:
     return written(found, unit_of(found.metric)), write_p(found.p_holm)
-
-
-def _is_shown(found: Difference) -> bool:
-    return found.p_holm is not None and found.p_holm < ALPHA
 
 
 def _estimated(results: Loaded, arm: str, metric: str, bidder: str, at: int | None = None, alone: bool = False) -> str:

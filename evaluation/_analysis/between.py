@@ -13,6 +13,7 @@ from harbor._config.auction import AuctionConfig
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._analysis.comparisons import ONE_DRAW, bounds_in, by_repeat, most_apart, tested, unreached
 from harbor.evaluation._analysis.frames import frame, measurements
+from harbor.evaluation._analysis.levels import is_found
 from harbor.evaluation._analysis.means import Mean, Method, mean_of, per_draw, share_of
 from harbor.evaluation._analysis.pivots import Floats
 from harbor.evaluation._analysis.statistics import Tested, holm, independent
@@ -131,7 +132,7 @@ class Contrast:
     @property
     def is_found(self) -> bool:
         """Whether the difference is found at 5 %, all that is compared considered."""
-        return self.p_holm is not None and self.p_holm < 0.05
+        return is_found(self.p_holm)
 
     @property
     def is_equal(self) -> bool:

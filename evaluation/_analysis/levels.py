@@ -14,8 +14,14 @@ from harbor.evaluation._experiments.trials import planned_repeats
 from harbor.evaluation._metrics.measurement import Interval, metric_of
 
 ALPHA = 0.05
+"""The level of all tests: the probability of a false positive in a family of comparisons."""
 LEAST: dict[Interval, int] = {"mean": 2, "skewed": 3, "binary": 2}
 """The fewest values of a kind that allow an interval and a p."""
+
+
+def is_found(p_holm: float | None) -> bool:
+    """Tell whether a difference is found at the level of all tests; its p is corrected by Holm."""
+    return p_holm is not None and p_holm < ALPHA
 
 
 def attainable(pairs: int, kind: Interval = "mean") -> float:

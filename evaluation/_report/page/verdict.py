@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harbor._core.basics.numbers import counted
 from harbor.evaluation._analysis.findings import Analysis, Correlation, Difference, VarianceShare
-from harbor.evaluation._analysis.levels import ALPHA
+from harbor.evaluation._analysis.levels import is_found
 from harbor.evaluation._analysis.variance import shares_say
 from harbor.evaluation._experiments.design import EVERYONE, Experiment
 from harbor.evaluation._experiments.trial_records import Results
@@ -115,7 +115,7 @@ def _verdict(one: Difference, family: int, experiment: Experiment) -> Verdict:
         finding = f"{subject} gave exactly what {against} gave, in each of {_games(one)}."
         return Verdict(finding, _limit(one), tested=one.p is not None, uneven=uneven)
     found = f"{subject} {_size(one)} {against} on average over {_games(one)}{_tested(one, family)}."
-    return Verdict(found, _limit(one), is_shown(one), one.p is not None, uneven)
+    return Verdict(found, _limit(one), is_found(one.p_holm), one.p is not None, uneven)
 
 
 def _uneven(one: Difference, of: str, against: str) -> str:
@@ -128,11 +128,6 @@ def _uneven(one: Difference, of: str, against: str) -> str:
         return f"{lacking}, which may make the difference."
     limits = write_interval(one.worst_low, one.worst_high, unit_of(one.metric))
     return f"{lacking}: whatever they gave, the mean difference of {_spoken(one.metric)} over all is in {limits}."
-
-
-def is_shown(one: Difference) -> bool:
-    """Tell whether a difference is shown at 5 %, corrected for the whole family."""
-    return one.p_holm is not None and one.p_holm < ALPHA
 
 
 def _in_unit(metric: str) -> str:
@@ -174,7 +169,7 @@ def _limit(one: Difference) -> str:
     said = "" if not one.note else f" Note: {one.note}."
     if one.low is None or one.high is None:
         said = f" There is no interval: {one.note}."
-    if is_shown(one):
+    if is_found(one.p_holm):
         return f"The difference is shown at the 5 % level.{said}"
     if one.low is None or one.high is None:
         return f"The test does not show it, nor that there is no difference.{said}"
