@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harbor._cli.shared import shell
-from harbor._cli.shared.arguments import Arms, Named, Repeats, Set, in_experiment
+from harbor._cli.shared.arguments import Arms, Changes, Named, Repeats, Set, in_experiment
 from harbor._cli.shared.files import chosen_config, is_experiment, load_experiment, override, presets
 from harbor._cli.shared.shell import Json, say
 from harbor._core.basics.errors import ConfigError
@@ -57,8 +57,8 @@ def estimate(
         return
     if repeats is not None or arm or (model and len(model) > 1):
         raise ConfigError(f"{preset or name!r} is an auction; drop --repeats, --arm and a second --model")
-    one = model[0] if model else None
-    _estimate_auction(override(chosen_config(name, preset), seed, one, items, set_ or ()), as_json)
+    changes = Changes(seed, model[0] if model else None, items)
+    _estimate_auction(override(chosen_config(name, preset), changes, set_ or ()), as_json)
 
 
 def _is_auction(name: str) -> bool:
