@@ -150,15 +150,14 @@ class DryRun:
         return sum(len(arm.played) for arm in self.arms)
 
 
-async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) -> DryRun:
+async def dry_run(experiment: Experiment, track: Track = iter) -> DryRun:
     """Estimate what an experiment needs.
 
-    The built-in model plays the first trials of each arm under each condition, in memory. Its calls are counted for the
-    model that it replaces, and the others of that arm and condition are taken to need as much as those played.
+    The built-in model plays the first trial of each arm under each condition, in memory. Its calls are counted for the
+    model that it replaces, and the others of that arm and condition are taken to need as much as the one played.
 
     Args:
         experiment: the design; no model of it is called.
-        sample: how many trials of each arm under each condition to play.
         track: gets the trials to be played, and iterates over them.
 
     Raises:
@@ -166,26 +165,22 @@ async def dry_run(experiment: Experiment, sample: int = 1, track: Track = iter) 
     """
     priced = with_prices(experiment)
     games = planned_repeats(priced)
-    first = trials(priced, min(sample, max(games.values())))  # to build them all would take long
-    played: dict[tuple[str, str], list[Usage]] = defaultdict(list)
-    for trial in track([trial for trial in first if trial.repeat <= games[trial.arm, trial.condition]]):
-        played[trial.arm, trial.condition].append(await play_offline(trial.config))
+    first = track(trials(priced, 1))
+    played = {(trial.arm, trial.condition): await play_offline(trial.config) for trial in first}
     arms = tuple(_arm(arm.name, games, played) for arm in experiment.arms)
     whole = _together([(arm.usage, 1) for arm in arms], chain=_mean_chain(games, played))
     return DryRun(experiment.name, sum(games.values()), whole, arms)
 
 
-def _arm(name: str, games: Mapping[tuple[str, str], int], played: dict[tuple[str, str], list[Usage]]) -> ArmUsage:
+def _arm(name: str, games: Mapping[tuple[str, str], int], played: Mapping[tuple[str, str], Usage]) -> ArmUsage:
     own = {cell: count for cell, count in games.items() if cell[0] == name}
-    weighted = [(usage, count / len(played[cell])) for cell, count in own.items() for usage in played[cell]]
-    usage = _together(weighted, chain=_mean_chain(own, played))
-    return ArmUsage(name, sum(own.values()), usage, tuple(usage for cell in own for usage in played[cell]))
+    usage = _together([(played[cell], count) for cell, count in own.items()], chain=_mean_chain(own, played))
+    return ArmUsage(name, sum(own.values()), usage, tuple(played[cell] for cell in own))
 
 
-def _mean_chain(games: Mapping[tuple[str, str], int], played: dict[tuple[str, str], list[Usage]]) -> float:
-    """Average the chains of all planned trials, each taken to be as long as those played in its cell."""
-    chains = {cell: sum(usage.chain for usage in usages) / len(usages) for cell, usages in played.items()}
-    return sum(chains[cell] * count for cell, count in games.items()) / sum(games.values())
+def _mean_chain(games: Mapping[tuple[str, str], int], played: Mapping[tuple[str, str], Usage]) -> float:
+    """Average the chains of all planned trials, each taken to be as long as the one played in its cell."""
+    return sum(played[cell].chain * count for cell, count in games.items()) / sum(games.values())
 
 
 def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:

@@ -94,7 +94,6 @@ async def judge(
     model: str,
     settings: ModelSettings | None = None,
     chat: BaseChatModel | None = None,
-    again: int = 1,
 ) -> Judged:
     """Have a model rate every record of a folder of ratings.
 
@@ -106,7 +105,6 @@ async def judge(
         model: "simulated" or "provider:name".
         settings: of the model; by default with known prices.
         chat: a chat model of yours, under the name `model`.
-        again: 1 for its first sheet, 2 for a second opinion of the same model, and so on.
 
     Raises:
         RatingError: the folder has no key, or that judge has filled its sheet already.
@@ -115,11 +113,11 @@ async def judge(
     """
     key = read_key(folder)
     given = settings or with_price(ModelSettings(use=model) if chat else settings_of(model, {}))
-    talker = chat or open_chat(model, given, again)
-    rater = f"{JUDGE}:{model}" + (f"#{again}" if again > 1 else "")
+    talker = chat or open_chat(model, given, seed=1)
+    rater = f"{JUDGE}:{model}"
     own = folder / JUDGES / "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in rater)
     if (own / SHEET).exists():
-        raise RatingError(f"{rater} has filled {str(own / SHEET)!r} already; remove it, or ask for another opinion")
+        raise RatingError(f"{rater} has filled {str(own / SHEET)!r} already; remove it to have it filled anew")
     with _written(own):
         async with connected([] if chat else [talker]):
             return await _judge(key, folder, own, rater, ModelClient(rater, model, talker, given))

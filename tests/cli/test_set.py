@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harbor._cli.shared.arguments import in_experiment
+from harbor._cli.shared.arguments import Changes, in_experiment
 from harbor._cli.shared.files import load, override
 from harbor._config.auction import AuctionConfig, ModelSettings
 from harbor._core.basics.errors import ConfigError
@@ -22,7 +22,7 @@ MODEL = "openai:gpt-4.1"
 
 
 def changed(*given: str, model: str | None = MODEL) -> dict[str, ModelSettings]:
-    return override(load("demo"), None, model, None, given).models
+    return override(load("demo"), Changes(model=model), given).models
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_without_a_value_a_setting_has_its_default():
 def test_the_longest_name_in_use_is_meant():
     config = AuctionConfig(bidders=[{"name": "Ann", "model": "a.b"}, {"name": "Ben", "model": "a"}])
     config = config.model_copy(update={"models": {"a": ModelSettings(), "a.b": ModelSettings()}})
-    found = override(config, None, None, None, ["models.a.b.seed=3", "models.a.seed=4"]).models
+    found = override(config, Changes(), ["models.a.b.seed=3", "models.a.seed=4"]).models
     assert (found["a.b"].seed, found["a"].seed) == (3, 4)
 
 

@@ -102,8 +102,8 @@ def test_an_experiment_over_the_wire_has_no_failed_call_by_whichever_executor(ho
 
 def test_a_judge_over_the_wire_has_no_failed_call_and_closes_its_connections(host, tmp_path):
     auction("simulated").run(out=tmp_path / "run")
-    write_sheets(tmp_path / "ratings", rateables([tmp_path / "run"]), raters=0)
-    for again in (1, 2, 3):
-        judged = asyncio.run(judge(tmp_path / "ratings", HOSTED, again=again))
+    for ratings in (tmp_path / "one", tmp_path / "two", tmp_path / "three"):
+        write_sheets(ratings, rateables([tmp_path / "run"]), raters=0)
+        judged = asyncio.run(judge(ratings, HOSTED))
         assert {call.outcome for call in judged.calls} == {"ok"}
         assert host.is_left()

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor._cli.shared.shell import Json, group, say
+from harbor._cli.shared.shell import Json, group, say, spread
 from harbor._cli.shared.trust import Trust, settle_trust_in_memory
 from harbor._core.basics.errors import ConfigError, MemoryStoreError, unknown
 
@@ -24,9 +24,6 @@ KINDS = ("learning", "episode", "dossier")
 memory = group("memory", "Show, search, export, import or forget memories.")
 
 Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http://host:port.")]
-Owner = Annotated[str | None, typer.Option("--bidder", help="Only what this bidder remembers.")]
-Kind = Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")]
-Scope = Annotated[str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")]
 Trusted = Annotated[
     str | None, typer.Option("--embedding", help="The model that you trust, if the memory's embedding is one.")
 ]
@@ -36,9 +33,11 @@ Trusted = Annotated[
 class Wanted:
     """Which memories a command is about; None: whichever."""
 
-    bidder: str | None
-    kind: str | None
-    scope: str | None
+    bidder: Annotated[str | None, typer.Option(help="Only what this bidder remembers.")] = None
+    kind: Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")] = None
+    scope: Annotated[
+        str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")
+    ] = None
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
@@ -61,35 +60,27 @@ class Wanted:
 
 
 @memory.command()
+@spread
 def show(
-    store: Store,
-    bidder: Owner = None,
-    kind: Kind = None,
-    scope: Scope = None,
-    embedding: Trusted = None,
-    trust: Trust = False,
-    as_json: Json = False,
+    store: Store, wanted: Wanted = Wanted(), embedding: Trusted = None, trust: Trust = False, as_json: Json = False
 ) -> None:
     """Show memories by bidder and kind, the oldest first."""
-    wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding, trust) as opened:
         _print([(record, None) for record in _chosen(opened, wanted)], as_json)
 
 
 @memory.command()
+@spread
 def search(
     store: Store,
     query: Annotated[str, typer.Argument(help="What to search for, in words.")],
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many memories.")] = 5,
-    bidder: Owner = None,
-    kind: Kind = None,
-    scope: Scope = None,
+    wanted: Wanted = Wanted(),
     embedding: Trusted = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Search memories by meaning, the nearest first."""
-    wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding, trust) as opened:
         from langgraph.store.base import SearchOp
 
@@ -103,17 +94,15 @@ def search(
 
 
 @memory.command()
+@spread
 def export(
     store: Store,
     out: Annotated[Path | None, typer.Option(help="A new file; default: print.")] = None,
-    bidder: Owner = None,
-    kind: Kind = None,
-    scope: Scope = None,
+    wanted: Wanted = Wanted(),
     embedding: Trusted = None,
     trust: Trust = False,
 ) -> None:
     """Write memories as JSONL, for import."""
-    wanted = Wanted(bidder, kind, scope)
     with _opened(store, embedding, trust) as opened:
         from harbor.memory._store.chroma import to_line
 
@@ -151,17 +140,15 @@ def import_(
 
 
 @memory.command()
+@spread
 def forget(
     store: Store,
-    bidder: Owner = None,
-    kind: Kind = None,
-    scope: Scope = None,
+    wanted: Wanted = Wanted(),
     embedding: Trusted = None,
     trust: Trust = False,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask.")] = False,
 ) -> None:
     """Delete memories, by bidder, kind or scope."""
-    wanted = Wanted(bidder, kind, scope)
     if not str(wanted):
         raise ConfigError("say what to forget: give --bidder, --kind or --scope")
     with _opened(store, embedding, trust) as opened:

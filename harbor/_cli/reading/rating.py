@@ -88,7 +88,6 @@ def judge(
     model: Annotated[str, typer.Option(help="The judge: simulated, or provider:name.")],
     out: Annotated[Path | None, typer.Option(help="A new folder of ratings, where there is none yet.")] = None,
     records: Records = None,
-    again: Annotated[int, typer.Option(min=1, help="2 for a second opinion of the same model, and so on.")] = 1,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -104,7 +103,7 @@ def judge(
 
     try:
         with told_each_minute():
-            judged = asyncio.run(judging.judge(folder, model, again=again))
+            judged = asyncio.run(judging.judge(folder, model))
     except KeyboardInterrupt:
         say(f"stopped; resume with: harbor rate judge {folder} --model {model}")
         raise typer.Exit(130) from None

@@ -41,7 +41,6 @@ def report(
         Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder too, for a paper.")
     ] = None,
     figure_format: Annotated[Picture, typer.Option(help="The format of these figures.")] = Picture.pdf,
-    figure_width: Annotated[Width, typer.Option(help="Their width: 3.4 or 7 inches.")] = Width.column,
 ) -> None:
     """Write what an experiment found as an HTML page, or as tables; its figures as files too."""
     if format_ is Format.html:
@@ -64,7 +63,7 @@ def report(
             EXPORTS[format_.value](loaded, place)
     typer.echo(place)
     if figures is not None:
-        write_all(loaded, figures, figure_format, figure_width)
+        write_all(loaded, figures, figure_format)
 
 
 def opened(folder: Path, checked: bool = True) -> Loaded:
@@ -131,13 +130,13 @@ def figure(
     _write(loaded, drawing, out or default_place(folder, "figures") / f"{name}.{form}", form, width)
 
 
-def write_all(loaded: Loaded, folder: Path, form: Picture, width: Width) -> None:
-    """Write every figure into a folder; one that can't be drawn is a warning."""
+def write_all(loaded: Loaded, folder: Path, form: Picture) -> None:
+    """Write every figure into a folder, as wide as a column; one that can't be drawn is a warning."""
     from harbor.evaluation._report.paper.figure_files import drawings
 
     for name, drawing in drawings(loaded).items():
         try:
-            _write(loaded, drawing, folder / f"{name}.{form}", form, width, "name another with --figures")
+            _write(loaded, drawing, folder / f"{name}.{form}", form, Width.column, "name another with --figures")
         except ConfigError as error:
             say(f"warning: {error}")
 

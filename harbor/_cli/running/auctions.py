@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor._cli.display.extent import Extent
 from harbor._cli.shared import shell
-from harbor._cli.shared.arguments import Agents, Set, seated
+from harbor._cli.shared.arguments import Agents, Changes, Preset, Set, seated
 from harbor._cli.shared.files import chosen_config, override, seat_person
-from harbor._cli.shared.shell import Full, Json, Quiet, extent_of, interruptible, run_until_stopped, say, show
+from harbor._cli.shared.shell import Full, Json, Shown, interruptible, run_until_stopped, say, show, spread
 from harbor._cli.shared.trust import Trust, TrustSettings, measuring, settle_trust, settle_trust_in_settings
 from harbor._core.basics.errors import ConfigError
 from harbor._core.files.layout import EVENTS, check_run, log_of
@@ -35,27 +34,21 @@ if TYPE_CHECKING:
     Begin = Callable[[Listener | None, Mapping[str, Person]], Coroutine[Any, Any, Result | SeriesResult]]
 
 
-def run_and_show(
-    begin: Begin,
-    folder: Path,
-    as_json: bool = False,
-    extent: Extent = "usual",
-    player: Bidder | None = None,
-) -> None:
+def run_and_show(begin: Begin, folder: Path, shown: Shown, player: Bidder | None) -> None:
     """Run an auction; print its results, and where its log is."""
     gc.freeze()  # the frameworks' objects are here to stay: collecting them delayed a turn by 50 ms
     log = folder / EVENTS
     resume = f"{command()} resume {shlex.quote(str(folder))}"
     so_far = f"what happened up to here is in {log}; "
     with interruptible(f"output folder {str(folder)!r}", log, resume, so_far):
-        result = _watched(begin, as_json, extent == "short", player)
-    show(result.metrics(), as_json, extent)
-    if not as_json:
+        result = _watched(begin, shown, player)
+    show(result.metrics(), shown)
+    if not shown.as_json:
         typer.echo(f"log: {log}")
         typer.echo(f"look at it: {command()} view {shlex.quote(str(folder))}")
 
 
-def _watched(begin: Begin, as_json: bool, quiet: bool, player: Bidder | None) -> Result | SeriesResult:
+def _watched(begin: Begin, shown: Shown, player: Bidder | None) -> Result | SeriesResult:
     from harbor._cli.display.progress import told_each_minute
     from harbor._cli.display.render import Screen
     from harbor._cli.display.screen import watching
@@ -63,8 +56,8 @@ def _watched(begin: Begin, as_json: bool, quiet: bool, player: Bidder | None) ->
 
     if player is not None:
         return run_until_stopped(at_the_terminal(player, begin))
-    if as_json or quiet:
-        with redirect_stdout(sys.stderr), told_each_minute(quiet):  # what agents print is no output of ours
+    if shown.as_json or shown.quiet:
+        with redirect_stdout(sys.stderr), told_each_minute(shown.quiet):  # what agents print is no output of ours
             return run_until_stopped(begin(None, {}))
     with watching(Screen(highlight=False)) as listen:
         return run_until_stopped(begin(listen, {}))
@@ -74,12 +67,6 @@ Config = Annotated[
     str | None,
     typer.Argument(metavar="[CONFIG.toml]", help="A TOML file, or a preset.", autocompletion=shell.auctions),
 ]
-Preset = Annotated[
-    str | None, typer.Option(help="A preset by name, such as water; default: demo.", autocompletion=shell.auctions)
-]
-Seed = Annotated[int | None, typer.Option(help="Replace the seed.")]
-Model = Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")]
-Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
 Out = Annotated[Path | None, typer.Option(help="A new folder for the run; default: runs/<utc>-<name>-<id>.")]
 MaxCost = Annotated[
     float | None,
@@ -99,37 +86,33 @@ Cached = Annotated[
 ]
 
 
+@spread
 def auction(
     config: Config = None,
     preset: Preset = None,
-    seed: Seed = None,
-    model: Model = None,
-    items: Items = None,
+    changes: Changes = Changes(),
     agent: Agents = None,
     set_: Set = None,
     max_cost: MaxCost = None,
     out: Out = None,
     cached: Cached = None,
     trust: TrustSettings = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    full: Full = False,
+    shown: Shown = Shown(),
 ) -> None:
     """Run an auction or a series; print the standings."""
     settle_trust_in_settings(config, trust)
-    changed = override(seated(chosen_config(config, preset), agent or ()), seed, model, items, set_ or ())
-    _run(changed, out, as_json, extent_of(quiet, full), max_cost=max_cost, cached=bool(cached))
+    changed = override(seated(chosen_config(config, preset), agent or ()), changes, set_ or ())
+    _run(changed, out, shown, max_cost=max_cost, cached=bool(cached))
 
 
+@spread
 def play(
     config: Config = None,
     preset: Preset = None,
     name: Annotated[
         str | None, typer.Option("--as", help="Whom you play; default: the config's person, else its first bidder.")
     ] = None,
-    seed: Seed = None,
-    model: Model = None,
-    items: Items = None,
+    changes: Changes = Changes(),
     set_: Set = None,
     out: Out = None,
     trust: TrustSettings = False,
@@ -139,14 +122,13 @@ def play(
     chosen, player = seat_person(chosen_config(config, preset), name)
     if chosen.series is not None:
         raise ConfigError("a person plays one auction at a time; drop [series]")
-    _run(override(chosen, seed, model, items, set_ or ()), out, player=player)
+    _run(override(chosen, changes, set_ or ()), out, player=player)
 
 
 def _run(
     chosen: AuctionConfig,
     out: Path | None,
-    as_json: bool = False,
-    extent: Extent = "usual",
+    shown: Shown = Shown(),
     player: Bidder | None = None,
     max_cost: float | None = None,
     cached: bool = False,
@@ -164,8 +146,7 @@ def _run(
             prepare(chosen, RunInputs(people=people, max_cost=max_cost, cache=cache)), folder, listen
         ),
         folder,
-        as_json,
-        extent,
+        shown,
         player,
     )
 
@@ -176,17 +157,15 @@ def _import_frameworks(config: AuctionConfig) -> None:
         import_module("harbor._runs.seating")
 
 
+@spread
 def resume(
     run: Annotated[Path, typer.Argument(help="The folder of an interrupted run.")],
     trust: Trust = False,
     max_cost: MaxCost = None,
     cached: Cached = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    full: Full = False,
+    shown: Shown = Shown(),
 ) -> None:
     """Continue an interrupted run or series."""
-    extent = extent_of(quiet, full)
     check_run(run)
     from harbor._runs.folder import check_unchanged, complete, read_config
 
@@ -198,7 +177,7 @@ def resume(
         check_follows(run)
         summary = _summary(run, done.entries)
         say(f"run {str(run)!r} is complete; there is nothing to resume")
-        show(summary, as_json, extent)
+        show(summary, shown)
         return
     config = read_config(run)
     player = next((bidder for bidder in config.bidders if bidder.person), None)
@@ -207,13 +186,7 @@ def resume(
 
     given = _given_again(run, max_cost, cached)
     _import_frameworks(config)
-    run_and_show(
-        lambda listen, people: aresume(run, listen, **Given(people=people, **given)),
-        run,
-        as_json,
-        extent,
-        player,
-    )
+    run_and_show(lambda listen, people: aresume(run, listen, **Given(people=people, **given)), run, shown, player)
 
 
 def _given_again(run: Path, max_cost: float | None, cached: bool | None) -> Given:
@@ -247,7 +220,7 @@ def replay(
     if reading.warning:
         say(f"warning: {reading.warning}")
     with measuring(log, reading.entries):
-        show(_summary(log.parent, reading.entries), as_json, extent_of(False, full))
+        show(_summary(log.parent, reading.entries), Shown(as_json, full=full))
 
 
 def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:

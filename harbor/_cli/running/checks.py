@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from harbor._audit.secrets import SECRETS
-from harbor._cli.running.auctions import Items, Preset
 from harbor._cli.shared import shell
+from harbor._cli.shared.arguments import Changes, Items, Preset
 from harbor._cli.shared.files import chosen_config, override
 from harbor._cli.shared.shell import Json
 from harbor._core.basics.errors import ConfigError
@@ -147,7 +147,7 @@ def audit(
         config = read_config(place) if place is not None and place.is_dir() else chosen_config(game, preset)
         from harbor._audit.auditing import audited
 
-        found = audited(override(config, None, None, items), secret or (), trusted=not sent)
+        found = audited(override(config, Changes(items=items)), secret or (), trusted=not sent)
     if not found.compared:
         raise ConfigError(f"{source}: there is nothing to compare, {_why_nothing(found)}; audit other secrets")
     if as_json:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from harbor._cli.shared import shell
-from harbor._cli.shared.arguments import Arms, Named, Repeats, Set, in_experiment
+from harbor._cli.shared.arguments import Arms, Changes, Named, Repeats, Set, in_experiment
 from harbor._cli.shared.files import chosen_config, is_experiment, load_experiment, override, presets
 from harbor._cli.shared.shell import Json, say
 from harbor._core.basics.errors import ConfigError
@@ -45,7 +45,6 @@ def estimate(
     repeats: Repeats = None,
     arm: Arms = None,
     set_: Set = None,
-    games: Annotated[int, typer.Option(min=1, help="How many games per arm and condition to play.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Estimate the calls, tokens and dollars of an auction, a series or an experiment; the built-in model plays."""
@@ -54,12 +53,12 @@ def estimate(
     if preset is None and name is not None and not _is_auction(name):
         if items is not None:
             raise ConfigError(f"--items {items} is for an auction, and {name!r} is an experiment; drop it")
-        _estimate_experiment(_design(name, model or [], arm or [], repeats, seed, set_ or []), games, as_json)
+        _estimate_experiment(_design(name, model or [], arm or [], repeats, seed, set_ or []), as_json)
         return
-    if repeats is not None or arm or games > 1 or (model and len(model) > 1):
-        raise ConfigError(f"{preset or name!r} is an auction; drop --repeats, --arm, --games and a second --model")
-    one = model[0] if model else None
-    _estimate_auction(override(chosen_config(name, preset), seed, one, items, set_ or ()), as_json)
+    if repeats is not None or arm or (model and len(model) > 1):
+        raise ConfigError(f"{preset or name!r} is an auction; drop --repeats, --arm and a second --model")
+    changes = Changes(seed, model[0] if model else None, items)
+    _estimate_auction(override(chosen_config(name, preset), changes, set_ or ()), as_json)
 
 
 def _is_auction(name: str) -> bool:
@@ -80,7 +79,7 @@ def _design(
     return in_experiment(chosen(design, model, arm, repeats, seed), set_)
 
 
-def _estimate_experiment(design: Experiment, games: int, as_json: bool) -> None:
+def _estimate_experiment(design: Experiment, as_json: bool) -> None:
     import asyncio
 
     from harbor._cli.display.designs import estimate_tables
@@ -91,7 +90,7 @@ def _estimate_experiment(design: Experiment, games: int, as_json: bool) -> None:
 
     if beyond := unreachable(design):
         say(f"warning: {beyond}")
-    found = asyncio.run(dry_run(design, games, _shown_at_work))
+    found = asyncio.run(dry_run(design, _shown_at_work))
     _warn(found.usage, [trial.config for trial in trials(design, 1)])
     if as_json:
         typer.echo(json.dumps(_as_json(found)))

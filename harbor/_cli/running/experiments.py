@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import redirect_stdout
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +18,7 @@ import typer
 from harbor._cli.running.estimate import power
 from harbor._cli.shared.arguments import Agents, Arms, Models, Named, Repeats, Set, in_experiment, seated_in_experiment
 from harbor._cli.shared.files import load_experiment
-from harbor._cli.shared.shell import PAUSED, Full, Json, group, interruptible, run_until_stopped, say
+from harbor._cli.shared.shell import PAUSED, Full, Json, group, interruptible, run_until_stopped, say, spread
 from harbor._cli.shared.trust import Trust, TrustSettings, settle_trust, settle_trust_in_settings, warn_of_games
 from harbor._core.files.layout import DESIGN, check_experiment
 from harbor._core.plugins.finding import command
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harbor.evaluation._analysis.findings import Analysis
     from harbor.evaluation._experiments.trial_records import Results
     from harbor.evaluation._running.hosting import Host
-    from harbor.evaluation._running.runner import OnProgress
+    from harbor.evaluation._running.runner import OnProgress, RunOptions
 
     Begin = Callable[[OnProgress], Coroutine[Any, Any, Results]]
 
@@ -35,37 +35,50 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Replace the seed.")]
 SameSeed = Annotated[
     bool, typer.Option("--same-seed", help="Vary nothing between repeats, to see the noise of the model alone.")
 ]
-Jobs = Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")]
-Executor = Annotated[
-    str | None, typer.Option(help="Where games run: asyncio (one process; the default), processes, or ray.")
-]
-Address = Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(
-        help="Stop when this many dollars are spent; earlier sessions count. The first game runs alone, to learn what a"
-        " game costs. Each running game may exceed the limit by one call, or a turn of an agent."
-    ),
-]
-Lane = Annotated[
-    Literal["live", "batch"] | None,
-    typer.Option(
-        help="live (the default): each call by itself; or batch, for models of OpenAI and Anthropic: the calls of all"
-        " games (1,000 at a time by default) go out as one job at half the price, and may take a day."
-    ),
-]
 Out = Annotated[Path | None, typer.Option(help="A new folder; default: runs/<utc>-<name>-<id>.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
-Cached = Annotated[
-    bool | None,
-    typer.Option(
-        "--cache/--no-cache",
-        help="Keep what hosted models reply, and take what they have replied before; default: yes.",
-    ),
-]
 Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed games again.")]
 
 
+@dataclass(frozen=True)
+class Running:
+    """Where the games of an experiment run, and what they may cost; None: as usual, or as it was."""
+
+    jobs: Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")] = None
+    executor: Annotated[
+        str | None, typer.Option(help="Where games run: asyncio (one process; the default), processes, or ray.")
+    ] = None
+    address: Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")] = None
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop when this many dollars are spent; earlier sessions count. The first game runs alone, to learn"
+            " what a game costs. Each running game may exceed the limit by one call, or a turn of an agent."
+        ),
+    ] = None
+    cache: Annotated[
+        bool | None,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Keep what hosted models reply, and take what they have replied before; default: yes.",
+        ),
+    ] = None
+    lane: Annotated[
+        Literal["live", "batch"] | None,
+        typer.Option(
+            help="live (the default): each call by itself; or batch, for models of OpenAI and Anthropic: the calls of"
+            " all games (1,000 at a time by default) go out as one job at half the price, and may take a day."
+        ),
+    ] = None
+
+    def options(self, unseen: bool) -> RunOptions:
+        """Add what the terminal has: who hears of batches, unless they are `unseen`, and people."""
+        from harbor.evaluation._running.runner import RunOptions
+
+        return RunOptions(**asdict(self), tell=(lambda _: None) if unseen else say, host=_host())
+
+
+@spread
 def run(
     name: Named,
     model: Models = None,
@@ -75,12 +88,7 @@ def run(
     same_seed: SameSeed = False,
     agent: Agents = None,
     set_: Set = None,
-    jobs: Jobs = None,
-    executor: Executor = None,
-    address: Address = None,
-    max_cost: MaxCost = None,
-    cached: Cached = None,
-    lane: Lane = None,
+    running: Running = Running(),
     out: Out = None,
     trust: TrustSettings = False,
     as_json: Json = False,
@@ -96,9 +104,9 @@ def run(
     from harbor.evaluation._experiments.design import substitutes
     from harbor.evaluation._experiments.trials import people
     from harbor.evaluation._running.options import ExperimentOptions
-    from harbor.evaluation._running.runner import RunOptions, run_experiment
+    from harbor.evaluation._running.runner import run_experiment
 
-    options = RunOptions(executor, jobs, address, max_cost, cached, lane, _heard(as_json or quiet), _host())
+    options = running.options(as_json or quiet)
     options.over(ExperimentOptions())  # what can't be done is refused before anything is said
     design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
     design = in_experiment(seated_in_experiment(design, agent or ()), set_ or ())
@@ -110,14 +118,10 @@ def run(
     _run_and_show(lambda hear: run_experiment(design, folder, options, hear), folder, as_json, unseen, full)
 
 
+@spread
 def resume(
     folder: Annotated[Path, typer.Argument(help="The folder of an experiment.")],
-    jobs: Jobs = None,
-    executor: Executor = None,
-    address: Address = None,
-    max_cost: MaxCost = None,
-    cached: Cached = None,
-    lane: Lane = None,
+    running: Running = Running(),
     retry_failed: Retry = False,
     trust: Trust = False,
     as_json: Json = False,
@@ -133,9 +137,9 @@ def resume(
     from harbor.evaluation._experiments.trials import people
     from harbor.evaluation._running.experiment_folder import read_design, resumable
     from harbor.evaluation._running.options import ExperimentOptions, options_again
-    from harbor.evaluation._running.runner import RunOptions, resume_experiment
+    from harbor.evaluation._running.runner import resume_experiment
 
-    options = RunOptions(executor, jobs, address, max_cost, cached, lane, _heard(as_json or quiet), _host())
+    options = running.options(as_json or quiet)
     resumable(folder)
     settle_trust(folder, trust)
     design, begun = read_design(folder), kept(folder, ExperimentOptions)
@@ -165,10 +169,6 @@ def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: 
         raise typer.Exit(PAUSED)
     if results.of("failed"):
         raise typer.Exit(1)
-
-
-def _heard(unseen: bool) -> Callable[[str], object]:
-    return (lambda _: None) if unseen else say
 
 
 def _host() -> Host | None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harbor._cli.running.auctions import Config, Items, Model, Preset, Seed
-from harbor._cli.shared.arguments import Set
+from harbor._cli.running.auctions import Config
+from harbor._cli.shared.arguments import Changes, Preset, Set
 from harbor._cli.shared.files import chosen_config, load, override, presets
-from harbor._cli.shared.shell import interruptible, run_until_stopped, show
+from harbor._cli.shared.shell import interruptible, run_until_stopped, show, spread
 from harbor._cli.shared.trust import named_by, settle_trust, settle_trust_in_settings
 from harbor._core.basics.errors import ConfigError
 from harbor._core.basics.redaction import secret_variable
@@ -34,15 +34,14 @@ GRACE_SECONDS = 5.0
 """How long clients are told over HTTP that the auction is over, before the server ends."""
 
 
+@spread
 def mcp(
     config: Config = None,
     preset: Preset = None,
     seat: Annotated[
         list[str] | None, typer.Option(help="A bidder whom a client plays, as if it had agent = true; repeatable.")
     ] = None,
-    seed: Seed = None,
-    model: Model = None,
-    items: Items = None,
+    changes: Changes = Changes(),
     set_: Set = None,
     http: Annotated[
         int | None,
@@ -69,7 +68,7 @@ def mcp(
     if config is None and preset is None and seat:
         raise ConfigError(f"--seat {seat[0]} is of an auction, and none is named; name a TOML file or a preset")
     run = Path(config) if config is not None and Path(config).is_dir() else None
-    if run is not None and (preset or seat or seed is not None or model or items is not None or set_ or out):
+    if run is not None and (preset or seat or changes != Changes() or set_ or out):
         raise ConfigError(f"{config!r} is a run, which goes on as it began; drop what changes it")
     try:
         import mcp as _  # noqa: F401 - whether it is there
@@ -91,7 +90,7 @@ def mcp(
         run_until_stopped(_serve(house, None, None, False, wait, http, address, host_key_env))
     else:
         settle_trust_in_settings(config, trust)
-        served = for_clients(override(chosen_config(config, preset), seed, model, items, set_ or ()), seat or ())
+        served = for_clients(override(chosen_config(config, preset), changes, set_ or ()), seat or ())
         _hold(house, served, out, False, wait, http, address, host_key_env)
 
 
@@ -180,7 +179,7 @@ async def _over_http(
     _tell(f"for hosts: {where}{FOR_HOSTS} with the key {f'in {host_key_env}' if key else (key := _new_key())}")
     await serve(web_app(seat_server(held), hosts, key, address), door, None if one is None else _end_of(one))
     if one is not None and one.result is not None:
-        show(one.result.metrics(), as_json=False)
+        show(one.result.metrics())
         typer.echo(f"log: {one.folder / EVENTS}")
     elif one is not None and one.failure is not None:
         raise one.failure

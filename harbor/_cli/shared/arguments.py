@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from harbor.evaluation._experiments.design import Experiment
     from harbor.evaluation._experiments.variations import Variation
 
+Preset = Annotated[
+    str | None, typer.Option(help="A preset by name, such as water; default: demo.", autocompletion=shell.auctions)
+]
+Items = Annotated[int | None, typer.Option(help="Replace the number of items.")]
 Named = Annotated[
     str,
     typer.Argument(
@@ -43,6 +47,15 @@ Set = Annotated[
         " Repeatable.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the options of a command change in an auction; None: nothing."""
+
+    seed: Annotated[int | None, typer.Option(help="Replace the seed.")] = None
+    model: Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")] = None
+    items: Items = None
 
 
 Agents = Annotated[

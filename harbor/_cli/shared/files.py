@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harbor._cli.shared import shell
-from harbor._cli.shared.arguments import in_config
+from harbor._cli.shared.arguments import Changes, in_config
 from harbor._core.basics.errors import ConfigError, unknown
 from harbor._core.files.layout import begun_in
 from harbor._core.files.marks import is_in_own
@@ -134,9 +134,7 @@ def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig,
     return seated, next(bidder for bidder in seated.bidders if bidder.name == name)
 
 
-def override(
-    chosen: AuctionConfig, seed: int | None, model: str | None, items: int | None, settings: Sequence[str] = ()
-) -> AuctionConfig:
+def override(chosen: AuctionConfig, changes: Changes, settings: Sequence[str] = ()) -> AuctionConfig:
     """Apply the options of the command line; they are checked like the file's own settings.
 
     `settings` are those of models, as --set takes them.
@@ -144,12 +142,12 @@ def override(
     from harbor._config.auction import AuctionConfig, check
 
     values = chosen.model_dump()
-    if seed is not None:
-        values["seed"] = seed
-    if model is not None:
+    if changes.seed is not None:
+        values["seed"] = changes.seed
+    if (model := changes.model) is not None:
         thinking = {bidder.name for bidder in chosen.bidders if bidder.uses_model}
         values["bidders"] = [one | ({"model": model} if one["name"] in thinking else {}) for one in values["bidders"]]
-    if items is not None:
+    if (items := changes.items) is not None:
         if isinstance(values["items"], dict):
             values["items"] = _fewer(values["items"], items, chosen)
         elif 1 <= items <= len(values["items"]):

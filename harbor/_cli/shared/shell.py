@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
+from functools import wraps
 from importlib.resources import files
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -77,20 +80,47 @@ def instead(wrong: str, context: Any) -> str:
     return f"choose one of: {', '.join(known)}"
 
 
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one value for options that several commands have: the fields of a dataclass that it takes."""
+    own = signature(command, eval_str=True).parameters
+    kinds: dict[str, Any] = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
+    fields = {name: signature(kind, eval_str=True).parameters for name, kind in kinds.items()}
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        values = {name: kind(**{one: given.pop(one) for one in fields[name]}) for name, kind in kinds.items()}
+        command(**given, **values)
+
+    options = [one for name in own for one in fields.get(name, {name: own[name]}).values()]
+    whole = Signature([one.replace(kind=Parameter.KEYWORD_ONLY) for one in options])
+    called.__signature__ = whole  # type: ignore[attr-defined]
+    return called
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Full = Annotated[bool, typer.Option("--full", help="Print all there is, however long.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print the standings only.")]
 
 
-def extent_of(quiet: bool, full: bool) -> Extent:
-    """Say how much the options ask for.
+@dataclass(frozen=True)
+class Shown:
+    """How the results of an auction are shown.
 
     Raises:
-        ConfigError: they contradict each other.
+        ConfigError: the options contradict each other.
     """
-    if quiet and full:
-        raise ConfigError("--quiet prints less and --full prints more; drop one")
-    return "short" if quiet else "full" if full else "usual"
+
+    as_json: Json = False
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print the standings only.")] = False
+    full: Full = False
+
+    def __post_init__(self) -> None:
+        if self.quiet and self.full:
+            raise ConfigError("--quiet prints less and --full prints more; drop one")
+
+    @property
+    def extent(self) -> Extent:
+        """How much the options ask for."""
+        return "short" if self.quiet else "full" if self.full else "usual"
 
 
 def say(message: str) -> None:
@@ -101,7 +131,7 @@ def say(message: str) -> None:
     print(f"harbor: {printable(redact(message))}", file=sys.stderr)  # noqa: T201
 
 
-def show(summary: Summary | SeriesSummary, as_json: bool, extent: Extent = "usual") -> None:
+def show(summary: Summary | SeriesSummary, shown: Shown = Shown()) -> None:
     """Print the results of a run or of a series, and on stderr who gave no answer, or answered what was refused."""
     from harbor._cli.display.render import render
     from harbor._cli.display.result_tables import series_tables, summary_tables
@@ -114,12 +144,12 @@ def show(summary: Summary | SeriesSummary, as_json: bool, extent: Extent = "usua
             own = f"; its model refused to answer {counted(bad.by_model, 'time')}" if bad.by_model else ""
             refused = f"its answers were refused {counted(bad.refused, 'time')}{own}; the first time: {bad.first}"
             say(f"warning: {bad.bidder} was asked {counted(bad.asked, 'time')}, and {refused}")
-    if as_json:
+    if shown.as_json:
         typer.echo(json.dumps(summary.as_json()))
     elif isinstance(summary, SeriesSummary):
-        render(series_tables(summary, extent))
+        render(series_tables(summary, shown.extent))
     else:
-        render(summary_tables(summary, extent))
+        render(summary_tables(summary, shown.extent))
 
 
 T = TypeVar("T")

@@ -241,6 +241,18 @@ def test_the_command_plays_a_pilot_and_labels_it(small):
     assert sorted(path.name for path in small.parent.iterdir()) == ["small.toml"]
 
 
+def test_more_power_and_a_stricter_level_need_more_games(small):
+    words = ("small.toml", "--effect", "100", "--repeats", "3", "--metric", "spent", "--json")
+    usual, sure, strict = (
+        json.loads(power(*words, *more, cwd=small.parent).stdout)
+        for more in ((), ("--power", "0.95"), ("--alpha", "0.01"))
+    )
+    assert sure["question"] == {"effect": 100.0, "power": 0.95, "alpha": 0.05}
+    assert strict["question"] == {"effect": 100.0, "power": 0.8, "alpha": 0.01}
+    for asked in (sure, strict):
+        assert asked["needs"][0]["games"]["enough"] > usual["needs"][0]["games"]["enough"]
+
+
 def test_the_command_reads_a_pilot_that_was_run(small):
     experiment, folder = read(str(small)), small.parent / "pilot"
     results = asyncio.run(run_experiment(chosen_arms(experiment, ["plain", "planless"]), folder))

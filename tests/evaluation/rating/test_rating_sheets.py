@@ -309,6 +309,12 @@ def test_sheets_judge_and_merge_work_together_from_the_command_line(experiment, 
     assert found["published"]["groups"][0]["mean"]["long_term_planning"] == 3.88
 
 
+def test_raters_share_the_work_where_not_each_reads_all(experiment, tmp_path):
+    words = ("--out", tmp_path / "shared", "--records", 4, "--raters", 4, "--each", 2)
+    assert harbor("rate", "sheets", experiment, *words).returncode == 0
+    assert [len(list(one.glob("transcripts/*"))) for one in (tmp_path / "shared" / "sheets").iterdir()] == [2] * 4
+
+
 def test_what_is_merged_is_told_beside_the_published_ratings(ratings):
     fill(sheet(ratings, 1), "3")
     done = harbor("rate", "merge", ratings)
