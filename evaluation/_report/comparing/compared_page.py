@@ -33,9 +33,9 @@ from harbor.evaluation._report.drawing.canvas import (
     titled,
 )
 from harbor.evaluation._report.drawing.inline import CSS, inlined
-from harbor.evaluation._report.page.page import environment
 from harbor.evaluation._report.paper.exports import FORMULA
 from harbor.evaluation._report.tabular.formatting import equation_of_p, unit_of
+from harbor.evaluation._report.tabular.page_parts import filled
 
 WIDE, ROW, AROUND = 700, 22, 74
 """Pixels: the width of a panel, the height of a row, and of what is around the rows."""
@@ -94,27 +94,24 @@ def _label(one: Contrast, many: bool) -> str:
     return ", ".join([one.bidder or "the game", *place])
 
 
-TEMPLATE = "compared.html.j2"
+TEMPLATE = "harbor.evaluation._report/compared.html.j2"
 
 
 def render_compared(compared: Compared) -> str:
     """Write the page: the verdict, all differences, and what differs in designs and versions."""
-    return (
-        environment()
-        .get_template(TEMPLATE)
-        .render(
-            names=[*compared.experiments],
-            verdict=verdict(compared),
-            how=how(compared),
-            simulated=[one.experiment for one in compared.sides_compared if one.simulated],
-            warnings=list(warnings(compared)),
-            forest=inlined("differences", drawing) if (drawing := compared_forest(compared)) else None,
-            charts=Markup(CSS),  # noqa: S704 - our own
-            differences=differences_table(compared, compared.contrasts),
-            sides=sides_table(compared),
-            settings=apart_table(compared, compared.apart),
-            versions=apart_table(compared, compared.origins_apart, "what"),
-        )
+    return filled(
+        TEMPLATE,
+        names=[*compared.experiments],
+        verdict=verdict(compared),
+        how=how(compared),
+        simulated=[one.experiment for one in compared.sides_compared if one.simulated],
+        warnings=list(warnings(compared)),
+        forest=inlined("differences", drawing) if (drawing := compared_forest(compared)) else None,
+        charts=Markup(CSS),  # noqa: S704 - our own
+        differences=differences_table(compared, compared.contrasts),
+        sides=sides_table(compared),
+        settings=apart_table(compared, compared.apart),
+        versions=apart_table(compared, compared.origins_apart, "what"),
     )
 
 

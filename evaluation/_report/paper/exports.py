@@ -27,16 +27,8 @@ from harbor.evaluation._report.tabular.formatting import (
     write_printed,
 )
 from harbor.evaluation._report.tabular.loading import Loaded
-from harbor.evaluation._report.tabular.tables import (
-    Cell,
-    Finding,
-    Table,
-    asked,
-    findings,
-    label_of,
-    meaning,
-    published_numbers,
-)
+from harbor.evaluation._report.tabular.page_parts import Cell, Table
+from harbor.evaluation._report.tabular.tables import Finding, asked, findings, label_of, meaning, published_numbers
 
 SIMULATED = "Simulated: the built-in model played, and no language model."
 GAME = "game"
