@@ -33,7 +33,8 @@ from harbor._view.entries import Decisions, persona_text
 from harbor._view.run_record import CallFile, RunRecord, read_run
 from harbor._view.shapes import Chunk, Head, Place, TableData
 from harbor.evaluation._metrics.calls import is_simulated
-from harbor.evaluation._metrics.summary import SeriesSummary, is_series, summarise, summarise_series
+from harbor.evaluation._metrics.summary import is_series, summarise, summarise_series
+from harbor.evaluation._report.tabular.page_parts import Table, columns_of, row_of
 
 MOST_BOARDS = 12
 """The most seats whose boards are on the page of a whole run; any other seat has its board on a page of its own."""
@@ -160,9 +161,6 @@ def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: 
     }
 
 
-Rows = list[list[str]]
-
-
 @dataclass(frozen=True, slots=True)
 class SeriesData:
     """A series as its page shows it.
@@ -175,9 +173,8 @@ class SeriesData:
     harbor: str
     simulated: bool
     auctions: list[str]
-    columns: list[str]
-    ranks: Rows
-    profits: Rows
+    ranks: Table
+    profits: Table
     learnings: list[tuple[int, str, list[str]]]
     notes: list[str]
 
@@ -196,29 +193,28 @@ def read_series(folder: Path) -> SeriesData:
     else:
         entries = _entries(folder, notes)
     if not entries or not is_series(entries):
-        return SeriesData(folder.resolve().name, __version__, False, auctions, [], [], [], [], notes)
+        none = Table((), ())
+        return SeriesData(folder.resolve().name, __version__, False, auctions, none, none, [], notes)
     summary = summarise_series(entries)
     held = [one.auction for one in summary.auctions]
     if len(held) < summary.length:
         notes.append(f"it is not over: {len(held)} of {summary.length} auctions are finished")
+    heads, totals = ["bidder", *(f"auction {number}" for number in held)], summary.total_profits
+    ranks = (
+        row_of(bidder, *(str(one.ranks[bidder]) for one in summary.auctions), f"{mean:.2f}")
+        for bidder, mean in summary.mean_ranks.items()
+    )
+    profits = (
+        row_of(bidder, *(dollars(one.profits[bidder]) for one in summary.auctions), dollars(totals[bidder]))
+        for bidder in summary.mean_ranks
+    )
     return SeriesData(
         summary.run,
         of_type(entries, LogOpened)[0].harbor,
         summary.simulated,
         auctions,
-        [f"auction {number}" for number in held],
-        [
-            [bidder, *(str(one.ranks[bidder]) for one in summary.auctions), f"{mean:.2f}"]
-            for bidder, mean in _means(summary)
-        ],
-        [
-            [
-                bidder,
-                *(dollars(one.profits[bidder]) for one in summary.auctions),
-                dollars(summary.total_profits[bidder]),
-            ]
-            for bidder, _ in _means(summary)
-        ],
+        Table(columns_of([*heads, "mean"]), tuple(ranks)),
+        Table(columns_of([*heads, "total"]), tuple(profits)),
         [(one.auction, bidder, list(told)) for one in summary.auctions for bidder, told in one.learnings.items()],
         notes,
     )
@@ -235,7 +231,3 @@ def _entries(folder: Path, notes: list[str]) -> Sequence[Entry]:
         one = found.wrong
         notes.append(f"shown up to line {one.line - 1}: line {one.line} has {one.found}, and not {one.expected}")
     return found.entries
-
-
-def _means(summary: SeriesSummary) -> list[tuple[str, float]]:
-    return list(summary.mean_ranks.items())

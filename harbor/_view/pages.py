@@ -12,12 +12,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harbor._core.basics.actions import printable
@@ -29,6 +27,7 @@ from harbor._core.log.log_entries import told_alone
 from harbor._view.chunks import marks_alone
 from harbor._view.page_data import SeriesData, auctions_in, read_series, run_page
 from harbor._view.shapes import Chunk, EntryRow, Head, MarkRow, OtherRow, json_of
+from harbor.evaluation._report.tabular.page_parts import filled, packaged
 
 MOST_ROWS, MOST_WORDS, MOST_MARKS, MOST_NAME = 60, 200, 1_000, 24
 """How many rows at each end, letters of words, marks, and letters of a name below are in the page: 100 kB at most."""
@@ -238,17 +237,14 @@ def page_of(
         frames: the page may show another page of its folder within itself.
         still: what a browser without scripts shows.
     """
-    script, style = _script(follows), _text("page.css")
+    script, style = _script(follows), packaged("harbor._view/page.css")
     sources = [_digest(one) for one in (script, *calls)] + ["'strict-dynamic'"] * loads
     rules = ["default-src 'none'", "img-src data:", f"style-src {_digest(style)}", f"script-src {' '.join(sources)}"]
     rules += (
         ["connect-src 'self'"] * follows + ["frame-src 'self'"] * frames + ["base-uri 'none'", "form-action 'none'"]
     )
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(title=printable(title), policy="; ".join(rules), style=style, script=script, calls=calls, still=still)
-    )
+    own = {"policy": "; ".join(rules), "style": style, "script": script}
+    return filled("harbor._view/page.html.j2", title=printable(title), calls=calls, still=still, **own)
 
 
 def _first(chunks: Iterable[Chunk]) -> tuple[list[Chunk], Iterable[Chunk] | None]:
@@ -299,10 +295,9 @@ def _write_series(folder: Path, out: Path, back: str) -> Path:
 
 
 def _series_page(series: SeriesData, links: dict[str, str], back: str) -> str:
-    style = _text("page.css")
+    style = packaged("harbor._view/page.css")
     policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
-    template = _environment().get_template("series.html.j2")
-    return template.render(series=series, links=links, back=back, policy=policy, style=style)
+    return filled("harbor._view/series.html.j2", series=series, links=links, back=back, policy=policy, style=style)
 
 
 def _address(name: str) -> str:
@@ -316,16 +311,5 @@ def _digest(text: str) -> str:
 
 @cache
 def _script(follows: bool) -> str:
-    parts = "\n".join(_text(name) for name in (*SCRIPTS, *["follow.js"] * follows))
+    parts = "\n".join(packaged(f"harbor._view/{name}") for name in (*SCRIPTS, *["follow.js"] * follows))
     return f'(() => {{\n"use strict";\n{parts}}})();\n'
-
-
-@cache
-def _text(name: str) -> str:
-    return (files("harbor._view") / name).read_text()
-
-
-@cache
-def _environment() -> Environment:
-    loader = PackageLoader("harbor._view", "")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -41,7 +41,7 @@ from harbor.evaluation._report.drawing.canvas import (
 from harbor.evaluation._report.drawing.figure import MOST
 from harbor.evaluation._report.drawing.series_marks import DASHES, PALE
 from harbor.evaluation._report.paper.exports import SIMULATED
-from harbor.evaluation._report.tabular.formatting import legible
+from harbor.evaluation._report.tabular.page_parts import legible
 
 EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "profile", "theory"})
 """Roles and series that are dashed, as on the page."""

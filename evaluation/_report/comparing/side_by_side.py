@@ -21,7 +21,8 @@ from harbor.evaluation._report.comparing.compared_runs import SettingApart, desi
 from harbor.evaluation._report.page.notebook_view import load
 from harbor.evaluation._report.tabular.formatting import NOTHING, in_draws, unit_of, write, write_interval, write_p
 from harbor.evaluation._report.tabular.loading import Loaded, Origin, as_frame
-from harbor.evaluation._report.tabular.tables import Cell, Column, Table, models_of
+from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table, columns_of, row_of
+from harbor.evaluation._report.tabular.tables import models_of
 from harbor.evaluation._running.trial_folder import NOT_SET
 
 
@@ -294,10 +295,9 @@ def differences_table(compared: Compared, contrasts: Sequence[Contrast], brief: 
     varied = [name for name in ("experiment", "arm", "condition") if _varies(compared.contrasts, name)]
     own = "its mean" if "experiment" in varied else names[1]
     what = ("what",) if brief else ("metric", "bidder")
-    heads = [Column(Cell(head), numeric=False) for head in (*what, *varied)]
     means = [names[0]] if brief else [names[0], own]
-    heads += [*(Column(Cell(one)) for one in means), Column(Cell("difference")), Column(Cell("p", "Holm"))]
-    return Table(tuple(heads), tuple(_row(one, varied, brief) for one in contrasts))
+    heads = (*columns_of([*what, *varied], [*means, "difference"]), Column(Cell("p", "Holm")))
+    return Table(heads, tuple(_row(one, varied, brief) for one in contrasts))
 
 
 def _varies(contrasts: Sequence[Contrast], name: str) -> bool:
@@ -331,9 +331,9 @@ def _n(low: float | None, high: float | None, n: str, unit: Unit) -> str:
 def sides_table(compared: Compared) -> Table:
     """List facts of the experiments side by side, one row a fact."""
     sides = compared.sides_compared
-    heads = (Column(Cell(""), numeric=False), *(Column(Cell(one.experiment), numeric=False) for one in sides))
+    heads = columns_of(["", *(one.experiment for one in sides)])
     facts = [facts_of(one) for one in sides]
-    rows = [(Cell(name), *(Cell(one[name] or NOTHING) for one in facts)) for name in facts[0]]
+    rows = [row_of(name, *(one[name] or NOTHING for one in facts)) for name in facts[0]]
     return Table(heads, tuple(row for row in rows if any(cell.text != NOTHING for cell in row[1:])))
 
 
@@ -357,7 +357,6 @@ def apart_table(compared: Compared, apart: Sequence[SettingApart], what: str = "
     """List settings, or versions, that differ; a column for each experiment."""
     first, *others = compared.experiments
     many = len(others) > 1
-    heads = [Column(Cell(head), numeric=False) for head in (*(["experiment"] if many else []), what, first)]
-    heads += [Column(Cell("there" if many else others[0]), numeric=False)]
-    rows = ([*([one.experiment] if many else []), one.setting, one.against, one.value] for one in apart)
-    return Table(tuple(heads), tuple(tuple(map(Cell, row)) for row in rows))
+    heads = [*["experiment"] * many, what, first, "there" if many else others[0]]
+    rows = ([*[one.experiment] * many, one.setting, one.against, one.value] for one in apart)
+    return Table(columns_of(heads), tuple(row_of(*cells) for cells in rows))

@@ -20,7 +20,8 @@ from matplotlib.ticker import MaxNLocator
 
 from harbor._core.basics.errors import HarborError
 from harbor.evaluation._metrics.measurement import Bounds, Unit, metric_or_none
-from harbor.evaluation._report.tabular.formatting import legible, unit_of, write_tick
+from harbor.evaluation._report.tabular.formatting import unit_of, write_tick
+from harbor.evaluation._report.tabular.page_parts import legible
 
 INK, FAINT = "#2b3038", "#d4d8de"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")

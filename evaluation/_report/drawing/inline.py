@@ -16,7 +16,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from harbor.evaluation._report.drawing.canvas import COLOURS, FAINT, INK, PIXELS_AN_INCH, STYLE, Drawing, Panel, failed
-from harbor.evaluation._report.tabular.formatting import legible
+from harbor.evaluation._report.tabular.page_parts import legible
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 ON_BLACK = ((INK, "#dfe3e8"), (FAINT, "#454b55"), (COLOURS[0], "#3d9ad6"))

@@ -9,14 +9,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from harbor._core.basics.errors import HarborError
 from harbor._core.basics.feedback import steps
-from harbor._core.basics.numbers import counted
 from harbor.evaluation._analysis.levels import unreachable
 from harbor.evaluation._analysis.ratings import MEANINGS
 from harbor.evaluation._analysis.variance import shares_say
@@ -32,12 +29,12 @@ from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
 from harbor.evaluation._report.plots.figures import figures, leading_line, means
 from harbor.evaluation._report.tabular import listings
 from harbor.evaluation._report.tabular.arm_calls import call_notes, calls_table, refusals_table, refusals_told
-from harbor.evaluation._report.tabular.formatting import NOTHING, legible, unit_of, write, write_interval
+from harbor.evaluation._report.tabular.formatting import NOTHING, unit_of, write, write_interval
 from harbor.evaluation._report.tabular.listings import game_rows
 from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.page_parts import Table, filled
 from harbor.evaluation._report.tabular.tables import (
     Finding,
-    Table,
     asked,
     beside_published,
     findings,
@@ -114,7 +111,7 @@ def _constant(metric: str, found: Sequence[Finding], printed: bool) -> str:
     return f"In every row alike: {write(found[0].value, unit)} {interval}".rstrip() + f" ({len(found)} rows)."
 
 
-TEMPLATE = "report.html.j2"
+TEMPLATE = "harbor.evaluation._report/report.html.j2"
 MIXED = "Options that replies may hang on, the cache or the lane, changed while the games were run: see Reproduce."
 GAMES_NOTE = "harbor view FOLDER writes this page with a page for each game."
 SHOWN = {"most_verdicts": 8, "most_rows": 12, "most_games": 60}
@@ -125,46 +122,44 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
     """Write the report of an experiment; `games_note` says where its games are seen."""
     results, experiment = loaded.results, loaded.experiment
     games, found = tally(results.records), verdicts(results, loaded.analysis)
-    return (
-        environment()
-        .get_template(TEMPLATE)
-        .render(
-            experiment=experiment,
-            tally=games,
-            simulated=sum(game.simulated for game in results.records),
-            players=models_of(results),
-            tokens=NOTHING if results.public else write(games.input_tokens + games.output_tokens, "tokens"),
-            cost=write(games.cost_dollars, "dollars"),
-            seats=listings.seats(results),
-            rotating=listings.personas_rotate(experiment),
-            arms=listings.variations("arm", experiment.arms, results.public),
-            conditions=listings.variations("condition", experiment.conditions, results.public),
-            standing_in=substitutes(experiment),
-            headline=headline(found, loaded.analysis),
-            verdicts=sorted(found, key=lambda one: not one.shown),
-            caveats=[*caveats(results), *([MIXED] if loaded.origin.mixed else [])],
-            sections=sections(loaded),
-            figures=[inlined(name, one) for name, one in steps(figures(loaded).items(), "figures drawn")],
-            charts=Markup(CSS),  # noqa: S704 - our own
-            **dict.fromkeys(("comparisons", "companions", "correlations", "ratings", "spreads", "variance"))
-            | listings.of_analysis(loaded.analysis, experiment),
-            failures=game_rows(loaded, results.of("failed")),
-            refusals=None if results.public else refusals_table(results),
-            refused=[] if results.public else list(refusals_told(results)),
-            costs=None if results.public else listings.costs(results),
-            aliases="" if experiment.arms_left_out else aliases(experiment.factors, experiment.crossing),
-            variance_says=shares_say(loaded.analysis.variance),
-            unreachable=unreachable(experiment),
-            calls=None if results.public else calls_table(results, loaded.days),
-            call_notes=[] if results.public else call_notes(results),
-            games=game_rows(loaded, [one for one in results.records if one.status != "failed"]),
-            games_note=games_note,
-            commands=[] if results.public else commands(experiment),
-            public=results.public,
-            origin=loaded.origin,
-            design=escape(experiment.model_dump_json(indent=2, exclude_unset=results.public)),  # with its line ends
-            sources=list(dict.fromkeys([experiment.source, *(one.source for one in experiment.published)])),
-        )
+    return filled(
+        TEMPLATE,
+        **SHOWN,
+        experiment=experiment,
+        tally=games,
+        simulated=sum(game.simulated for game in results.records),
+        players=models_of(results),
+        tokens=NOTHING if results.public else write(games.input_tokens + games.output_tokens, "tokens"),
+        cost=write(games.cost_dollars, "dollars"),
+        seats=listings.seats(results),
+        rotating=listings.personas_rotate(experiment),
+        arms=listings.variations("arm", experiment.arms, results.public),
+        conditions=listings.variations("condition", experiment.conditions, results.public),
+        standing_in=substitutes(experiment),
+        headline=headline(found, loaded.analysis),
+        verdicts=sorted(found, key=lambda one: not one.shown),
+        caveats=[*caveats(results), *([MIXED] if loaded.origin.mixed else [])],
+        sections=sections(loaded),
+        figures=[inlined(name, one) for name, one in steps(figures(loaded).items(), "figures drawn")],
+        charts=Markup(CSS),  # noqa: S704 - our own
+        **dict.fromkeys(("comparisons", "companions", "correlations", "ratings", "spreads", "variance"))
+        | listings.of_analysis(loaded.analysis, experiment),
+        failures=game_rows(loaded, results.of("failed")),
+        refusals=None if results.public else refusals_table(results),
+        refused=[] if results.public else list(refusals_told(results)),
+        costs=None if results.public else listings.costs(results),
+        aliases="" if experiment.arms_left_out else aliases(experiment.factors, experiment.crossing),
+        variance_says=shares_say(loaded.analysis.variance),
+        unreachable=unreachable(experiment),
+        calls=None if results.public else calls_table(results, loaded.days),
+        call_notes=[] if results.public else call_notes(results),
+        games=game_rows(loaded, [one for one in results.records if one.status != "failed"]),
+        games_note=games_note,
+        commands=[] if results.public else commands(experiment),
+        public=results.public,
+        origin=loaded.origin,
+        design=escape(experiment.model_dump_json(indent=2, exclude_unset=results.public)),  # with its line ends
+        sources=list(dict.fromkeys([experiment.source, *(one.source for one in experiment.published)])),
     )
 
 
@@ -188,23 +183,3 @@ def _by_name(experiment: Experiment) -> str | None:
     options += [f"--repeats {experiment.repeats}", f"--seed {experiment.seed}"]
     options += ["--same-seed"] if experiment.same_seed else []
     return " ".join(["harbor experiment run", experiment.name, *options])
-
-
-@cache
-def environment() -> Environment:
-    """Give what fills the templates of pages: every text is escaped."""
-    found = Environment(
-        loader=PackageLoader("harbor.evaluation._report", ""),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_legible,
-    )
-    found.globals.update(SHOWN, counted=counted)
-    return found
-
-
-def _legible(value: object) -> object:
-    """Clean a value for the page; a `Markup` is the page's own and stays."""
-    return legible(value) if type(value) is str else value

@@ -27,7 +27,8 @@ from harbor.evaluation._report.tabular.formatting import (
     write_printed,
 )
 from harbor.evaluation._report.tabular.loading import Loaded
-from harbor.evaluation._report.tabular.tables import Cell, Column, Finding, Table, TableRow, asked, meaning
+from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table, TableRow
+from harbor.evaluation._report.tabular.tables import Finding, asked, meaning
 
 SIMULATED = "Simulated: the built-in model played, and no language model."
 

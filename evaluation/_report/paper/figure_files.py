@@ -37,8 +37,9 @@ from harbor.evaluation._report.paper.paging import (
 )
 from harbor.evaluation._report.plots.figures import Way, in_a_name, means_name, way_of_means, ways_to_draw
 from harbor.evaluation._report.plots.intervals import drawable
-from harbor.evaluation._report.tabular.formatting import escaped, legible
+from harbor.evaluation._report.tabular.formatting import escaped
 from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.page_parts import legible
 from harbor.evaluation._report.tabular.tables import asked
 
 FORMATS = ("pdf", "svg", "png")

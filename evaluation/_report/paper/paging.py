@@ -21,7 +21,7 @@ from matplotlib.patches import Patch
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._report.drawing.canvas import INK, PIXELS_AN_INCH, Drawing, LegendEntry, Panel
 from harbor.evaluation._report.drawing.series_marks import PALE
-from harbor.evaluation._report.tabular.formatting import legible
+from harbor.evaluation._report.tabular.page_parts import legible
 
 DOTS_AN_INCH, MOST_LINES = 300, 4
 LETTER = 0.062

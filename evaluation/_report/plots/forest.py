@@ -1,13 +1,12 @@
-"""The planned comparisons as a forest plot: each paired difference with its interval, beside the published one."""
+"""A forest plot: each difference with its interval in a row; that of planned comparisons has the published ones too."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from textwrap import wrap
 
-import pandas as pd
 from matplotlib.axes import Axes
 
 from harbor._core.basics.numbers import counted
@@ -39,20 +38,13 @@ from harbor.evaluation._report.drawing.series_marks import (
     open_mark,
     published_differences,
 )
-from harbor.evaluation._report.tabular.formatting import (
-    MINUS,
-    equation_of_p,
-    in_draws,
-    legible,
-    unit_of,
-    write,
-    write_interval,
-)
+from harbor.evaluation._report.tabular.formatting import MINUS, equation_of_p, in_draws, unit_of, write, write_interval
 from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.page_parts import legible
 from harbor.evaluation._report.tabular.tables import sides_of
 
 WIDE, LINE, GAP, MARGIN = 700, 14, 14, 74
-"""Pixels: the width of a panel, the heights of a line of a label, between rows, and of everything around the rows."""
+"""Pixels: the width of a panel, the heights of a line of words, between rows, and of everything around the rows."""
 LONGEST, NARROW, MOST_LINES = 34, 24, 3
 """Characters on each line of a label, and of why there is no interval; the most lines of each side of a label."""
 BASE, TOP, STEP = 0.2, 0.45, 0.1
@@ -66,14 +58,49 @@ CAPTION = (
     "Marks are means of the paired differences; right of the line the first of the two has more. Faint dots are single"
     " pairs of games."
 )
-CUT = (
-    " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it, or single"
-    " pairs, with how many they are and the farthest."
-)
+CUT = " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it{}."
+CUT_PAIRS = ", or single pairs, with how many they are and the farthest"
 MOST_IN_WORDS = 8
 """The most rows whose numbers a caption holds, where the picture has no room for them."""
 IN_TABLES = "The numbers of each row and its p are in the table of planned comparisons."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A difference in a metric, its interval, and the lines of its label and of the numbers beside it.
+
+    Where there are any: its single pairs, what each of them links to, and what is published of it.
+    """
+
+    metric: str
+    label: Sequence[str]
+    numbers: Sequence[str]
+    mean: float
+    low: float | None
+    high: float | None
+    pairs: Sequence[float] = ()
+    links: Sequence[str] = ()
+    published: Mapping[Source, float] = field(default_factory=dict)
+
+    @property
+    def middle(self) -> list[float]:
+        """What must lie on the axis: mean, zero and the published numbers."""
+        return [self.mean, 0.0, *self.published.values()]
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The ends of the mean, its interval and the single pairs."""
+        known = [end for end in (self.mean, self.low, self.high, *self.pairs) if end is not None]
+        return min(known), max(known)
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.label)}: {', '.join(self.numbers)}".replace("\n", " ")
+
+
+def label_of_lines(*parts: str) -> list[str]:
+    """Wrap the parts of a label, each from a line of its own on."""
+    return [line for one in parts for line in wrap(legible(one), LONGEST, max_lines=MOST_LINES, placeholder="…")]
 
 
 def forest(loaded: Loaded) -> Drawing | None:
@@ -81,86 +108,67 @@ def forest(loaded: Loaded) -> Drawing | None:
     found = [one for one in loaded.analysis.differences if one.mean is not None]
     if not found:
         return None
-    values = loaded.analysis.values
-    rows = [_Row(loaded, values, one) for one in found]
-    known = list(dict.fromkeys(source for row in rows for source in row.published))
-    panels = [_panel(loaded, some, known) for some in _panelled(rows)]
+    rows = [_compared(loaded, one, one.mean) for one in found if one.mean is not None]
+    drawn = forest_of(TITLE, CAPTION, rows, _bidders(loaded))
     ours = LegendEntry(f"this experiment{', simulated' if loaded.results.simulated else ''}", colour(0), "●", "o", "-")
-    keys = (ours, *keys_of(known), replace(GAMES_KEY, label="single pairs of games", colour=colour(0)))
-    cut = any(_far(some) for some in _panelled(rows))
-    caption = CAPTION + CUT * cut + (NO_INTERVAL if known else "")
-    question, told = loaded.experiment.question, _facts(found)
-    beside = _beside(loaded, found)
-    narrow = f"{'. '.join(map(_in_words, rows))}. {beside}".rstrip() if len(rows) <= MOST_IN_WORDS else IN_TABLES
-    return Drawing(TITLE, caption, tuple(panels), keys, facts=told, question=question, beside=beside, narrow=narrow)
+    keys = (ours, *drawn.legend, replace(GAMES_KEY, label="single pairs of games", colour=colour(0)))
+    question, told, beside = loaded.experiment.question, _facts(found), _beside(loaded, found)
+    narrow = f"{'. '.join(map(str, rows))}. {beside}".rstrip() if len(rows) <= MOST_IN_WORDS else IN_TABLES
+    return replace(drawn, legend=keys, facts=told, question=question, beside=beside, narrow=narrow)
 
 
-def _in_words(row: _Row) -> str:
-    return f"{' '.join(row.label)}: {', '.join(_parts(row.one))}"
+def _compared(loaded: Loaded, one: Difference, mean: float) -> Row:
+    """Make a row of a planned comparison, with its single pairs."""
+    comparison = Comparison(metric=one.metric, of=one.of, against=one.against)
+    of, against, shared = sides_of(one.of, one.against, loaded.experiment)
+    label = label_of_lines(*(part.replace("_", " ") for part in (f"{of} {MINUS} {against}", shared)))
+    pairs = {} if one.note == ONE_DRAW else paired_differences(loaded.analysis.values, comparison).dropna().to_dict()
+    cell = one.of.arm or "", one.of.condition or ""
+    links = [link_to(loaded, *cell, int(str(repeat))) for repeat in pairs]
+    published = published_differences(loaded.experiment, comparison.metrics, one.of, one.against)
+    return Row(one.metric, label, _numbers(one), mean, one.low, one.high, [*pairs.values()], links, published)
 
 
-class _Row:
-    """A comparison with its label, its single pairs, and what is published of it."""
-
-    def __init__(self, loaded: Loaded, values: pd.DataFrame, one: Difference) -> None:
-        comparison = Comparison(metric=one.metric, of=one.of, against=one.against)
-        self.one = one
-        of, against, shared = sides_of(one.of, one.against, loaded.experiment)
-        named = [legible(part.replace("_", " ")) for part in (f"{of} {MINUS} {against}", shared)]
-        self.label = [line for part in named for line in wrap(part, LONGEST, max_lines=MOST_LINES, placeholder="…")]
-        known = one.note != ONE_DRAW
-        self.pairs = paired_differences(values, comparison).dropna() if known else pd.Series(dtype="float64")
-        self.published = published_differences(loaded.experiment, comparison.metrics, one.of, one.against)
-        cell = one.of.arm or "", one.of.condition or ""
-        self.links = [link_to(loaded, *cell, int(str(repeat))) for repeat in self.pairs.index]
-
-    @property
-    def middle(self) -> list[float]:
-        """What must lie on the axis: mean, zero and the published numbers."""
-        return [end for end in (self.one.mean, 0.0, *self.published.values()) if end is not None]
-
-    @property
-    def spread(self) -> tuple[float, float]:
-        """The ends of the mean, its interval and the single pairs."""
-        known = [end for end in (self.one.mean, self.one.low, self.one.high, *self.pairs) if end is not None]
-        return min(known), max(known)
+def forest_of(title: str, caption: str, rows: Sequence[Row], bidders: int = 0) -> Drawing:
+    """Draw rows, in panels by metric of as many as have room; the legend has what is published."""
+    known = list(dict.fromkeys(source for row in rows for source in row.published))
+    parted = list(_panelled(rows))
+    cut = CUT.format(CUT_PAIRS * any(row.pairs for row in rows)) * any(map(_far, parted))
+    panels = tuple(_panel(title, some, known, bidders) for some in parted)
+    return Drawing(title, caption + cut + NO_INTERVAL * bool(known), panels, keys_of(known))
 
 
-def _panelled(rows: Sequence[_Row]) -> Iterable[list[_Row]]:
+def _panelled(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """Put the rows of each metric in panels of as many as have room."""
-    for metric in dict.fromkeys(row.one.metric for row in rows):
-        own = [row for row in rows if row.one.metric == metric]
+    for metric in dict.fromkeys(row.metric for row in rows):
+        own = [row for row in rows if row.metric == metric]
         most = (TALLEST_PANEL - MARGIN) // _row_height(own, cut=True)
         yield from (own[first : first + most] for first in range(0, len(own), most))
 
 
-def _row_height(rows: Sequence[_Row], *, cut: bool) -> int:
-    """Give the height of each of some rows, in pixels: a row that is cut has words below it."""
-    tallest = max(2, *(len(row.label) for row in rows))
-    return LINE * (tallest + 2 * cut) + GAP
+def _row_height(rows: Sequence[Row], *, cut: bool) -> int:
+    """Give the height of each of some rows, in pixels: where one is cut, there is room below for words on its pairs."""
+    tallest = max(max(len(row.label), len(row.numbers)) for row in rows)
+    return LINE * (tallest + 2 * (cut and any(row.pairs for row in rows))) + GAP
 
 
-def _far(rows: Sequence[_Row]) -> _Row | None:
+def _far(rows: Sequence[Row]) -> Row | None:
     """Give the row that would squeeze all others, if there is one."""
     *others, widest = sorted(rows, key=lambda row: row.spread[1] - row.spread[0])
     wide, next_wide = (row.spread[1] - row.spread[0] for row in (widest, others[-1] if others else widest))
     return widest if 0 < FAR * next_wide < wide else None
 
 
-def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[Source]) -> Panel:
-    metric, far = rows[0].one.metric, _far(rows)
+def _panel(title: str, rows: Sequence[Row], known: Sequence[Source], bidders: int) -> Panel:
+    metric, far = rows[0].metric, _far(rows)
     ends = [end for row in rows for end in (*row.middle, *(() if row is far else row.spread))]
-    named, (least, most) = metric.replace("_", " "), bounds_of(metric, _bidders(loaded))
+    named, (least, most) = metric.replace("_", " "), bounds_of(metric, bidders)
     first, last = min(ends), max(ends)
     low, high = span(first, last, (least - most, most - least))
     inside = min(low, first), max(high, last)  # even what is beyond the bounds is shown
 
     def draw(axes: Axes) -> None:
-        axes.set(
-            xlim=inside,
-            ylim=(len(rows) - 0.5, -0.5),
-            xlabel=titled(metric, f"difference of {metric.replace('_', ' ')}"),
-        )
+        axes.set(xlim=inside, ylim=(len(rows) - 0.5, -0.5), xlabel=titled(metric, f"difference of {named}"))
         axes.axvline(0, color=INK, linewidth=1)
         for place, row in enumerate(rows):
             _row(axes, place, row, known)
@@ -169,42 +177,41 @@ def _panel(loaded: Loaded, rows: Sequence[_Row], known: Sequence[Source]) -> Pan
         few_ticks(axes)
         show_unit(axes, unit_of(metric), vertical=False)
 
-    told = "; ".join(map(_in_words, rows))
+    told = "; ".join(map(str, rows))
     height = MARGIN + _row_height(rows, cut=far is not None) * len(rows)
-    return paint(named, f"{TITLE}, {named}: {told}", draw, WIDE, height)
+    return paint(named, f"{title}, {named}: {told}", draw, WIDE, height)
 
 
-def _row(axes: Axes, place: int, row: _Row, known: Sequence[Source]) -> None:
-    """Draw one comparison: faint pairs, interval and mean, published marks below the middle, numbers at the right."""
-    one = row.one
+def _row(axes: Axes, place: int, row: Row, known: Sequence[Source]) -> None:
+    """Draw one difference: faint pairs, interval and mean, published marks below the middle, numbers at the right."""
     low, high = axes.get_xlim()
     shown = [(pair, link) for pair, link in zip(row.pairs, row.links, strict=True) if low <= pair <= high]
     pairs = [pair for pair, _ in shown]
     game_dots(axes, pairs, [place - up for up in stacked(pairs, high - low)], 0, [link for _, link in shown])
-    if one.low is not None and one.high is not None:
-        axes.plot([one.low, one.high], [place, place], color=colour(0), linewidth=2.2, solid_capstyle="butt")
+    if row.low is not None and row.high is not None:
+        axes.plot([row.low, row.high], [place, place], color=colour(0), linewidth=2.2, solid_capstyle="butt")
     _arrows(axes, place, row)
-    if one.mean is not None:
-        axes.plot(one.mean, place, "o", color=colour(0), markersize=6.5, clip_on=False)
+    axes.plot(row.mean, place, "o", color=colour(0), markersize=6.5, clip_on=False)
     for source, value in row.published.items():
         open_mark(axes, value, place + 0.25, known.index(source))
     if axes.figure.bbox.width / axes.figure.dpi >= INCHES_FOR_NUMBERS:
-        axes.text(1.02, place, _numbers(one), transform=axes.get_yaxis_transform(), va="center", fontsize=7.5)
+        numbers = "\n".join(row.numbers)
+        axes.text(1.02, place, numbers, transform=axes.get_yaxis_transform(), va="center", fontsize=7.5)
 
 
-def _arrows(axes: Axes, place: int, row: _Row) -> None:
+def _arrows(axes: Axes, place: int, row: Row) -> None:
     """Mark where an interval or single pairs go on beyond the axis, and say how far."""
     low, high = axes.get_xlim()
     for edge, arrow, side, beyond in ((low, "<", "left", low.__gt__), (high, ">", "right", high.__lt__)):
-        ends = [end for end in (row.one.low, row.one.high) if end is not None and beyond(end)]
+        ends = [end for end in (row.low, row.high) if end is not None and beyond(end)]
         pairs = [pair for pair in row.pairs if beyond(pair)]
         said = []
         if ends:
             axes.plot(edge, place, arrow, color=colour(0), markersize=7, clip_on=False)
-            said.append(f"to {write(ends[0], unit_of(row.one.metric))}")
+            said.append(f"to {write(ends[0], unit_of(row.metric))}")
         if pairs:
             axes.plot(edge, place - BASE, arrow, color=colour(0), markersize=4, alpha=GAME_ALPHA, clip_on=False)
-            said.append(f"{counted(len(pairs), 'pair')} to {write(max(pairs, key=abs), unit_of(row.one.metric))}")
+            said.append(f"{counted(len(pairs), 'pair')} to {write(max(pairs, key=abs), unit_of(row.metric))}")
         axes.text(edge, place + 0.14, "\n".join(said), ha=side, va="top", fontsize=7)
 
 
@@ -221,17 +228,13 @@ def stacked(xs: Iterable[float], wide: float) -> list[float]:
     return heights
 
 
-def _numbers(one: Difference) -> str:
-    """Write a difference beside its row, in short lines."""
-    return "\n".join("\n".join(wrap(part, NARROW)) if part == one.note else part for part in _parts(one))
-
-
-def _parts(one: Difference) -> list[str]:
-    """Write a difference: mean and interval, or why there is none, and p."""
+def _numbers(one: Difference) -> list[str]:
+    """Write a difference: mean and interval, or in short lines why there is none, and p."""
     unit = unit_of(one.metric)
     p = "" if one.p_holm is None else equation_of_p(one.p_holm)
     interval = write_interval(one.low, one.high, unit)
-    return [part for part in (f"{write(one.mean, unit)} {interval}".strip(), "" if interval else one.note, p) if part]
+    why = "" if interval else "\n".join(wrap(one.note, NARROW))
+    return [part for part in (f"{write(one.mean, unit)} {interval}".strip(), why, p) if part]
 
 
 def _bidders(loaded: Loaded) -> int:

@@ -35,8 +35,8 @@ from harbor.evaluation._report.drawing.series_marks import (
     sources,
 )
 from harbor.evaluation._report.plots.mean_lines import AT_FIRST, Means, line_panels, scale_of
-from harbor.evaluation._report.tabular.formatting import legible
 from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.page_parts import legible
 from harbor.evaluation._report.tabular.tables import Finding, Place, findings, label_of
 
 LINE, MARGIN = 19, 70

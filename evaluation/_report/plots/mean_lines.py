@@ -28,8 +28,9 @@ from harbor.evaluation._report.drawing.canvas import (
 from harbor.evaluation._report.drawing.figure import CONTINUED, GAME, links, values_of
 from harbor.evaluation._report.drawing.series_marks import PublishedMark, game_dots, lines_legend, open_mark
 from harbor.evaluation._report.plots.curves import style
-from harbor.evaluation._report.tabular.formatting import legible, unit_of, write, write_interval
+from harbor.evaluation._report.tabular.formatting import unit_of, write, write_interval
 from harbor.evaluation._report.tabular.loading import Loaded
+from harbor.evaluation._report.tabular.page_parts import legible
 from harbor.evaluation._report.tabular.tables import Finding, Place, label_of
 
 Path = tuple[str, ...]

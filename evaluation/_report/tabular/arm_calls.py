@@ -16,7 +16,8 @@ from harbor._core.log.events import NO_REQUESTS, Spent
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.calls import Noted, Refusals, dollars_in_all, notes_of, summed
 from harbor.evaluation._report.tabular.formatting import NOTHING, write
-from harbor.evaluation._report.tabular.tables import Cell, Column, Table, label_of
+from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
+from harbor.evaluation._report.tabular.tables import label_of
 
 Days = Mapping[str, tuple[str, str]]
 """The first and the last moment at which a game of an arm began, in UTC."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from harbor._core.basics.numbers import counted
 from harbor.evaluation._analysis.levels import ALPHA
 from harbor.evaluation._metrics.measurement import Unit, metric_or_none
+from harbor.evaluation._report.tabular.page_parts import legible
 
 NOTHING = "\N{EN DASH}"
 """Shown where there is no number."""
@@ -28,7 +29,6 @@ TICKS = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 SMALLEST_P = 0.001
 PLACES_OF_P = range(3, 7)
 """More than three where p would otherwise read 0.050 though the verdict says that the difference is shown."""
-_ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def unit_of(metric: str) -> Unit:
@@ -102,16 +102,6 @@ def write_tick(value: float, span: float) -> str:
         return write_to(value, "dollars", 0 if span >= WHOLE_DOLLARS else 2)
     scaled = round(value / size, 3)
     return f"{MINUS if scaled < 0 else ''}${abs(scaled):,g}{letter if scaled else ''}"
-
-
-def legible(text: str, longest: int | None = None) -> str:
-    """Make white space single spaces, replace characters that an SVG image can't contain, and cut to `longest`.
-
-    >>> legible("a very  long name", 8)
-    'a very…'
-    """
-    plain = _ILLEGIBLE.sub("\ufffd", re.sub(r"\s+", " ", text))
-    return plain if longest is None or len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
 
 
 _SPECIAL = {

@@ -22,15 +22,8 @@ from harbor.evaluation._report.tabular.formatting import (
     write_p,
 )
 from harbor.evaluation._report.tabular.loading import Loaded, nowhere
-from harbor.evaluation._report.tabular.tables import Cell, Column, Table, label_of, sides_of
-
-
-def _columns(text: Sequence[str], numbers: Sequence[str] = ()) -> tuple[Column, ...]:
-    return tuple(Column(Cell(head), numeric=False) for head in text) + tuple(Column(Cell(head)) for head in numbers)
-
-
-def _row(*cells: str | Cell) -> tuple[Cell, ...]:
-    return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
+from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table, columns_of, row_of
+from harbor.evaluation._report.tabular.tables import label_of, sides_of
 
 
 def _cell_of(one: Correlation | SkillRating | Spread | TrialRecord, experiment: Experiment) -> tuple[str, str]:
@@ -41,8 +34,8 @@ def variations(kind: str, varied: Sequence[Variation], public: bool = False) -> 
     """List arms or conditions with what they change, which a `public` copy does not tell."""
     changes = [NOTHING if public else _changes(one) for one in varied]
     names = [Cell(one.label or one.name, one.name if one.label else "") for one in varied]
-    rows = [_row(*cells) for cells in zip(names, changes, strict=True)]
-    return Table(_columns([kind, "changes"]), tuple(rows))
+    rows = [row_of(*cells) for cells in zip(names, changes, strict=True)]
+    return Table(columns_of([kind, "changes"]), tuple(rows))
 
 
 def seats(results: Results) -> Table:
@@ -58,8 +51,8 @@ def seats(results: Results) -> Table:
         persona = bidder.get("persona", [])
         cells = [name, persona if isinstance(persona, str) else " + ".join(persona)]
         cells += [bidder.get("rule") or bidder.get("model", ""), ", ".join(played.get(name, {}))]
-        rows.append(_row(*(text or NOTHING for text in cells)))
-    return Table(_columns(["bidder", "persona", "rule or model", "played by"]), tuple(rows))
+        rows.append(row_of(*(text or NOTHING for text in cells)))
+    return Table(columns_of(["bidder", "persona", "rule or model", "played by"]), tuple(rows))
 
 
 def personas_rotate(experiment: Experiment) -> bool:
@@ -99,26 +92,26 @@ def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
 def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Table:
     """List the planned comparisons with interval, Hedges' g, p with its method, and p by Holm."""
     family = Column(Cell("p (Holm)", f"{len(differences)} {'test' if len(differences) == 1 else 'tests'}"))
-    heads = (*_columns(["metric", "difference"], ["mean", "n", "effect", "p"]), family)
+    heads = (*columns_of(["metric", "difference"], ["mean", "n", "effect", "p"]), family)
     rows = []
     for one in differences:
         unit = unit_of(one.metric)
         mean = Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note)
         effect = Cell(write(one.effect, "number"), write_interval(one.effect_low, one.effect_high, "number"))
         tests = (effect, _tested(one), write_p(one.p_holm))
-        rows.append(_row(one.metric, sides(one.of, one.against, experiment), mean, _pairs(one, experiment), *tests))
+        rows.append(row_of(one.metric, sides(one.of, one.against, experiment), mean, _pairs(one, experiment), *tests))
     return Table(heads, tuple(rows))
 
 
 def companions(found: Sequence[Difference], experiment: Experiment) -> Table:
     """List what rivals and the seller gain or lose in planned comparisons of a bidder, without tests."""
-    heads = _columns(["of", "metric", "difference"], ["mean", "n"])
+    heads = columns_of(["of", "metric", "difference"], ["mean", "n"])
     rows = []
     for one in found:
         unit = unit_of(one.metric)
         mean = Cell(write(one.mean, unit), write_interval(one.low, one.high, unit) or one.note)
         of, against = (side.model_copy(update={"bidder": ""}) for side in (one.of, one.against))
-        rows.append(_row(one.of.bidder, one.metric, sides(of, against, experiment), mean, _pairs(one, experiment)))
+        rows.append(row_of(one.of.bidder, one.metric, sides(of, against, experiment), mean, _pairs(one, experiment)))
     return Table(heads, tuple(rows))
 
 
@@ -148,54 +141,54 @@ def sides(of: Side, against: Side, experiment: Experiment) -> Cell:
 
 def correlations(found: Sequence[Correlation], experiment: Experiment) -> Table:
     """List Spearman's correlations."""
-    heads = _columns(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"])
+    heads = columns_of(["metrics", "arm", "condition", "bidder"], ["rho", "p", "pairs", "games"])
     rows = []
     for one in found:
         rho = Cell(write(one.rho, "correlation"), write_interval(one.low, one.high, "correlation") or one.note)
         where = (*_cell_of(one, experiment), one.bidder or NOTHING)
-        rows.append(_row(one.name, *where, rho, _tested(one), str(one.pairs), _games(one)))
+        rows.append(row_of(one.name, *where, rho, _tested(one), str(one.pairs), _games(one)))
     return Table(heads, tuple(rows))
 
 
 def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
     """List TrueSkill ratings: mu after all games and sigma, and the mean of mu after single games, with intervals."""
-    heads = _columns(["arm", "condition", "bidder"], ["mu", "sigma", "per game", "games", "orders"])
+    heads = columns_of(["arm", "condition", "bidder"], ["mu", "sigma", "per game", "games", "orders"])
     rows = []
     for one in found:
         mu = Cell(write(one.mu, "number"), write_interval(one.mu_low, one.mu_high, "number") or one.mu_note)
         interval = write_interval(one.per_game_low, one.per_game_high, "number") or one.per_game_note
         alone = Cell(write(one.per_game, "number"), interval)
         rest = (write(one.sigma, "number"), alone, _games(one), str(one.orders))
-        rows.append(_row(*_cell_of(one, experiment), one.bidder, mu, *rest))
+        rows.append(row_of(*_cell_of(one, experiment), one.bidder, mu, *rest))
     return Table(heads, tuple(rows))
 
 
 def spreads(found: Sequence[Spread], experiment: Experiment) -> Table:
     """List how much games of one draw differ: the standard deviation of each metric, beside its mean."""
-    heads = _columns(["metric", "arm", "condition", "bidder"], ["standard deviation", "mean", "games"])
+    heads = columns_of(["metric", "arm", "condition", "bidder"], ["standard deviation", "mean", "games"])
     rows = []
     for one in found:
         unit = unit_of(one.metric)
         sd = Cell(write(one.sd, unit), write_interval(one.low, one.high, unit) or one.note)
         where = (*_cell_of(one, experiment), one.bidder)
-        rows.append(_row(one.metric, *where, sd, write(one.mean, unit), str(one.games)))
+        rows.append(row_of(one.metric, *where, sd, write(one.mean, unit), str(one.games)))
     return Table(heads, tuple(rows))
 
 
 def variance(found: Sequence[VarianceShare]) -> Table:
     """List the share of variance that each source explains, and the means of the levels of a factor."""
-    heads = (*_columns(["metric", "bidder", "source"], ["share", "games"]), *_columns(["means"]))
+    heads = (*columns_of(["metric", "bidder", "source"], ["share", "games"]), *columns_of(["means"]))
     rows = []
     for one in found:
         share = Cell(write(one.share, "share"), write_interval(one.low, one.high, "share") or one.note)
         means = ", ".join(f"{level} {write(mean, unit_of(one.metric))}" for level, mean in one.means)
-        rows.append(_row(one.metric, one.bidder or NOTHING, one.source or NOTHING, share, str(one.games), means))
+        rows.append(row_of(one.metric, one.bidder or NOTHING, one.source or NOTHING, share, str(one.games), means))
     return Table(heads, tuple(rows))
 
 
 def costs(results: Results) -> Table:
     """Count games, calls, tokens and dollars by arm, and in all."""
-    heads = _columns(["arm"], ["games", "calls", "input tokens", "output tokens", "dollars"])
+    heads = columns_of(["arm"], ["games", "calls", "input tokens", "output tokens", "dollars"])
     arms = [[one for one in results.records if one.arm == arm.name] for arm in results.experiment.arms]
     labels = [label_of(results.experiment, "arm", arm.name) for arm in results.experiment.arms]
     rows = [_cost(label, games) for label, games in zip(labels, arms, strict=True)]
@@ -209,7 +202,7 @@ def _cost(label: str, found: Sequence[TrialRecord]) -> tuple[Cell, ...]:
     counts = (f"{sum(getattr(one, name) for one in begun):,}" for name in ("calls", "input_tokens", "output_tokens"))
     dollars = NOTHING if unknown == len(begun) else write(known, "dollars")
     some = f"{unknown} games unknown" if 0 < unknown < len(begun) else ""
-    return _row(label, str(len(begun)), *counts, Cell(dollars, some))
+    return row_of(label, str(len(begun)), *counts, Cell(dollars, some))
 
 
 RANK = "rank"

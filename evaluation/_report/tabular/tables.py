@@ -33,6 +33,7 @@ from harbor.evaluation._report.tabular.formatting import (
     write_interval,
     write_printed,
 )
+from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,40 +110,6 @@ PERSON = "person"
 """What a log says that plays where a person does."""
 VARIED = ("arm", "condition", "bidder", "about", "at")
 """What tells places apart; what is equal for all needs no column."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell of a table, a smaller line below it, where it leads, and whether print sets it in bold."""
-
-    text: str
-    below: str = ""
-    href: str = ""
-    bold: bool = False
-
-    @property
-    def is_interval(self) -> bool:
-        """Whether the line below is an interval, which brackets set apart already."""
-        return self.below.startswith("[")
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its head, a smaller line below it, and whether it contains numbers."""
-
-    head: Cell
-    numeric: bool = True
-
-
-TableRow = tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table, ready to be written; in print a row of one cell heads the rows below it."""
-
-    columns: tuple[Column, ...]
-    rows: tuple[TableRow, ...]
 
 
 Printed = Mapping[Published, Mapping[Place, PublishedValue]]

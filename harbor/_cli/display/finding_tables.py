@@ -24,7 +24,7 @@ from harbor.evaluation._report.comparing.side_by_side import (
     verdict,
 )
 from harbor.evaluation._report.page.verdict import caveats, headline, verdicts
-from harbor.evaluation._report.tabular import listings, tables
+from harbor.evaluation._report.tabular import listings, page_parts, tables
 from harbor.evaluation._report.tabular.bidder_tables import BidderTable, bidder_table
 from harbor.evaluation._report.tabular.formatting import NOTHING, unit_of, write, write_printed
 from harbor.evaluation._report.tabular.tables import Finding, findings
@@ -56,7 +56,7 @@ def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str
     )
 
 
-def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.Table]]:
+def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, page_parts.Table]]:
     experiment = results.experiment
     published = {one.metric for one in experiment.published}
     shares = [one for one in analysis.variance if one.source and one.bidder in ("", EVERYONE)]
@@ -82,14 +82,14 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, tables.
         yield "TrueSkill", listings.ratings(analysis.ratings, experiment)
 
 
-def rows_of(table: tables.Table) -> Iterator[dict[str, object]]:
+def rows_of(table: page_parts.Table) -> Iterator[dict[str, object]]:
     """Give the rows of a table of the report by the heads of its columns."""
     heads = [_joined(column.head, "\n") for column in table.columns]
     for row in table.rows:
         yield dict(zip(heads, (_joined(one, " " if one.is_interval else "\n") for one in row), strict=True))
 
 
-def _joined(both: tables.Cell, between: str) -> str:
+def _joined(both: page_parts.Cell, between: str) -> str:
     """Write a cell with its smaller text."""
     return between.join(filter(None, (both.text, both.below)))
 

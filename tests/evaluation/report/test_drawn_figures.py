@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
@@ -136,10 +135,8 @@ def test_what_lies_beyond_the_axis_has_a_mark_with_its_count_and_the_caption_say
     assert "beyond the axis" not in figures(compared)["differences"].caption
 
 
-def test_a_pair_beyond_the_axis_is_counted_though_its_interval_ends_inside(uneven):
-    values = {1: -2_600.0, 2: 900.0, 3: 900.0, 4: 900.0, 5: 900.0}
-    one = forest._Row(uneven, uneven.analysis.values, uneven.analysis.differences[0])
-    one.pairs = pd.Series(values)
+def test_a_pair_beyond_the_axis_is_counted_though_its_interval_ends_inside():
+    one = forest.Row("profit", [], [], 200.0, -1_000.0, 1_400.0, [-2_600.0, 900.0, 900.0, 900.0, 900.0])
     axes = Sheet(layout="constrained").subplots()
     axes.set_xlim(-1_500, 1_500)
     forest._arrows(axes, 0, one)

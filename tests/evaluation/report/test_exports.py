@@ -28,7 +28,7 @@ from harbor.evaluation._report.paper.exports import FRAMES, LONGEST, latex, to_c
 from harbor.evaluation._report.paper.figure_files import drawings, write_figure
 from harbor.evaluation._report.tabular.formatting import MINUS, NOTHING
 from harbor.evaluation._report.tabular.loading import Loaded
-from harbor.evaluation._report.tabular.tables import Cell, Column, Table
+from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import Done, harbor
 from support.plugins import install, installed
