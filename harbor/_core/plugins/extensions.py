@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
-from harbor._core.basics.errors import unknown
+from harbor._core.basics.errors import HarborError, unknown
 
 if TYPE_CHECKING:  # it takes long to import, and `harbor --help` neither checks nor looks for anything
     from importlib.metadata import Distribution, EntryPoint
@@ -102,20 +102,33 @@ def part(says: str, default: Any = None) -> Any:
 
 
 def lacks(value: Any, whole: str = "") -> str:
-    """Say which part a value lacks, which is of another type, or what its own `complaint` says; empty: it is whole."""
+    """Say which part a value lacks, what its `complaint` says, or which part is of another type; empty: it is whole.
+
+    The complaint comes before the type, as it knows the remedy.
+    """
+    strange = ""
     for one in fields(value):
         given, named = getattr(value, one.name), f"{whole}{one.name}"
         if "part" in one.metadata and (given is None or given in ("", ())):
             return f"lacks {named}: {one.metadata['part']}; give it one"
         if given is not None and not _fits(given, type(value), one.name):
-            return f"has {named} {_short(given)}, which is no {one.type}; give one"
-        if is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
+            strange = strange or f"has {named} {_short(given)}, which is no {one.type}; give one"
+        elif is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
             return missing
-    own = getattr(value, "complaint", None)
-    if own is not None and (wrong := str(own())):
+    if wrong := _complaint(value, sure=not strange) or strange:
         return wrong
     nothing = (one.name for one in fields(value) if getattr(value, one.name) is None and "None" not in str(one.type))
     return next((f"lacks {whole}{name}; leave it as it is by default, or give one" for name in nothing), "")
+
+
+def _complaint(value: Any, sure: bool) -> str:
+    """Ask a value for its own complaint, which may fail if its parts are of other types (`sure` is false)."""
+    try:
+        return str(value.complaint()) if hasattr(value, "complaint") else ""
+    except Exception:
+        if sure:
+            raise
+        return ""
 
 
 def _fits(given: object, whole: type, name: str) -> bool:
@@ -126,7 +139,7 @@ def _fits(given: object, whole: type, name: str) -> bool:
         return True
     try:
         check(given)
-    except ValueError:
+    except (ValueError, HarborError):  # a model of ours refuses what is no field of it in its own words
         return False
     return True
 
