@@ -16,7 +16,7 @@ from harbor.memory._store.backend import Collections, plain_errors
 from harbor.memory._store.callers import Job, as_error
 from harbor.memory._store.collection import CollectionStore, Query, Scored, Shelf, Stored
 from harbor.memory._store.embedding import Vectors
-from harbor.memory._store.records import Index, Namespace, Record, check_op, has, json_text, named_by
+from harbor.memory._store.records import Index, Namespace, Record, check_op, expiry, has, json_text, named_by
 
 
 def nearest(collections: Sequence[CollectionStore], queries: Sequence[Query]) -> list[list[Scored]]:
@@ -210,7 +210,7 @@ class Together:
             updated=now,
             vectors=len(vectors),
             ttl_minutes=op.ttl,
-            expires=now + 60 * op.ttl if op.ttl is not None else None,
+            expires=expiry(now, op.ttl) if op.ttl is not None else None,
             paths=self.index.paths(op),
         )
         return collection, op.key, (record, vectors)
@@ -267,7 +267,7 @@ class Together:
     def _prolong(self, job: Job, records: Iterable[Record]) -> None:
         for record in records:
             if record.ttl_minutes is not None:
-                longer = replace(record, expires=self.clock() + 60 * record.ttl_minutes)
+                longer = replace(record, expires=expiry(self.clock(), record.ttl_minutes))
                 self.longer[record.namespace][record.key] = longer
                 job.leans_on.add(record.namespace)
 

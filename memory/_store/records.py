@@ -96,6 +96,14 @@ RECORD, EXPIRES = "record", "expires"
 Metadata = Mapping[str, Any]
 
 
+def expiry(now: float, ttl_minutes: float) -> float:
+    """Return when a memory expires that is written or read now, in seconds since 1970.
+
+    Chroma changes the last bit of some numbers of more than 16 digits; with whole microseconds there are no more.
+    """
+    return round(now + 60 * ttl_minutes, 6)
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One memory: its value as JSON text, when it was created and updated, and how many vectors it has.

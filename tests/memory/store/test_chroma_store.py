@@ -167,6 +167,15 @@ def test_expired_items_are_gone_before_they_are_swept_and_reading_prolongs():
         assert store.sweep_ttl() == 0
 
 
+def test_when_a_memory_expires_is_read_as_it_was_written(tmp_path):
+    moment = 1_800_000_000.1343641  # Chroma would change its last bit
+    with ChromaStore(tmp_path, clock=lambda: moment) as store:
+        store.put(("a",), "key", {}, ttl=60)
+        kept = store.records()
+    with ChromaStore(tmp_path, clock=lambda: moment) as store:
+        assert store.records() == kept
+
+
 def test_namespace_of_expired_items_alone_is_not_listed():
     clock = Clock()
     with ChromaStore(clock=clock) as store:
