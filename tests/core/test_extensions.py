@@ -236,7 +236,7 @@ def test_what_there_is_comes_in_the_order_of_its_packages_whatever_was_asked_for
 
 @pytest.mark.parametrize(
     ("part", "given", "declared"),
-    [("least", "low", "float"), ("better", "fastest", "Better"), ("of", [3], "Kinds"), ("shared", 1, "bool")],
+    [("least", "low", "float"), ("better", "fastest", "Better"), ("of", [3], "kind of event"), ("shared", 1, "bool")],
 )
 def test_a_part_of_another_type_is_named_whatever_type_is_declared(part, given, declared):
     @metric("how odd it is", "number", **{part: given})

@@ -104,15 +104,19 @@ def part(says: str, default: Any = None) -> Any:
 def lacks(value: Any, whole: str = "") -> str:
     """Say which part a value lacks, what its `complaint` says, or which part is of another type; empty: it is whole.
 
-    The complaint comes before the type, as it knows the remedy.
+    The complaint comes before the types of what a part contains, as it knows the remedy.
     """
     strange = ""
     for one in fields(value):
         given, named = getattr(value, one.name), f"{whole}{one.name}"
         if "part" in one.metadata and (given is None or given in ("", ())):
             return f"lacks {named}: {one.metadata['part']}; give it one"
-        if given is not None and not _fits(given, type(value), one.name):
-            strange = strange or f"has {named} {_short(given)}, which is no {one.type}; give one"
+        misfit = "" if given is None else _misfit(given, type(value), one.name)
+        told = f"has {named} {_short(given)}, which is no {one.type}; give one"
+        if misfit == "itself":
+            return told
+        if misfit:
+            strange = strange or told
         elif is_dataclass(given) and not isinstance(given, type) and (missing := lacks(given, f"{named}.")):
             return missing
     if wrong := _complaint(value, sure=not strange) or strange:
@@ -131,17 +135,23 @@ def _complaint(value: Any, sure: bool) -> str:
         return ""
 
 
-def _fits(given: object, whole: type, name: str) -> bool:
-    """Tell whether a value is of the type that a class declares; a type that only checkers import is not looked at."""
+def _misfit(given: object, whole: type, name: str) -> Literal["", "itself", "inside"]:
+    """Tell whether a part is not of the declared type, or a value in it is not; empty: it fits.
+
+    A type that only checkers import is not looked at. A wrong name or a wrong class is a value of the right type.
+    """
+    from pydantic import ValidationError
+
     try:
-        check = _check_of(whole, name)
+        _check_of(whole, name)(given)
     except NameError:
-        return True
-    try:
-        check(given)
-    except (ValueError, HarborError):  # a model of ours refuses what is no field of it in its own words
-        return False
-    return True
+        return ""
+    except HarborError:  # a model of ours refuses in its own words
+        return "inside"
+    except ValidationError as error:
+        first = error.errors()[0]
+        return "inside" if len(first["loc"]) > 1 or first["type"] in ("literal_error", "is_subclass_of") else "itself"
+    return ""
 
 
 @cache
