@@ -12,7 +12,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
-test: .venv/installed-dev  ## run the tests that show that this installation works: about eight minutes on two cores
+test: .venv/installed-dev  ## run the tests that show that this installation works, in about a quarter of an hour on two cores
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 fuzz: .venv/installed-dev  ## the property tests with new random examples: pin what fails as an @example

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 import typer
 
-from harbor._cli.display.extent import step_bars
 from harbor._cli.keeping.cache import cache, models
 from harbor._cli.keeping.inventory import graph, houses, list_, new, personas
 from harbor._cli.keeping.memory import memory
@@ -29,7 +28,7 @@ from harbor._cli.running.checks import audit, verify
 from harbor._cli.running.estimate import estimate
 from harbor._cli.running.experiments import experiment
 from harbor._cli.running.mcp import mcp
-from harbor._cli.shared.shell import PAUSED, Commands, help_alone, instead, say
+from harbor._cli.shared.shell import PAUSED, Commands, help_alone, instead, say, step_bars
 from harbor._core.basics.errors import HarborError, RunPaused
 from harbor._core.faces import __version__
 from harbor._core.plugins.finding import use

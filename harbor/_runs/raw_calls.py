@@ -25,7 +25,7 @@ from harbor._core.log.events import Answered, ModelCalled, Spent
 from harbor._core.log.log import TURN_OPENS, Reading, of_type, read_whole_lines
 from harbor._core.log.log_entries import Entry
 from harbor._models.replies.replay import RawCall, ReplayCache, lost_calls
-from harbor._models.replies.stored_messages import MESSAGE
+from harbor._models.replies.reply_folder import MESSAGE
 
 _DIGEST = b', "digest": "'
 _LENGTH = 16

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harbor._cli.display.extent import step_bars
+from harbor._cli.shared.shell import step_bars
 from harbor._core.basics.feedback import heard_by, steps
 from support.commands import harbor
 from support.processes import shown_in_terminal

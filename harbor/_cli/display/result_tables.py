@@ -8,9 +8,8 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from harbor._cli.display.extent import Extent
 from harbor._cli.display.render import Table
 from harbor._core.basics.numbers import cost_in_words, dollars, to_cents
 from harbor._games.english.measures import ItemResult
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from harbor.evaluation._metrics.calls import Calls, CallTotals
     from harbor.evaluation._metrics.summary import RunScore, SeriesSummary, Summary
     from harbor.memory._store.records import Record
+
+Extent = Literal["short", "usual", "full"]
+"""Standings alone, also each item, or also what each model was asked."""
 
 
 def call_tables(calls: Calls) -> Iterator[Table | str]:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from typer.core import TyperGroup
 
-from harbor._cli.display.extent import Extent
 from harbor._core.basics.errors import ConfigError, LimitReached, ModelError, RunFolderError, RunPaused, Unanswered
+from harbor._core.basics.feedback import heard_by
 from harbor._core.basics.numbers import counted
 from harbor._core.files.safe_files import remedy_of
 
 if TYPE_CHECKING:
+    from harbor._cli.display.result_tables import Extent
     from harbor.evaluation._metrics.summary import SeriesSummary, Summary
 
 ELSEWHERE = {
@@ -242,3 +243,30 @@ def _names(package: str, *folders: str) -> set[str]:
 
 def _begin(incomplete: str, names: set[str]) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
+
+
+@contextmanager
+def step_bars() -> Iterator[None]:
+    """Show how far the work inside has come; the bar of each kind of step goes when the last is done."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (MofNCompleteColumn(), TextColumn("{task.description}", markup=False), BarColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
+    task = progress.add_task("")
+
+    def listen(done: int, of: int, what: str) -> None:
+        progress.update(task, completed=done, total=of, description=what)
+        if done < of:
+            progress.start()
+        else:
+            progress.stop()  # what is printed next has the line to itself
+
+    try:
+        with heard_by(listen):
+            yield
+    finally:
+        progress.stop()

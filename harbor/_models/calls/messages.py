@@ -22,8 +22,7 @@ from harbor._core.asking.answers import without_thinking
 from harbor._core.basics.actions import scrub
 from harbor._models.calls.faults import chain_of
 from harbor._models.passports.passport import Answer
-from harbor._models.replies.reply_folder import CachedReply
-from harbor._models.replies.stored_messages import MESSAGE, Message
+from harbor._models.replies.reply_folder import MESSAGE, CachedReply, Message
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 """OpenAI chat and Google, Anthropic, Bedrock, Ollama, OpenAI responses; the last is "completed" or "incomplete"."""

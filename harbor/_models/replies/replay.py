@@ -25,7 +25,7 @@ from harbor._core.log.log import TURN_OPENS
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.players import AGENT, SeatReply
 from harbor._core.log.thoughts import Recalled
-from harbor._models.replies.stored_messages import Message
+from harbor._models.replies.reply_folder import Message
 
 CallOutcome = Literal["ok", "unreadable", "refused", "failed"]
 CallKey = tuple[str, str, int, float]

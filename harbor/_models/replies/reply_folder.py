@@ -27,10 +27,11 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import IO, Any
 
+from pydantic import TypeAdapter
+
 from harbor._core.basics.errors import CacheError
 from harbor._core.files.marks import own_place
 from harbor._core.files.safe_files import make_private
-from harbor._models.replies.stored_messages import MESSAGE, Message
 
 VERSION = 1
 LONGEST = 32 * 2**20
@@ -44,6 +45,38 @@ Asked = dict[str, Any]
 
 class NoEntry(ValueError):
     """Bytes that are no kept reply; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool; its arguments could be read."""
+
+    name: str
+    args: dict[str, Any]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedCall:
+    """A call of a tool whose arguments, the raw text, could not be read; `error` says why."""
+
+    name: str | None = None
+    args: str | None = None
+    id: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a provider said, word for word: the content, as text or in its blocks, with all tool calls."""
+
+    content: str | list[str | dict[str, Any]]
+    tool_calls: list[ToolCall]
+    invalid_tool_calls: list[MalformedCall]
+
+
+MESSAGE: TypeAdapter[Message | None] = TypeAdapter(Message | None)
+"""Reads and writes a message as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
