@@ -47,7 +47,9 @@ def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audi
         ConfigError: a setting is refused, or there is no such secret.
 
     Example:
-        >>> check_secrets(Auction(items=[Item("Vase", 10, 20)], bidders=[Bidder("Ann"), Bidder("Ben")])).leaks
+        >>> from harbor import Auction, Bidder, Item
+        >>> bidders = [Bidder(name="Ann", budget=500), Bidder(name="Ben", budget=500)]
+        >>> check_secrets(Auction(items=[Item(name="Vase", start=100, true_value=300)], bidders=bidders)).leaks
         []
     """
     found = audited(auction, secrets)

@@ -32,7 +32,7 @@ def label(name: str) -> str:
     """Turn any name into a label of a namespace; different names give different ones.
 
     >>> label("Ann B.")
-    'ann-b-c8d31cd6'
+    'ann-b-e2214cff'
     """
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     return f"{plain}-{sha256(name.encode(errors='replace')).hexdigest()[:8]}".lstrip("-")
