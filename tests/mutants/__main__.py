@@ -1,0 +1,132 @@
+"""Say which mutants of a set the tests kill: `make mutants SET=A`.
+
+A set is drawn once by its seed and kept with its verdicts. A mutant is killed if one of the tests that run its
+statement fails, and survives if none fails in the time that it gets. Set A serves while tests change; set B is run
+before and after only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from queue import Queue
+from threading import Lock
+from typing import Any
+
+from mutants import trees
+from mutants.covering import Covered, at, covered
+from mutants.drawing import Mutant, drawn
+
+SEEDS = {"A": 1, "B": 2}
+SIZE = 100
+MOST_SECONDS = 150.0  # of processor, for the tests of one mutant as they were timed without a change
+PACE = 4.0  # times as long as tests take without a change; an endless loop takes longer
+START = 120.0  # seconds to load and to collect, beside other work
+NONE_COLLECTED = (4, 5)  # pytest's codes where it found no test: no verdict
+
+Set = dict[str, Any]
+
+
+def main() -> None:
+    """Run what has no verdict at this commit, and print all verdicts."""
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
+    parser.add_argument("--set", choices=sorted(SEEDS), default="A")
+    parser.add_argument("--marks", default="", help="run the tests with these marks only, as -m of pytest")
+    parser.add_argument("--commit", default="", help="measure this commit (default: HEAD)")
+    given = parser.parse_args()
+    commit = trees.git("rev-parse", given.commit or "HEAD").strip()
+    sets = {name: _kept(name) for name in SEEDS}
+    mutants = {name: [_mutant(one) for one in told["mutants"]] for name, told in sets.items()}
+    known = covered([one for name in sorted(SEEDS) for one in mutants[name]], commit, given.marks)
+    state = f"{commit[:12]} {given.marks}".strip()
+    _judge(given.set, sets[given.set], mutants[given.set], known, commit, state)
+    _print(sets[given.set], state)
+
+
+def _judge(name: str, told: Set, mutants: Sequence[Mutant], known: Covered, commit: str, state: str) -> None:
+    """Give each mutant a verdict, two at a time, and keep each at once: the next call goes on from there."""
+    clones, lock = Queue[Path](), Lock()
+    for number in range(2):
+        clones.put(trees.tree(f"clone-{number}", commit))
+
+    def judge(number: int) -> None:
+        clone = clones.get()
+        try:
+            verdict = _verdict(mutants[number], clone, known)
+        finally:
+            clones.put(clone)
+        with lock:
+            told["mutants"][number]["verdicts"][state] = verdict
+            _keep(name, told)
+            print(f"{mutants[number].path}:{mutants[number].line}: {verdict}", flush=True)
+
+    waiting = [number for number, one in enumerate(told["mutants"]) if state not in one["verdicts"]]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(judge, waiting))
+
+
+def _verdict(one: Mutant, clone: Path, known: Covered) -> str:
+    found = at(one, clone)
+    if found is None:
+        return "gone: the code is no longer what was drawn"
+    tests, spent = list[str](), 0.0
+    for test in known.tests[one]:
+        spent += known.seconds[test]
+        if tests and spent > MOST_SECONDS:
+            break
+        tests.append(test)
+    if not tests:
+        return "survived: no test runs it"
+    file, before = clone / one.path, (clone / one.path).read_text(encoding="utf-8")
+    chosen = clone / "chosen.txt"
+    chosen.write_text("\n".join(tests), encoding="utf-8")
+    file.write_text(found[0], encoding="utf-8")
+    try:
+        code = trees.pytest(clone, "-x", f"@{chosen}", timeout=START + PACE * spent, env=os.environ)
+    finally:
+        file.write_text(before, encoding="utf-8")
+    if code is None:
+        return "killed: the tests don't end"
+    if code == 0:
+        return f"survived: {len(tests)} of {len(known.tests[one])} tests that run it"
+    if code in NONE_COLLECTED:
+        return "killed: the tests can't be collected"
+    lines = (clone / "output.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+    return "killed: " + next((line[:200] for line in reversed(lines) if line.startswith(("FAILED", "ERROR"))), "?")
+
+
+def _kept(name: str) -> Set:
+    """Return a set with its verdicts; draw it if it is new."""
+    file = Path(__file__).with_name(f"{name}.json")
+    if not file.exists():
+        mutants = [{**asdict(one), "verdicts": {}} for one in drawn(trees.ROOT, SEEDS[name], SIZE)]
+        _keep(name, {"seed": SEEDS[name], "mutants": mutants})
+    told: Set = json.loads(file.read_text(encoding="utf-8"))
+    return told
+
+
+def _keep(name: str, told: Set) -> None:
+    text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    Path(__file__).with_name(f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def _mutant(told: Set) -> Mutant:
+    return Mutant(**{name: value for name, value in told.items() if name != "verdicts"})
+
+
+def _print(told: Set, state: str) -> None:
+    verdicts = [one["verdicts"][state] for one in told["mutants"]]
+    print(dict(Counter(verdict.partition(":")[0] for verdict in verdicts)))
+    for one, verdict in zip(told["mutants"], verdicts, strict=True):
+        if not verdict.startswith("killed"):
+            print(f"{one['path']}:{one['line']}: {one['before']} -> {one['after']}: {verdict}")
+
+
+if __name__ == "__main__":
+    main()

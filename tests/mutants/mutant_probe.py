@@ -1,0 +1,53 @@
+"""Tells which tests run the statements of mutants; this module stands alone, as every process of a test imports it.
+
+pytest names its test in the environment, so a process that a test starts tells of the same test. A line of the file
+that `HARBOR_PROBE` names is a mutant and a test.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_seen = set[tuple[int, str]]()
+
+
+def hit(number: int) -> None:
+    """Write once per process and test that a statement runs."""
+    told = os.environ.get("PYTEST_CURRENT_TEST", "")
+    if told and (number, told) not in _seen:
+        _seen.add((number, told))
+        test, _, phase = told.rpartition(" ")
+        line = f"{number}\t{phase}\t{test}\n".encode()
+        file = os.open(os.environ.get("HARBOR_PROBE", os.devnull), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, line)
+        finally:
+            os.close(file)
+
+
+def pytest_collection_modifyitems(items: list) -> None:
+    """Write which fixtures tests share: what ran while one was set up is run for all."""
+    place = Path(os.environ.get("HARBOR_SHARED", os.devnull))
+    if not place.exists():
+        lines = []
+        for item in items:
+            wider = {
+                f"{one.baseid}::{name}"
+                for name, found in item._fixtureinfo.name2fixturedefs.items()
+                for one in found[-1:]
+                if one.scope != "function" and not name.startswith("_") and one.baseid.endswith(".py")
+            }
+            lines.append("\t".join([item.nodeid, *sorted(wider)]))
+        place.write_text("\n".join(lines), encoding="utf-8")
+
+
+def pytest_runtest_logreport(report) -> None:
+    """Write outcome and processor seconds of each test; the process that gathers the reports does it."""
+    if report.when == "teardown" and not os.environ.get("PYTEST_XDIST_WORKER"):
+        spent = dict(report.user_properties).get("processor seconds", 0)
+        with open(os.environ.get("HARBOR_TIMES", os.devnull), "a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\t{spent:.3f}\n")
+    elif report.failed and not os.environ.get("PYTEST_XDIST_WORKER"):
+        with open(os.environ.get("HARBOR_TIMES", os.devnull), "a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\tfailed\n")
