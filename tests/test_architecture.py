@@ -190,7 +190,9 @@ def outside(tree: ast.Module) -> set[str]:
 
 
 def test_games_house_and_metrics_know_no_framework():
-    assert {module for module in MODULES if folder(module).startswith(PURE) and outside(TREES[module]) & FRAMEWORKS} == set()
+    assert {
+        module for module in MODULES if folder(module).startswith(PURE) and outside(TREES[module]) & FRAMEWORKS
+    } == set()
 
 
 def test_rules_know_no_clock_no_files_and_no_global_random():
