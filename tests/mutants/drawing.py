@@ -48,7 +48,7 @@ def mutated(source: str, operator: str, occurrence: int) -> str | None:
 
 
 def drawn(root: Path, seed: int, size: int) -> list[Mutant]:
-    """Draw mutants from all folders: one statement of each folder, then statements at random, then one change of each."""
+    """Draw statements, first one from each folder, then any, and one change for each."""
     random_ = random.Random(seed)
     places = {(path, line): found for path in _modules(root) for line, found in _changes(root / path).items()}
     folders = defaultdict[str, list[tuple[str, int]]](list)

@@ -44,10 +44,9 @@ def pytest_collection_modifyitems(items: list) -> None:
 
 def pytest_runtest_logreport(report) -> None:
     """Write outcome and processor seconds of each test; the process that gathers the reports does it."""
-    if report.when == "teardown" and not os.environ.get("PYTEST_XDIST_WORKER"):
-        spent = dict(report.user_properties).get("processor seconds", 0)
-        with open(os.environ.get("HARBOR_TIMES", os.devnull), "a", encoding="utf-8") as file:
-            file.write(f"{report.nodeid}\t{spent:.3f}\n")
-    elif report.failed and not os.environ.get("PYTEST_XDIST_WORKER"):
-        with open(os.environ.get("HARBOR_TIMES", os.devnull), "a", encoding="utf-8") as file:
-            file.write(f"{report.nodeid}\tfailed\n")
+    if os.environ.get("PYTEST_XDIST_WORKER") or not (report.failed or report.when == "teardown"):
+        return
+    spent = dict(report.user_properties).get("processor seconds", 0)
+    told = "failed" if report.failed else f"{spent:.3f}"
+    with Path(os.environ.get("HARBOR_TIMES", os.devnull)).open("a", encoding="utf-8") as file:
+        file.write(f"{report.nodeid}\t{told}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import cache
 from random import Random
 
 from harbor.evaluation._experiments.design import Experiment, Variation, measured
@@ -19,6 +20,7 @@ FIXED = "rank", "series_rank", "mean_rank", "priority", "engagement", "persona_m
 """Metrics that the design fixes, or whose values are whole or bounded by the number of bidders."""
 
 
+@cache
 def full(name: str) -> Results:
     """A preset with games of all its cells: one is held with little to play, the others are like it with noise."""
     design = experiment(name).model_copy(update={"repeats": REPEATS})

@@ -14,12 +14,12 @@ from playwright.sync_api import Page
 from harbor._core.files.marks import MARK
 from harbor._view.experiment_page import write_experiment
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
-from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._report.page.page import render
 from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._running.runner import run_experiment
 from support.browser import browser, findings, needs_browser, overflow, printed
 from support.filled import full
+from support.presets import EACH
 
 EVIL = "</style><img src=x onerror=\"document.title='run'\"><b>Ann</b>"
 SMALL = Experiment(
@@ -158,7 +158,7 @@ def test_a_page_that_would_run_something_is_stopped_by_its_own_policy(page, look
 
 @pytest.mark.slow
 @needs_browser
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", EACH)
 def test_the_page_of_a_preset_is_sound_by_axe_on_desktop_and_phone_and_prints_every_figure(name, look, tmp_path):
     place = tmp_path / f"{name}.html"
     place.write_text(render(Loaded(full(name))))

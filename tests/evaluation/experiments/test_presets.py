@@ -25,6 +25,7 @@ from harbor.evaluation._experiments.trials import people, trial_count, trials
 from harbor.evaluation._metrics.measurement import metric_or_none
 from harbor.evaluation._running.experiment_folder import read_results
 from support.commands import harbor, mistake, process
+from support.presets import EACH
 
 FEW = {"items": ("Item 4", "Item 5")}
 TABLE_1 = {"items": ("Widget A", "Gadget B", "Thingamajig C", "Doodad D")}
@@ -57,10 +58,6 @@ SMALL = {  # what is kept of each preset: all arms and conditions, of which none
 PRESETS = set(SMALL)
 PEOPLE = {"people", "learning-people"}
 """Those that a person at the terminal plays."""
-SLOW = pytest.mark.slow
-QUICK = {"rationality", "persona-profit", "water", "second-price"}  # one of each family
-
-
 PLACEBOS = {arm: f"{arm}-placebo" for arm in ("true", "inferred-strategy", "true-strategy", "second")}
 """The arms of the preset `tom` that know something of their rivals, each with its placebo."""
 
@@ -105,7 +102,7 @@ def test_every_game_of_a_preset_can_be_resolved(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in QUICK else SLOW) for name in sorted(PRESETS)])
+@pytest.mark.parametrize("name", EACH)
 def test_a_preset_that_is_run_small_yields_every_number_that_it_names(name, tmp_path):
     design, folder = tmp_path / "design.json", tmp_path / "run"
     design.write_text(tiny(name).model_dump_json())

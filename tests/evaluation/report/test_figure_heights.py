@@ -12,7 +12,6 @@ from PIL import Image
 
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Comparison, Side
-from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._metrics.strategy import ACTIONS
 from harbor.evaluation._report.drawing.canvas import Drawing, legend, paint
 from harbor.evaluation._report.paper.figure_files import (
@@ -29,6 +28,7 @@ from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._report.plots.figures import figures, means
 from harbor.evaluation._report.tabular.loading import Loaded
 from support.filled import crowd, full
+from support.presets import EACH
 
 PAGE = 9.0  # inches
 CROWDS = [(1, 1, 50), (12, 1, 5), (3, 12, 2), (2, 2, 20)]
@@ -62,7 +62,7 @@ def _shown(drawing: Drawing, width: float) -> list[float]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", EACH)
 def test_no_file_of_a_preset_is_taller_than_a_page(name, tmp_path):
     loaded = Loaded(full(name))
     forms = cycle(FORMATS)

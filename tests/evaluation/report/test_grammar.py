@@ -26,6 +26,7 @@ from harbor.evaluation._report.plots.figures import means, ways_to_draw
 from harbor.evaluation._report.plots.mean_lines import scale_of
 from harbor.evaluation._report.tabular.loading import Loaded
 from support.filled import full
+from support.presets import EACH
 
 NEAR = 3  # dots of 300 an inch
 BUDGETS = [{"bidders": {"*": {"budget": budget}}} for budget in (10_000, 20_000, 40_000)]
@@ -265,7 +266,7 @@ def test_a_long_heading_stays_on_its_page_however_wide_its_letters_are():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", EACH)
 def test_the_texts_of_each_figure_of_a_preset_are_on_the_page_legible_and_apart(name):
     found = Loaded(full(name))
     for drawing in drawings(found).values():
