@@ -1,4 +1,4 @@
-// Feeds the page from the run that is still going: the same head and chunks, as they happen.
+// Feeds the page from a running run, with the same head and chunks as they come.
 const stands = element("span", { id: "stands", role: "status" }, "live");
 byId("what").after(" · ", stands);
 const stream = new EventSource("events");

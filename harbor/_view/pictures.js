@@ -1,7 +1,7 @@
-// The pictures of a moment: which are shown, of which part and panel, what they lead to, and what is taken away of them.
+// The pictures of a moment: their choice by part and panel, their links, and their downloads.
 const LEADING = 2; // pictures above the board
 const HEIGHT = 270; // of a picture, in pixels
-const TABLE_ROWS = 200; // of the numbers of a picture; the rest is in its CSV
+const TABLE_ROWS = 200; // most rows of a picture's numbers; its CSV has all
 const COLOURS = 8;
 const COLUMNS = ["estimate", "limit", "bid", "out", "price", "worth", "", "starting price"]; // of Numbers, in this order; "" is any other
 const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // what an SVG takes with it
@@ -10,13 +10,13 @@ const indexed = { key: "", marks: new Map() }; // place -> number of the part, o
 
 const seatOf = (series) => store.head.seats.indexOf(series);
 
-/** Give a series its colour and marker, the same on all pictures: bidders by their seats, all else in ink. */
+/** Set the colour and marker of a series for all pictures: bidders by their seats, all others in ink. */
 function styleOf(series) {
   const seat = seatOf(series);
   return seat < 0 ? { colour: "ink", marker: 3, rank: Infinity } : { colour: `c${seat % COLOURS}`, marker: seat % MARKERS.length, rank: seat };
 }
 
-/** Sort the marks that the viewer may see by picture and part, anew only when there are others. */
+/** Index the marks that the viewer may see by picture and part. Do it again only if marks have come. */
 function indexMarks() {
   const { viewers, pictures, seats } = store.head, key = [watcher(), store.marks.length, store.parts.length, seats.length].join();
   if (indexed.key === key) return;
@@ -73,7 +73,7 @@ function tipAt({ tip, frame, node, scale, xScale, x }, mark, event) {
   tip.style.top = `${event.clientY - box.top + 16}px`;
 }
 
-/** Show a moment in a picture; it is drawn anew only for another part, panel or size, or if marks have come. */
+/** Show a moment in a picture. Draw it again only for another part, panel or size, or for new marks. */
 function drawCard(card, seq) {
   const { parts } = store, at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
   if (card.all !== all) card.panels = [...new Set(all.map((mark) => mark[PANEL]).filter(Boolean))];
@@ -142,7 +142,7 @@ function saveMarks({ name, marks, x, y }) {
   saveTable(name, ["event", "panel", "series", "role", "drawn as", x, y, "up to"], rows);
 }
 
-/** Write an SVG that stands alone: what the page's style says of each of its elements is written into it. */
+/** Write an SVG file that needs no style sheet: copy the page's style into each of its elements. */
 function alone(svg) {
   const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" "), from = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((one, at) => {
