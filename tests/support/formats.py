@@ -35,7 +35,7 @@ def config(models: Settings, seed: int = SEED, **auction: Any) -> Settings:
 
 
 def auction(settings: Settings, **more: Any) -> Auction:
-    """Return an auction of two bidders with one model, which has `more` settings; without them it is the built-in one."""
+    """Return an auction of two bidders with one model. Without any settings it is the built-in model."""
     bidders = [Bidder(name, model="mine", bidding="call") for name in ("Ann", "Ben")]
     return Auction(items=ITEMS, bidders=bidders, models={"mine": ModelSettings(**settings, **more)}, seed=SEED)
 
