@@ -293,7 +293,7 @@ def series(seed: int) -> AuctionConfig:
 
 
 class Broken:
-    """Bids the minimum, bids too much, withdraws and raises an error, in turn. An `odd` one asks instead of withdrawing."""
+    """Bids the minimum, bids too much, withdraws (`odd`: asks a question) and raises an error, in turn."""
 
     def __init__(self, odd: bool = False) -> None:
         self._turns, self._odd = 0, odd
