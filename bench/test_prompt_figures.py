@@ -20,7 +20,7 @@ from harbor._config.auction import AuctionConfig
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 
 CACHED_FROM, STEP = 1024, 128
-"""Least tokens of a prefix that OpenAI caches, and its step. Anthropic has the same minimum, or more in small models."""
+"""Least tokens of a prefix in OpenAI's cache, and its step. Anthropic has the same minimum, or more in small models."""
 WRITE, READ = 1.25, 0.1
 """Anthropic's prices for writing a token to its cache and for reading it, relative to an uncached token."""
 OPENAI = {"gpt-4o": 0.5, "gpt-5": 0.1}

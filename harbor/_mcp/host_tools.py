@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     from harbor.evaluation._experiments.design import Experiment
-"""The key under which `Named` lists models that cost the user money."""
 
 ASKS_MODELS = "asks models, with your keys"
+"""The key under which `Named` lists models that cost the user money."""
 Named = Callable[[object], Mapping[str, list[str]]]
 """Returns the names in settings that are not Harbor's own, grouped by their effect."""
 

@@ -51,6 +51,7 @@ MOST_RATIO = 500
 JSON lines reach about 30, and at most 100, because each line has a digest. A zip bomb reaches 1,000.
 """
 SMALL = 2**28
+"""Unpacked bytes up to which `MOST_RATIO` does not apply."""
 LARGEST_PACK_JSON = 64 * 2**20
 """Most bytes of a `pack.json`."""
 

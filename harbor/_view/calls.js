@@ -56,7 +56,7 @@ function differences(before, after) {
   const words = [before, after].map((text) => text.match(/\S+\s*|\s+/g) ?? []);
   const [old, now] = words.some((one) => one.length > MOST_WORDS) ? [before, after].map((text) => text.split(/(?<=\n)/)) : words;
   if (old.length * now.length > MOST_PAIRS) return [["del", before], ["ins", after]];
-  const width = now.length + 1, found = [], longest = new Uint16Array((old.length + 1) * width); // of what is left from a pair on
+  const width = now.length + 1, found = [], longest = new Uint16Array((old.length + 1) * width); // common pieces from a pair to the end
   for (let one = old.length - 1; one >= 0; one--)
     for (let other = now.length - 1, here = one * width + other; other >= 0; other--, here--)
       longest[here] = old[one] === now[other] ? longest[here + width + 1] + 1 : Math.max(longest[here + width], longest[here + 1]);

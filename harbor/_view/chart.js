@@ -207,7 +207,7 @@ function drawPlaces(groups, frame) {
   return { node, hits, show };
 }
 
-/** Name some of the levels of a role: first what tells them from others, which is the bidder, or what several bidders share. */
+/** Name some of the levels of a role: "bidder: role" for one bidder, and "role: bidders" for several. */
 function nameOfLevels(role, some, all) {
   const names = some.map(({ series }) => series).filter((name) => name !== role);
   if (names.length > 2 && names.length === all.length) return `${role}: all`;

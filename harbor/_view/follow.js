@@ -7,7 +7,7 @@ stream.addEventListener("head", (event) => {
   harborView.head(head);
   byId("title").textContent = head.title;
   document.title = `${head.title} – Harbor`;
-  if (!page.isBegun) begin(Infinity); // what happens now, until the reader goes elsewhere
+  if (!page.isBegun) begin(Infinity); // follow the latest event until the reader goes elsewhere
 });
 stream.addEventListener("add", (event) => {
   harborView.add(JSON.parse(event.data));

@@ -3,8 +3,8 @@ const page = {
   seq: 0, // the number of the event whose moment is shown
   viewer: "", // "" is the analyst
   filter: { bidder: "", kind: "", words: "" },
-  course: null, // the events that the viewer may see: what the scrubber goes over
-  rows: null, // those of them that the filter leaves: what the list shows
+  course: null, // the events that the viewer may see, over which the scrubber moves
+  rows: null, // those of them that match the filter, for the list
   isBegun: false,
 };
 
@@ -56,7 +56,7 @@ function come() {
 const REST = 150; // milliseconds without a step before the address follows: browsers refuse hundreds of changes
 let resting = 0;
 
-/** Where a reader has come to rest: the address leads there, and who can't see the page is told what happens there. */
+/** Handle the end of the steps: write the moment to the address, and announce it to screen readers. */
 function rest() {
   writeAddress();
   byId("spoken").textContent = `${byId("number").textContent}: ${byId("words").textContent}`;
@@ -152,7 +152,7 @@ function drawControls(place, entry) {
   byId("place").textContent = [countOf(place), where].filter(Boolean).join(" · ");
 }
 
-/** Say which moment of how many is shown, and how many of them the viewer sees; an event is called by its number, from 0. */
+/** Return the place of the moment among all that the viewer sees. Events are numbered from 0, moments from 1. */
 function countOf(place) {
   const moment = `moment ${thousands.format(place + 1)} of`, length = thousands.format(page.course.length);
   return watcher() ? `${moment} the ${length} that ${watcher()} sees` : `${moment} ${length}`;

@@ -4,7 +4,7 @@ const HEIGHT = 270; // of a picture, in pixels
 const TABLE_ROWS = 200; // most rows of a picture's numbers; its CSV has all
 const COLOURS = 8;
 const COLUMNS = ["estimate", "limit", "bid", "out", "price", "worth", "", "starting price"]; // of Numbers, in this order; "" is any other
-const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // what an SVG takes with it
+const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // style properties that are copied into an SVG file
 const cards = new Map(); // place of a picture in the head -> its card
 const indexed = { key: "", marks: new Map() }; // place -> number of the part, or "all" -> marks
 
@@ -103,9 +103,9 @@ function placeOfMoment({ marks, x }, seq, part, number) {
 }
 
 /**
- * Make the table of a picture: a row per bidder and a column per role; what is nobody's stands in every row.
- * Only what is at one place stands in a row: at each place where places have names; else, but within a part, at the bidder's last,
- * or at that of the part where places go by something else, such as a value.
+ * Return the table of a picture: a row per bidder and a column per role. Marks of no bidder are in every row.
+ * A row holds the marks of one place. If places have names, each place has rows. Otherwise it is the bidder's last place,
+ * or its place in the current part if x is no part, such as a value. A picture of one part has all places in a row.
  */
 function numbersOf({ marks, title, x, scale, xScale, isOfPart }, seq) {
   const byName = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), hasPlaces = byName || !isOfPart;
@@ -123,7 +123,7 @@ function numbersOf({ marks, title, x, scale, xScale, isOfPart }, seq) {
     });
   });
   const cell = (found) => {
-    const mark = found[lastUpTo(found, seq)] ?? found.at(-1); // what has not come yet is told as it will be
+    const mark = found[lastUpTo(found, seq)] ?? found.at(-1); // a mark that is yet to come is shown with its last value
     if (!mark || mark[Y] === null) return "";
     const told = written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`);
     return plain(told, () => jump(mark[SEQ]), { class: `plain${mark[SEQ] > seq ? " yet" : ""}`, title: `event ${thousands.format(mark[SEQ])}` });

@@ -8,10 +8,10 @@ const store = {
   head: null,
   slots: [],
   decisions: new Map(), // number -> {decision, texts}
-  thoughts: new Map(), // bidder -> what -> [[seq, number], ...] in order
-  kinds: new Map(), // type -> how many of what is here
-  labels: new Map(), // number of an entry -> what begins there, in small letters
-  part: "", // what a part is called: item, day, run
+  thoughts: new Map(), // bidder -> kind of thought -> [[seq, number], ...] in order
+  kinds: new Map(), // type -> number of loaded entries
+  labels: new Map(), // number of an entry -> name of the part or round that begins there, in lower case
+  part: "", // name of a part: item, day, run
   parts: [], // the places where a part begins
   marks: [], // the marks of all pictures, in order
 };
@@ -68,7 +68,7 @@ function grow(chunk) {
 function index(entry) {
   store.kinds.set(entry[TYPE], (store.kinds.get(entry[TYPE]) ?? 0) + 1);
   const number = entry[DECISION], known = store.decisions.get(number);
-  if (!known || entry[TO] === "everyone") return; // what everyone sees came of the decision, and is no thought
+  if (!known || entry[TO] === "everyone") return; // a public event results from the decision, and is no thought
   const { bidder, what } = known.decision, rival = entry[FIELDS].find(([name]) => name === "rival")?.[1];
   const kinds = store.thoughts.get(bidder) ?? new Map(), kind = rival ? `${what} of ${rival}` : what;
   if (kinds.get(what)?.at(-1)?.[1] === number) kinds.get(what).pop();
