@@ -164,7 +164,7 @@ class HeldAuctions:
         Args:
             config: its settings. Bidders with `agent = true` are for clients.
             wait_seconds: seconds to wait for clients before the auction begins without them.
-            max_cost: most dollars that its model calls may cost (None: no limit).
+            max_cost: most dollars that its model calls may cost (None: no limit, or the earlier one of a resumed run).
             folder: a new folder for the run (None: one with its name).
             resumes: True if the folder holds an interrupted run. Its seats get new tokens.
             then: called with the auction when it has ended.

@@ -39,7 +39,7 @@ from harbor.evaluation._metrics.calls import is_simulated
 OPENS = (PublicEvent, SeriesOpened)
 """Events that come after all bidders are known."""
 BATCH_BYTES = 100_000
-"""Most bytes of a log per read, so that a page that opens late gets chunks of limited size."""
+"""Bytes of a log after which a read stops, so that a page that opens late gets chunks of limited size."""
 
 
 class LiveRun:
@@ -240,7 +240,7 @@ def serve(
         RunFolderError: there is no log, or it has no bidder with the seat's name.
         LogError: this Harbor can't read the log.
     """
-    LiveRun(run, seat).read_on()  # raises an unreadable log and an unknown seat before the server starts
+    LiveRun(run, seat).read_on()  # refuse an unreadable log and an unknown seat before the server starts
     token, over = secrets.token_urlsafe(TOKEN_BYTES), ended or Event()
     settings = uvicorn.Config(
         app_of(run, page, token, seat), log_level="critical", access_log=False, timeout_graceful_shutdown=1
