@@ -1,6 +1,6 @@
-"""The processor time of a turn of each agent in examples/doors: its package's own, Harbor's, and no model's.
+"""The processor time of a turn of each agent in examples/doors: its package's, Harbor's, and no model's.
 
-Run it with what `make check-doors` installs: `.venv-doors/bin/python bench/adapters.py`.
+Run it with the packages of `make check-doors`: `.venv-doors/bin/python bench/adapters.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ with support.adapters.hosted(pytest.MonkeyPatch()) as server:
 
 @contextmanager
 def hosted_elsewhere() -> Iterator[None]:
-    """Play OpenAI in another process, whose time does not count."""
+    """Serve as OpenAI in another process, whose time does not count."""
     with Popen([sys.executable, "-c", SERVE], stdin=PIPE, stdout=PIPE, text=True, cwd=ROOT / "tests") as server:
         assert server.stdout
         os.environ |= {"OPENAI_BASE_URL": server.stdout.readline().strip(), "OPENAI_API_KEY": "nobody's"}
@@ -42,7 +42,7 @@ def hosted_elsewhere() -> Iterator[None]:
 
 
 async def time_of_a_turn(agent: object) -> float:
-    """Give the seconds of processor time, of this process and of one that the agent is."""
+    """Return the seconds of processor time of this process and of the agent's process, if it has one."""
     from harbor._core.asking.asks import Amount, Ask
     from harbor._doors.door import SeatTurns
     from harbor._doors.open_doors import open_door

@@ -15,14 +15,14 @@ _ROWS: list[tuple[str, str, str]] = []
 
 @pytest.fixture(autouse=True)
 def _frozen() -> None:
-    """Keep what is loaded out of garbage collection, as `harbor auction` does: the runner's heap is not Harbor's."""
+    """Keep loaded objects out of garbage collection, as `harbor auction` does: the runner's heap is not Harbor's."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def figure() -> Figure:
-    """Record a figure: its name, what it should reach, what was measured."""
+    """Record a figure: its name, its target, and its measured value."""
     return lambda name, aim, measured: _ROWS.append((name, aim, measured))
 
 

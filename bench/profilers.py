@@ -1,6 +1,6 @@
-"""How profiles of the built-in model compare with those of a regression and of an inverse planner: `make results`.
+"""Compares profiles by the built-in model with those by a regression and an inverse planner: `make results`.
 
-All results are simulated. The unit is the sale: both its rivals are averaged first.
+All results are simulated. The unit is the sale, so the scores of its two rivals are averaged first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SCORES = {
 
 
 def held_sale(catalogue: Catalogue, pool: tuple[str, ...], seed: int) -> tuple[Entry, ...]:
-    """Ten houses that suit personas of the pool and of no other, sold to two of these, before a bidder that profiles.
+    """Sell ten houses that suit only personas of the pool, to two of these personas and a bidder that profiles them.
 
     The profiling bidder has no persona itself, and knows all personas of the catalogue.
     """
@@ -48,7 +48,7 @@ def held_sale(catalogue: Catalogue, pool: tuple[str, ...], seed: int) -> tuple[E
 
 
 def regressed(profiler: Profiler, log: tuple[Entry, ...], texts: dict[str, str]) -> list[Judged]:
-    """What the regression makes of each rival, beside the truth."""
+    """Return the regression's profile of each rival, beside the truth."""
     return [
         Judged("Master", rival, "", truth, traits.profile(profiler.profile(log, rival, texts)))
         for rival, truth in truths(log).items()
@@ -56,15 +56,15 @@ def regressed(profiler: Profiler, log: tuple[Entry, ...], texts: dict[str, str])
 
 
 def by_sale(score: str, sales: Sequence[Sequence[Judged]]) -> list[float]:
-    """The mean score of the profiles of each sale."""
+    """Return the mean score of the profiles of each sale."""
     scored = SCORES[score][0]
     return [fmean(scored(one.truth, one.profile) for one in sale) for sale in sales]
 
 
 def profiled(catalogue: Catalogue, trained: Iterable[int], seeds: Iterable[int]) -> dict[str, list[list[Judged]]]:
-    """The profiles of each profiler by sale, of the same sales of five personas and their houses.
+    """Return the profiles by sale for each profiler, all from the same sales of five personas and their houses.
 
-    The regression is trained on the other five and theirs.
+    The regression is trained on the other five personas and their houses.
     """
     ids = tuple(catalogue.personas)
     known, held_out = ids[: len(ids) // 2], ids[len(ids) // 2 :]
@@ -81,18 +81,18 @@ def profiled(catalogue: Catalogue, trained: Iterable[int], seeds: Iterable[int])
 
 
 def score_of(score: str, sales: Sequence[Sequence[Judged]]) -> Mean:
-    """The mean score of a profiler over sales."""
+    """Return the mean score of a profiler over sales."""
     _, kind, bounds = SCORES[score]
     return mean_of(by_sale(score, sales), kind, bounds)
 
 
 def score_apart(score: str, sales: Sequence[Sequence[Judged]], others: Sequence[Sequence[Judged]]) -> Mean:
-    """How much more one profiler scores than another, sale by sale."""
+    """Return the mean difference in score between two profilers, paired by sale."""
     pairs = zip(by_sale(score, sales), by_sale(score, others), strict=True)
     return paired([mine - other for mine, other in pairs], SCORES[score][1]).difference
 
 
 def at_best_temperature(sales: Sequence[Sequence[Judged]]) -> tuple[float, float]:
-    """The least KL that profiles have at any temperature, and that temperature."""
+    """Return the least KL of profiles over all temperatures, and its temperature."""
     best = best_temperature([one for sale in sales for one in sale])
     return best.divergence, best.temperature

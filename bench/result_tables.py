@@ -1,4 +1,4 @@
-"""The tables of RESULTS.md, from the analysis of each study: intervals and p take draws as the unit."""
+"""The tables of RESULTS.md, from the analysis of each study. Intervals and p-values treat draws as the unit."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Key = tuple[str, str]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table of Markdown."""
+    """Return a Markdown table."""
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 def written(found: Number, unit: Unit) -> str:
-    """Write a mean with its interval, or why there is none."""
+    """Return a mean with its interval, or with the reason for a missing interval."""
     interval = write_interval(found.low, found.high, unit) or f"({found.note})"
     return f"{write(found.mean, unit)} {interval}"
 
 
 def theory_of_mind(by_seed: Mapping[int, Loaded]) -> str:
-    """Master's levels and differences at each seed, what is shown at which, and the others' gains and losses."""
+    """Return Master's levels and differences at each seed, the evidence at each seed, and the others' changes."""
     levels = [
         [
             label,
@@ -53,7 +53,7 @@ def theory_of_mind(by_seed: Mapping[int, Loaded]) -> str:
 
 
 def memory(by_seed: Mapping[int, Loaded]) -> str:
-    """The learner's profits by arm and auction, differences, and the rivals' gains and losses."""
+    """Return the learner's profits by arm and auction, differences, and the rivals' gains and losses."""
     (results,) = by_seed.values()
     head = ["memory of the learner", "profit", *(f"auction {at}" for at in range(1, 6))]
     rows = [
@@ -68,7 +68,7 @@ def memory(by_seed: Mapping[int, Loaded]) -> str:
 
 
 def planned(by_seed: Mapping[int, Loaded]) -> str:
-    """The planned comparisons at each seed, with p by Holm."""
+    """Return the planned comparisons at each seed, with Holm's p-values."""
     found = {seed: _compared(results.analysis.differences) for seed, results in by_seed.items()}
     rows = [[_named(key), *(cell for one in found.values() for cell in _tested(one[key]))] for key in _keys(found)]
     head = [cell for seed in found for cell in (f"difference, seed {seed}", "p by Holm")]
@@ -76,7 +76,7 @@ def planned(by_seed: Mapping[int, Loaded]) -> str:
 
 
 def shown(by_seed: Mapping[int, Loaded]) -> str:
-    """Which differences are shown at all seeds, at some and at none."""
+    """Say which differences are significant at all seeds, at some and at none."""
     found = [_compared(results.analysis.differences) for results in by_seed.values()]
     times = {key: sum(is_found(one[key].p_holm) for one in found) for key in found[0]}
     groups = {
@@ -92,7 +92,7 @@ def shown(by_seed: Mapping[int, Loaded]) -> str:
 
 
 def beside(by_seed: Mapping[int, Loaded]) -> str:
-    """What others gain or lose beside the planned comparisons, without p."""
+    """Return the others' gains and losses beside the planned comparisons, without p-values."""
     found = {
         (seed, bidder): _compared(one for one in results.analysis.companions if one.of.bidder == bidder)
         for seed, results in by_seed.items()
@@ -106,7 +106,7 @@ def beside(by_seed: Mapping[int, Loaded]) -> str:
 
 
 def multiverse(by_seed: Mapping[int, Loaded]) -> str:
-    """The shares of variance of each metric, and the means of the factor that explains most."""
+    """Return the shares of variance of each metric, and the means of the factor that explains most."""
     (results,) = by_seed.values()
     of_metric: dict[str, list[VarianceShare]] = {}
     for one in results.analysis.variance:
@@ -124,7 +124,7 @@ def multiverse(by_seed: Mapping[int, Loaded]) -> str:
 
 
 def profiles(trained: Sequence[int], judged: Sequence[int]) -> str:
-    """Scores of the profilers and their differences, by catalogue."""
+    """Return the scores of the profilers and their differences, by catalogue."""
     found = [_scored(name, profilers.profiled(find("catalogue", name), trained, judged)) for name in names("catalogue")]
     told = f"Trained on {len(trained)} sales (seeds {trained[0]} to {trained[-1]}), judged on {len(judged)} others"
     return "\n\n".join([f"{told} (seeds {judged[0]} to {judged[-1]}).", *found])
@@ -162,7 +162,7 @@ def _named(key: Key) -> str:
 
 
 def _counted(by_seed: Mapping[int, Loaded]) -> str:
-    """Say how many games there are, of how many draws."""
+    """Return the numbers of games and draws in words."""
     results = next(iter(by_seed.values()))
     most = max(results.analysis.estimates, key=lambda one: one.games)
     games = f"{counted(most.games, 'game')}{in_draws(most.games, most.draws)}"
@@ -196,7 +196,7 @@ def _share(found: VarianceShare) -> str:
 
 
 def _factor(metric: str, shares: Sequence[VarianceShare]) -> str:
-    """Say what the levels of the factor that explains most measure on average."""
+    """Return the mean at each level of the factor that explains most."""
     most = max((one for one in shares if one.means), key=lambda one: one.share or 0)
     means = ", ".join(f"{level} {write(mean, unit_of(metric))}" for level, mean in most.means)
     return f"- Mean {metric} by {most.source}: {means}."

@@ -1,6 +1,6 @@
-"""Write the numbers of RESULTS.md anew: run its studies and fill what stands between its markers (`make results`).
+"""Write the numbers of RESULTS.md again: run its studies and fill the text between its markers (`make results`).
 
-A study whose folder is there already goes on where it was stopped, so an interrupted command loses nothing.
+A study with an existing folder continues where it stopped, so an interrupted command loses nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from harbor.evaluation._report.tabular.loading import Loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n)(?:(?!<!-- results:).)*?(<!-- end of results -->)", re.DOTALL)
-"""What the command writes: nothing between two markers may be another opening one."""
+"""A pair of markers and the text between them, which the command replaces. No opening marker may be in between."""
 
 
 class Study(NamedTuple):
-    """A design, the seeds that it is run at, and its tables."""
+    """A design, its seeds, and its tables."""
 
     design: str
     seeds: tuple[int, ...]
@@ -43,7 +43,7 @@ def filled(page: str, blocks: Mapping[str, str]) -> str:
     """Put each block between its markers.
 
     Raises:
-        ValueError: markers and blocks are not the same.
+        ValueError: the markers and the blocks have different names.
     """
     places = [name for _, name, _ in PLACE.findall(page)]
     if sorted(places) != sorted(blocks):
@@ -81,7 +81,7 @@ def main() -> None:
     asked = parser.parse_args()
     page: Path = asked.page
     places = dict.fromkeys([*STUDIES, "profilers"], "")
-    filled(page.read_text(encoding="utf-8"), places)  # a marker that is missing is told before an hour of games
+    filled(page.read_text(encoding="utf-8"), places)  # reports a missing marker before an hour of games
     blocks = measured(asked.out.resolve(), asked.repeats)
     page.write_text(filled(page.read_text(encoding="utf-8"), blocks), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""How many jobs a thousand sessions with one model seat make in the batch lane. Nothing here fails for being slow."""
+"""The number of batch jobs of a thousand sessions with one model seat. Nothing here fails for being slow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harbor.evaluation._running.runner import RunOptions, run_experiment
 from support.providers import provider
 
 SESSIONS = 200
-"""Held at once: a thousand take some minutes (17 jobs, 13 ms of CPU per call with the provider's, 1 MB per game)."""
+"""Concurrent sessions: a thousand take some minutes (17 jobs, 13 ms CPU per call with the provider, 1 MB per game)."""
 BIDDERS = [{"name": "Model", "model": "openai:gpt-4o-mini"}, *({"name": f"R{n}", "rule": "rational"} for n in (1, 2))]
 DESIGN = {
     "name": "batches",

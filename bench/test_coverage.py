@@ -1,7 +1,7 @@
-"""How often 95 % intervals cover the truth and tests err, cell by cell beside a reference: a table of `make studies`.
+"""A table of `make studies`: coverage of 95 % intervals and error rates of tests, cell by cell beside a reference.
 
-The reference is a simulation of the same laws by somebody else. A cell is outside if it is worse by more than two
-errors of the difference, at two seeds. Only samples with an interval count; how many have none is told.
+The reference is an independent simulation of the same laws. A cell is outside if it is worse by more than two
+standard errors of the difference, at two seeds. Only samples with an interval count; the others are reported.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from support.coverage import (
 )
 
 SAMPLES, FEWER = 10_000, 2000
-"""Correlations take fewer: one takes as long as a hundred means."""
+"""Samples per cell. Correlations use fewer, as one takes as long as a hundred means."""
 AGAIN = 1000
 """The second seed."""
 SIZES, HALVES, RHOS = (5, 10, 15, 20, 50), (5, 10, 20, 50), (5, 10, 20, 30)
 EXACT = 10**9
-"""The samples of a reference that was computed and not drawn."""
+"""Sample size of a reference that was computed exactly."""
 ROUNDED = 0.0005
-"""References are printed to three places."""
+"""Rounding error of references, which are printed to three places."""
 LEAST, MOST = 0.93, 0.97
-"""What coverage by draw is held to, without a reference."""
+"""Required coverage by draw, if there is no reference."""
 
 
 @dataclass(frozen=True)
 class Cells:
     """One quantity at several numbers of games (of draws), beside its reference: a value for each, or one for all.
 
-    Of errors (`errors`) more is worse, of coverage and power less; without reference it has to be from .93 to .97.
+    Errors (`errors`) are worse if higher, coverage and power if lower. Without a reference the range is .93 to .97.
     """
 
     name: str

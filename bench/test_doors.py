@@ -1,4 +1,4 @@
-"""The figures that the doors are held to, measured: the processor time that Harbor takes for one turn through each."""
+"""The required figures of the doors, measured: Harbor's processor time for one turn through each."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from support.mcp_clients import on_loopback
 from support.steady import decide
 
 WARM, TURNS, TIMES = 50, 100, 3
-"""Turns that are not measured, turns that are, and how often: the least mean counts, as others use the machine too."""
+"""Warm-up turns, measured turns, and repeats. The least mean counts, because other processes use the machine too."""
 ASK = Ask("Ann", "House 3", 1, Amount(Decimal(1_000), Decimal(20_000)))
 SEATED = BidderSeated("Ann", Decimal(20_000), {}, "profit")
 SIGNAL = Signal("Ann", {f"House {n}": Decimal(2_000) for n in range(10)}, noisy=True)
 FUNCTION, APART, CLIENT = "<= 1 ms", "<= 5 ms", "<= 15 ms"
-"""After some 50 events, and to a function after any number in `LENGTHS`: a turn carries all that its seat has seen."""
+"""Targets after some 50 events, and for a function after each of `LENGTHS`, as a turn carries all its seat's events."""
 LENGTHS = (50, 500, 2_000)
-"""How many events a seat has seen, in sales of three lengths."""
+"""Numbers of events that a seat has seen, in sales of three lengths."""
 
 
 @asynccontextmanager
@@ -47,7 +47,7 @@ async def opened(agent: Any) -> AsyncIterator[Door]:
 
 @asynccontextmanager
 async def served() -> AsyncIterator[Door]:
-    """Ask a web server that is a process of its own."""
+    """Ask a web server in a new process."""
     with server() as agent:
         async with opened(agent) as door:
             yield door
@@ -55,7 +55,7 @@ async def served() -> AsyncIterator[Door]:
 
 @asynccontextmanager
 async def called() -> AsyncIterator[Door]:
-    """Serve a seat over HTTP to a client of MCP that is a process of its own."""
+    """Serve a seat over HTTP to an MCP client in a new process."""
     seat, nowhere = OpenSeat(), Path("nowhere")
     config: Any = None
     async with on_loopback(nowhere) as served:
@@ -81,11 +81,11 @@ DOORS: dict[str, tuple[str, Callable[[], Any]]] = {
 
 
 async def milliseconds(door: Door, events: int = WARM) -> float:
-    """Measure a turn: writing it, sending it, reading the answer; what the agent takes elsewhere is not in it.
+    """Measure the milliseconds to write a turn, send it and read the answer, without the agent's own time elsewhere.
 
     Args:
-        door: to the agent.
-        events: how many its seat has seen when the first turn is measured.
+        door: door to the agent.
+        events: number of events that its seat has seen at the first measured turn.
     """
     means = []
     for number in range(TIMES + 1):
@@ -101,7 +101,7 @@ async def milliseconds(door: Door, events: int = WARM) -> float:
 
 
 def bid(place: int) -> Event:
-    """Give an event of a sale."""
+    """Return an event of a sale."""
     return Acted("Ben", "House 3", Bid(Decimal(1_000 + place)), place)
 
 

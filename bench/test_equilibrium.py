@@ -1,4 +1,4 @@
-"""Whether rational bidders of first price are in equilibrium, and what they pay: a table of `make studies`."""
+"""A table of `make studies`: equilibrium of rational bidders in first-price auctions, and their payments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.best_response import gain_share
 
 RUNS = 10_000
 PRIORS = {"N(50, 10)": Normal(mean=50, deviation=10), "U[0, 100]": Uniform(low=0, high=100)}
-BIDS = {  # of the values 40, 50, 60: the mean highest value of the rivals below one's own
+BIDS = {  # for the values 40, 50, 60: the mean highest value of the rivals below the own value
     ("N(50, 10)", 2): "34.7487 42.0212 47.1240",
     ("N(50, 10)", 3): "37.1257 45.3261 51.5915",
     ("N(50, 10)", 5): "38.4773 47.3792 54.7401",
@@ -24,7 +24,7 @@ BIDS = {  # of the values 40, 50, 60: the mean highest value of the rivals below
     ("U[0, 100]", 3): "26.6667 33.3333 40.0000",
     ("U[0, 100]", 5): "32.0000 40.0000 48.0000",
 }
-SECOND_VALUE = {  # the mean second-highest value, which revenue equals in equilibrium
+SECOND_VALUE = {  # the mean second-highest value, which equals revenue in equilibrium
     ("N(50, 10)", 2): 44.358,
     ("N(50, 10)", 3): 50.0,
     ("N(50, 10)", 5): 54.950,

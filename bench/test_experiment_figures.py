@@ -1,6 +1,6 @@
-"""What the runner of experiments adds to the games it holds. Nothing here fails for being slow.
+"""The overhead of the runner of experiments over its games. Nothing here fails for being slow.
 
-All of it is measured on the built-in model: at 100 ms a call where games wait, and at none where processors do.
+All figures use the built-in model: with 100 ms a call where games wait, and without latency where processors work.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def standard(repeats: int, latency: float = 0.0) -> Experiment:
 
 
 def quick(repeats: int) -> Experiment:
-    """A sealed auction of one run between a model and two rules: as little game as there is."""
+    """A sealed auction of one run between a model and two rules: the shortest game."""
     bidders = [{"name": "Ann"}, {"name": "Ben", "rule": "rational"}, {"name": "Cho", "rule": "rational"}]
     plain = PLAIN | {"metrics": ["payoff_ratio"]}
     return Experiment(
@@ -55,7 +55,7 @@ def hold(experiment: Experiment, folder: Path, **running: object) -> float:
 
 
 def makespan(chains: list[int], places: int) -> int:
-    """The least length of games of these lengths, in this order, on so many places; then nothing else takes time."""
+    """Return the least time for games of these lengths, in this order, on `places` places, without any overhead."""
     busy = [0] * places
     for chain in chains:
         busy[busy.index(min(busy))] += chain
@@ -76,7 +76,7 @@ def test_sixty_standard_sales_that_wait(benchmark, figure, tmp_path):
 
 @pytest.mark.parametrize("executor", ["processes", "ray"])
 def test_two_workers_without_latency(benchmark, figure, tmp_path, executor):
-    """Games a second over the last two thirds, when all workers have long begun."""
+    """Measure games per second over the last two thirds, when all workers have long begun."""
     experiment = standard(45)
     rates = {}
 
@@ -94,7 +94,7 @@ def test_two_workers_without_latency(benchmark, figure, tmp_path, executor):
 
 @pytest.mark.parametrize(("name", "made", "count"), [("a quick game", quick, 100), ("a standard sale", standard, 6)])
 def test_overhead_of_a_game(benchmark, figure, tmp_path, name, made, count):
-    """Processor time of a game in its folder, with all that is kept, less that of the same one in memory."""
+    """Measure the processor time of a game in its folder, with all its files, minus that of the same one in memory."""
     experiment = made(count)
     configs = [Auction.model_validate(game.config.model_dump()) for game in trials(experiment)]
     spent = {"memory": [], "folder": []}

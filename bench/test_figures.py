@@ -1,7 +1,7 @@
-"""The figures Harbor is held to, measured; `make bench` prints them. Nothing here fails for being slow.
+"""The required figures of Harbor, measured. `make bench` prints them. Nothing here fails for being slow.
 
 The yardstick of the standard sale is a predecessor's run of the same sale under the same policy: every bidder raises by
-the minimum while that is under 0.9 of its estimate.
+the minimum while the bid is under 0.9 of its estimate.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def standard(seed: int = 0, bidders: int = 3, latency: float = 0.0) -> Auction:
 
 
 def bare_auction(seed: int) -> Log:
-    """Rules alone: no room, the log in memory, three rule bidders of K = 4."""
+    """Hold a sale by the rules alone: no room, the log in memory, three rule bidders of K = 4."""
     names = [bidder.name for bidder in STANDARD.bidders]
     items = tuple(ValuedLot(Lot(item.name, item.start), item.true_value) for item in STANDARD.items)
     sale = Sale(English(items, dict.fromkeys(names, STANDARD.bidders[0].budget)), names, Log(), Random(seed), "open")
@@ -104,7 +104,7 @@ def test_standard_sale_over_seeds(benchmark, figure):
 
 
 def test_standard_sale_by_call_fused_and_by_limit(benchmark, figure):
-    """What the three ways to bid cost in the preset as it is."""
+    """Measure the costs of the three ways to bid in the unchanged preset."""
     ways = {
         "by call": {"bidding": "call"},
         "fused": {"strategy": "fused", "bidding": "call"},
@@ -129,7 +129,7 @@ def test_standard_sale_by_call_fused_and_by_limit(benchmark, figure):
 
 
 def test_cost_of_profiling_strategy_and_prediction(benchmark, figure):
-    """What they add to the processor time of a decision, at no latency."""
+    """Measure the processor time that these add to a decision, without latency."""
 
     def hold(**switches):
         bidders = [Bidder(f"Bidder {number}", persona=persona, **switches) for number, persona in enumerate(PERSONAS)]

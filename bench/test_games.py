@@ -1,4 +1,4 @@
-"""How fast the bare rules of the games are: no room, the log in memory, one core. Nothing here fails for being slow."""
+"""The speed of the games' bare rules: no room, the log in memory, one core. Nothing here fails for being slow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harbor._house.auctioneer import Sale
 from support.turns import take_turn
 
 NAMES = ("Alex", "Bob", "Cindy", "David", "Eric")
-GAMES = {  # parts of a game, what they are called, and how many of those a second are aimed at
+GAMES = {  # parts of a game, their name, and the target number of them per second
     "water": (20, "games of 20 days", 1, "500"),
     "second-price": (6, "auctions", 6, "10,000"),
     "first-price": (6, "auctions", 6, ""),
@@ -29,7 +29,7 @@ GAMES = {  # parts of a game, what they are called, and how many of those a seco
 
 
 def bare_game(rules: Mechanism[Any], acts: Shown, seed: int) -> int:
-    """Hold a game in which bids are cheap to make up: any whole number of dollars that is legal."""
+    """Hold a game with bids that are cheap to compute: any legal whole number of dollars."""
     sale, rng = Sale(rules, NAMES, Log(), Random(seed), acts), Random(seed)
     sale.settle({})
     while asks := sale.asks():

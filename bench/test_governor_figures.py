@@ -1,4 +1,4 @@
-"""The figures the governor is held to, measured: 100 games of 20 calls against a provider with quotas."""
+"""The required figures of the governor: 100 games of 20 calls against a provider with quotas."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_two_worker_processes_for_real(benchmark, figure, quota):
 
 
 async def drive(provider: Provider, limits: Limits, calls: int) -> float:
-    """Serve a governor and a provider to two processes; give the seconds from the first request to the last answer."""
+    """Serve a governor and a provider to two processes. Return the seconds from first request to last answer."""
     times: list[float] = []
     chance = Random(1)
 

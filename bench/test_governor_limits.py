@@ -1,4 +1,4 @@
-"""How often calls start above a limit that was given, whatever becomes of them."""
+"""The rate of call starts above a given limit, for any outcome of the calls."""
 
 from __future__ import annotations
 

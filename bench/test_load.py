@@ -1,4 +1,4 @@
-"""Load: a million settlements of each game, a thousand auctions in a process, large games, many games at once."""
+"""Load: a million settlements of each game, a thousand auctions in a process, large games, many concurrent games."""
 
 from __future__ import annotations
 

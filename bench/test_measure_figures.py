@@ -1,4 +1,4 @@
-"""How long it takes to measure a log of many bidders: all metrics of a sealed auction, and its standings."""
+"""The time to measure a log of many bidders: all metrics of a sealed auction, and its standings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_SECONDS, MOST_GROWTH = 5, 2.3
 
 
 def sealed_log(bidders: int) -> list[Entry]:
-    """Hold a second-price auction of more bidders than settings allow; half are rational, half bid anything."""
+    """Hold a second-price auction of more bidders than settings allow. Half are rational, and half bid anything."""
     rng, names = Random(0), tuple(f"Bidder {number}" for number in range(bidders))
     settings = find("game", "second-price").settings(runs=1)
     values = {name: (Decimal(rng.randint(0, 8_000)) / 100,) for name in names}
@@ -38,7 +38,7 @@ def sealed_log(bidders: int) -> list[Entry]:
 
 
 def seconds(log: list[Entry]) -> float:
-    """Measure a log by every metric of its game and take its standings; give the time of the processor."""
+    """Measure a log by all metrics of its game and compute its standings. Return the processor time in seconds."""
     began = process_time()
     score(log)
     summarise(log)
@@ -46,7 +46,7 @@ def seconds(log: list[Entry]) -> float:
 
 
 def test_measuring_twice_as_many_bidders_takes_twice_as_long(figure):
-    AuctionConfig(bidders=[Bidder("Ann")])  # what is imported and compiled once is not counted
+    AuctionConfig(bidders=[Bidder("Ann")])  # imports and compiles before the measurement
     seconds(sealed_log(10))
     few, many = (min(seconds(log) for _ in range(3)) for log in map(sealed_log, (FEW, MANY)))
     figure(f"all metrics and standings of {FEW:,} sealed bidders, seconds", f"{MOST_SECONDS}", f"{few:.2f}")

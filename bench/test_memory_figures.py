@@ -1,4 +1,4 @@
-"""The figures the memory is held to, measured; `make bench` prints them. Nothing here fails for being slow."""
+"""The required figures of the memory, measured. `make bench` prints them. Nothing here fails for being slow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ITEMS = read_settings(files("harbor._config.presets") / "standard.toml", Auction
 
 
 def scattered(texts):
-    """Vectors without any structure, the hardest case for an index; text n always has the same one."""
+    """Return vectors without any structure, the hardest case for an index. Text n always has the same vector."""
     return [np.random.default_rng(int(text)).standard_normal(DIMENSION, dtype=np.float32) for text in texts]
 
 
@@ -84,7 +84,7 @@ def test_search(benchmark, figure, store, count):
 )
 def test_puts(benchmark, figure, store, tmp_path, where, embedding):
     opened = store if where == "big" else ChromaStore(tmp_path / "memory", embedding=embedding, fields=["text"])
-    held = len(opened.search(HERE, limit=200_000))  # of the store that the searches fill, where they ran before
+    held = len(opened.search(HERE, limit=200_000))  # in the store that the searches fill, if they ran before
     name = f"{f'{held:,} memories' if where == 'big' else 'a new store'}, embedding {embedding.name}"
     numbers = iter(range(1_000_000, 2_000_000))
 
@@ -145,7 +145,7 @@ RUNS = 5
 
 
 def sale(folder, memory: str, seed: int) -> Auction:
-    """The standard sale under the yardstick's policy, of three bidders that remember (or none that does)."""
+    """The standard sale under the yardstick's policy, of three bidders that all have memory, or none."""
     minds = {"bidding": "call"} | ({} if memory == "none" else {"memory": memory, "learning": True})
     seats = [Bidder(f"Bidder {number}", budget=20_000, **minds) for number in (1, 2, 3)]
     model = ModelSettings(simulated=Simulated(policy="minimum"))
@@ -153,7 +153,7 @@ def sale(folder, memory: str, seed: int) -> Auction:
 
 
 async def held(auction: Auction, pauses: list[float] | None = None) -> tuple[float, int]:
-    """Hold a sale; its milliseconds and decisions, and how long the event loop was held up each time."""
+    """Hold a sale. Return its milliseconds and decisions. Append the event loop's delays to `pauses`."""
 
     async def tick():
         while True:
@@ -171,7 +171,7 @@ async def held(auction: Auction, pauses: list[float] | None = None) -> tuple[flo
 
 
 def test_memory_of_a_whole_sale(benchmark, figure, tmp_path):
-    """What memories of ten earlier sales add to a decision and to the pauses of the event loop, opening included."""
+    """Measure the time per decision and the pauses that memories of ten earlier sales add, including the opening."""
 
     def measure(memory: str) -> tuple[list[float], list[float]]:
         for seed in range(EARLIER if memory != "none" else 1):

@@ -1,4 +1,4 @@
-"""How fast a run is played again, beside the run itself: both in one process, with the built-in model, in folders."""
+"""The speed of replaying a run, beside the run itself: both in one process, with the built-in model, in folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEMO = read_settings(files("harbor._config.presets") / "demo.toml", Auction)
 
 def test_playing_a_run_again(benchmark, figure, tmp_path):
     runs = []
-    for number in range(ROUNDS + 1):  # the first one loads what both need
+    for number in range(ROUNDS + 1):  # the first round loads the code of both
         began = time.perf_counter()
         DEMO.run(out=tmp_path / str(number))
         runs.append(time.perf_counter() - began)

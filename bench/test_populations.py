@@ -1,4 +1,4 @@
-"""How many auctions a second scripted policies alone hold, on one core. Nothing here fails for being slow."""
+"""Auctions per second of scripted policies alone, on one core. Nothing here fails for being slow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How often tests find the effect that `harbor experiment power` promises they find: a table of `make studies`.
+"""A table of `make studies`: how often tests find the effect with the power that `harbor experiment power` promises.
 
-Promises are of large pilots, so that they err by their method alone; what is held is of new samples of the same law, in
-families that are corrected by Holm and whose other members have no effect.
+Promises come from large pilots, so that their only error is that of the method. The tests use new samples of the same
+law, in families with Holm's correction whose other members have no effect.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def tested(samples, kind):
 
 
 def held(kind, law, effect, pairs, family):
-    """How often Holm finds the effect among comparisons without one, and in its own direction."""
+    """Return how often Holm finds the effect, in its direction, among comparisons without one."""
     random = np.random.default_rng(pairs)
     samples = effect + law(random, (SAMPLES, pairs))
     ps = [tested(one, kind) for one in (samples, *(law(random, (SAMPLES, pairs)) for _ in range(family - 1)))]
@@ -85,9 +85,9 @@ PILOT_LAWS = {
     "exponential": ("skewed", 0.7, lambda random, size: random.exponential(size=size) - 1),
     "yes or no": ("binary", 0.2, lambda random, size: random.choice([-1.0, 0, 1], size, p=[0.15, 0.5, 0.35])),
 }
-"""Kind, effect and law of differences; those of a yes or no have the effect already."""
+"""Kind, effect and law of differences. Yes-or-no differences already include the effect."""
 REFERENCE = {"normal": (0.923, 0.2), "exponential": (0.846, 0.35), "yes or no": (0.869, 0.2)}
-"""Mean power that 10 pairs lead to, and the share of pilots that lead to less than 0.8, by somebody else."""
+"""Independent reference: the mean power after 10 pairs, and the share of pilots that lead to less than 0.8."""
 
 
 def told(powers):
@@ -95,7 +95,7 @@ def told(powers):
 
 
 def holds_beside(powers, mean, below):
-    """Whether power is less, and too little in more pilots, by no more than two errors of the difference."""
+    """Return whether power, and the share of pilots with too little, are at most two standard errors worse."""
     less, counted = np.mean(powers < POWER), 1 / len(powers) + 1 / REFERENCE_PILOTS
     pooled = (less * len(powers) + below * REFERENCE_PILOTS) / (len(powers) + REFERENCE_PILOTS)
     allowed = 2 * (pooled * (1 - pooled) * counted) ** 0.5
@@ -105,7 +105,7 @@ def holds_beside(powers, mean, below):
 @pytest.mark.parametrize("pilot_pairs", [5, 10, 20])
 @pytest.mark.parametrize("name", PILOT_LAWS)
 def test_power_that_small_pilots_lead_to(benchmark, figure, name, pilot_pairs):
-    """The power that is really reached with the games named as enough."""
+    """Measure the actual power with the number of games that a pilot names as enough."""
     kind, effect, law = PILOT_LAWS[name]
 
     @cache
@@ -116,7 +116,7 @@ def test_power_that_small_pilots_lead_to(benchmark, figure, name, pilot_pairs):
     def reached(seed):
         pilot = law(np.random.default_rng(seed), pilot_pairs)
         if not pilot.any():
-            return np.nan  # no pair changed: such a pilot is refused
+            return np.nan  # no pair differs: such a pilot is refused
         _, high = spread_limits(pilot, kind)
         return power(pairs_for(draws(pilot, kind, effect, high), kind, effect, ALPHA, POWER))
 

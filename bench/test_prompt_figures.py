@@ -1,8 +1,8 @@
-"""What prompts cost: calls, tokens, and how much of each prompt a provider's prefix cache could find again.
+"""The costs of prompts: calls, tokens, and the part of each prompt that a provider's prefix cache could reuse.
 
-A provider's cache sees the shapes of replies first, which are the same in all calls of these bidders, then the system
-prompt, then the rest. Tokens are four characters, as the built-in model counts them. Prices are in tokens that
-are not cached, if every prefix that an earlier call had is found again.
+A provider's cache sees the schemas of replies first, which are the same in all calls of these bidders, then the system
+prompt, then the rest. A token is four characters, as in the built-in model. Prices are in uncached tokens, and assume
+that the cache finds every prefix of an earlier call.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from harbor._config.auction import AuctionConfig
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 
 CACHED_FROM, STEP = 1024, 128
-"""OpenAI caches prefixes from this many tokens on, in such steps; Anthropic from as many on, small models later."""
+"""Least tokens of a prefix in OpenAI's cache, and its step. Anthropic has the same minimum, or more in small models."""
 WRITE, READ = 1.25, 0.1
-"""What Anthropic charges for writing a token to its cache and for reading it again."""
+"""Anthropic's prices for writing a token to its cache and for reading it, relative to an uncached token."""
 OPENAI = {"gpt-4o": 0.5, "gpt-5": 0.1}
-"""What OpenAI charges for a cached token, by kind of model."""
+"""OpenAI's price for a cached token relative to an uncached one, by kind of model."""
 NAMES = ("Ann", "Ben", "Cho")
 Call = dict[str, Any]
 
@@ -37,7 +37,7 @@ def seated(bidders: int, **mind: Any) -> AuctionConfig:
 
 
 def sale_of(items: int, **mind: Any) -> AuctionConfig:
-    """A sale to bidders with money for a part of it."""
+    """A sale to bidders whose money covers a part of it."""
     lots = [
         Item(name=f"Lot {n}", start=1_000 + 500 * (n % 5), true_value=2_000 + 1_000 * (n % 5)) for n in range(items)
     ]
@@ -67,12 +67,12 @@ AIMS = {
 
 
 def shape(call: Call) -> int:
-    """Give the tokens of the shape of a reply, which the recorded words lack."""
+    """Return the tokens of a reply's schema, which the recorded words lack."""
     return int(call["input_tokens"]) - len("\n".join(call["prompt"])) // CHARACTERS_PER_TOKEN
 
 
 def shared(calls: list[Call], alike: tuple[str, ...]) -> list[int]:
-    """Give for each call the tokens of its longest prefix that an earlier one had too, with equal fields `alike`."""
+    """Return for each call the tokens of the longest prefix that it shares with an earlier call of equal `alike`."""
     earlier: dict[tuple[Any, ...], set[str]] = {}
     found = []
     for call in calls:
@@ -85,19 +85,19 @@ def shared(calls: list[Call], alike: tuple[str, ...]) -> list[int]:
 
 
 def common(one: str, other: str) -> int:
-    """Count the characters that two texts begin with alike."""
+    """Return the length of the common prefix of two texts, in characters."""
     return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda size: one[:size] != other[:size])
 
 
 def openai(calls: list[Call], price: float) -> float:
-    """Price calls at OpenAI, which caches by itself."""
+    """Return the price of calls at OpenAI, which caches without marks."""
     prefixes = shared(calls, ())
     cached = sum(prefix // STEP * STEP for prefix in prefixes if prefix >= CACHED_FROM)
     return sum(call["input_tokens"] for call in calls) - (1 - price) * cached
 
 
 def anthropic(calls: list[Call], own: bool) -> float:
-    """Price calls at Anthropic, with the mark behind what is stable for all seats, or for the `own` seat."""
+    """Return the price of calls at Anthropic, with the mark after the part stable for all seats or the `own` one."""
     written: set[str] = set()
     total = 0.0
     for call in calls:
@@ -120,7 +120,7 @@ def test_what_prompts_cost(benchmark, figure, sale, tmp_path):
     for name, value in (measured | {"input tokens a call": made.input_tokens / made.count}).items():
         figure(f"{sale}: {name}", AIMS.get(sale, {}).get(name, ""), f"{value:,.0f}")
     if len(calls) > 1000:
-        return  # to compare so many prompts takes minutes
+        return  # comparing so many prompts takes minutes
     for who, alike in {"same bidder": ("bidder",), "any bidder": ()}.items():
         prefixes = shared(calls, alike)
         share = sum(prefixes) / made.input_tokens

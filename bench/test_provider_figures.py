@@ -1,7 +1,7 @@
-"""What the way to a provider is held to, measured over real sockets: faults, quotas, refusals.
+"""The required figures of the way to a provider, measured over real sockets: faults, quotas, refusals.
 
-The server runs in a process of its own where quotas are measured, but it shares the machine's processors: where those
-are never idle, they are what is measured, not the quota.
+The server runs in its own process where quotas are measured, but shares the machine's processors. If these are never
+idle, they limit the rate, and not the quota.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SEEDS = 20
 SHARE = 0.2
 KINDS: dict[str, tuple[str, ...]] = {kind: (kind,) for kind in (*BUSY, *BROKEN, *HOLLOW, *STUCK)}
 FEW = {"429 date": 4}
-"""Games where each fault holds up all calls of the account for up to two seconds, as a date has no parts of one."""
+"""Games for a fault that holds up all calls of the account for up to two seconds, as a date has whole seconds only."""
 LATENCY_SECONDS = 0.2
 AT_ONCE, PER_SECOND = 4, 60
 GAMES = {"asyncio": 100, "processes": 40, "ray": 40}
@@ -95,7 +95,7 @@ def test_a_fifth_of_the_requests_is_faulty(benchmark, figure, kind):
 
 
 def ledger(runs: list[Any], server: Provider) -> str:
-    """Say what the ledgers have beside what the server counted: answers that came, and those that were lost."""
+    """Compare the ledgers with the server's counts of delivered and lost answers."""
     answered = [call for run in runs if not isinstance(run, BaseException) for call in of_type(run.log, ModelCalled)]
     own = sum(call.input_tokens + call.output_tokens + tokens(call.probes) for call in answered)
     came = sum(heard.read + heard.written for heard in server.requests if not heard.fault)
@@ -116,7 +116,7 @@ def since(began: float) -> str:
 
 @contextmanager
 def elsewhere(**given: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Serve in a process of its own; give the address. It tells what it has seen when its input is closed."""
+    """Serve in a new process and yield its address. The process reports its counts when its input is closed."""
     command, paths = [sys.executable, str(HERE), json.dumps(given)], os.pathsep.join(filter(None, sys.path))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, env=os.environ | {"PYTHONPATH": paths}, **pipes) as serving:
@@ -132,13 +132,13 @@ def seen_by(serving: subprocess.Popen[str]) -> dict[str, float]:
 
 
 def quick(games: int, settings: dict[str, Any]) -> Experiment:
-    """Sealed bids of four seats at a time, in equal games, so that a server that knows one of them answers all."""
+    """Sealed bids of four seats at the same time, in equal games, so that one server can answer all of them."""
     more = {"arms": [{"name": "all"}], "repeats": games, "same_seed": True}
     return check(Experiment, PLAIN | more | {"auction": QUICK | {"models": {"mine": settings}}}, "design")
 
 
 def idle() -> float:
-    """Give the time that the processors of this machine had nothing to do, in seconds."""
+    """Return the idle time of this machine's processors, in seconds."""
     return float(psutil.cpu_times().idle)
 
 
@@ -187,7 +187,7 @@ def test_a_wrong_key(benchmark, figure):
 
 
 def serve(given: dict[str, Any]) -> None:
-    """Serve until the input is closed, then tell what was seen; times are in seconds."""
+    """Serve until the input is closed, and then report the counts. Times are in seconds."""
     given["limits"] = Limits(**given["limits"])
     with provider(**given) as server:
         print(server.openai_url, flush=True)

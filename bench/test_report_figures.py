@@ -1,4 +1,4 @@
-"""How long a report over 1,000 games takes; `make bench` prints it. Nothing here fails for being slow."""
+"""The time of a report over 1,000 games. `make bench` prints it. Nothing here fails for being slow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METRICS = ("profit", "profit_ratio", "priority", "remaining_budget", "bid_increa
 
 
 def test_report_over_1000_games(benchmark, figure):
-    """From records to the page; the games are a few that were held, again and again with other numbers."""
+    """Measure from records to the page. The games are copies of a few held games, with other numbers."""
     results = thousand()
     page = benchmark.pedantic(lambda: render(Loaded(results)), rounds=1, iterations=1)
     rows = sum(len(game.measurements) for game in results.records)
@@ -38,7 +38,7 @@ def test_report_over_1000_games(benchmark, figure):
 
 @needs_browser
 def test_the_page_of_1000_games_opens(benchmark, figure, tmp_path):
-    """From its address to what is drawn in Chromium; every game has a row, and dots lead to games."""
+    """Measure from the request to the drawing in Chromium. Every game has a row, and dots link to games."""
     loaded = Loaded(thousand())
     loaded.link_of = lambda arm, condition, repeat: f"page_files/{arm}/{condition}/{repeat:04}.html"
     page = tmp_path / "page.html"
@@ -49,13 +49,13 @@ def test_the_page_of_1000_games_opens(benchmark, figure, tmp_path):
 
 
 def opened(page: Page) -> float:
-    """Give the milliseconds from the request to the first frame after the load."""
+    """Return the milliseconds from the request to the first frame after the load."""
     taken: float = page.evaluate(DRAWN)
     return taken
 
 
 def test_two_experiments_of_1000_games_side_by_side(benchmark, figure):
-    """From records to all differences with their tests, paired, and to the page of them."""
+    """Measure from records to all paired differences with their tests, and to their page."""
     one, other = thousand(), thousand(seed=1)
     compared = benchmark.pedantic(
         lambda: Compared({"one": Loaded(one), "other": Loaded(other)}), rounds=1, iterations=1

@@ -1,4 +1,4 @@
-"""How long a command takes to start with many packages installed: they are loaded when they are needed."""
+"""The start-up time of a command with many packages installed, which load only when needed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from support.plugins import install
 PLUGINS = 10
 GROUPS = ("games", "nodes", "metrics", "figures", "policies", "catalogues")
 SLOW = "import sklearn\n"
-"""What a package would cost if it were loaded."""
+"""The code of a package that takes long to load."""
 
 
 @pytest.fixture
 def crowded(tmp_path) -> Path:
-    """A place with ten packages that each bring something of every kind."""
+    """A folder with ten packages that each bring one part of every kind."""
     for number in range(PLUGINS):
         name = f"plugin_{number}"
         points = {f"harbor.{group}": {name.replace("_", "-"): f"{name}:IT"} for group in GROUPS}

@@ -1,4 +1,4 @@
-"""What many users of one store wait for, beside raw Chroma and LangGraph's own SQLite store, in one run.
+"""Waiting times of many users of one store, beside raw Chroma and LangGraph's SQLite store, in one run.
 
 LangGraph's store is not installed with Harbor: `make stores` fetches it and measures all three.
 """
@@ -56,7 +56,7 @@ async def chroma(folder):
 
 @asynccontextmanager
 async def sqlite(folder):
-    """Without an index: many Pythons can't load the extension that it needs, so it searches nothing by meaning."""
+    """A store without an index: many Pythons can't load the extension for one, so it searches nothing by meaning."""
     module = pytest.importorskip("langgraph.store.sqlite.aio", reason="run make stores")
     async with module.AsyncSqliteStore.from_conn_string(str(folder / "sqlite.db")) as store:
         await store.setup()
@@ -82,7 +82,7 @@ def mixed(store):
 
 
 def raw_upserts(folder) -> float:
-    """The same rows by Chroma alone: one upsert for each user, into collections that it makes."""
+    """Return the time for the same rows by Chroma alone: one upsert for each user, into new collections."""
     with ChromaStore(folder / "raw", fields=["text"]) as store:
         collections: Collections = store._collections
         vectors = HASHING.vectors([str(value(n)["text"]) for n in range(PUTS)])
@@ -130,7 +130,7 @@ def test_many_callers(benchmark, figure, tmp_path, opened):
 
 
 def test_event_loop_beside_many_callers(benchmark, figure, tmp_path):
-    """Callers that arrive one after the other, so that the loop is held by the store and not by their number."""
+    """Measure callers that arrive in turn, so that the store holds the loop, and not the number of callers."""
     pauses: list[float] = []
 
     async def tick():

@@ -1,4 +1,4 @@
-"""What it costs to make paid replies and words safe from a power cut: runs with it and without, in turn."""
+"""The cost of making paid replies and words safe from a power cut: runs with and without it, in turn."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def built_in(out: Path) -> None:
 
 
 def paid(out: Path) -> None:
-    """Run with a model that is paid for and answers after 50 ms, which is far quicker than hosted ones."""
+    """Run with a paid model that answers after 50 ms, which is far faster than hosted ones."""
     bidders = [Bidder(name, model="mine") for name in ("Ann", "Ben", "Cho")]
     chat = PaidChat(made=[], inner=SimulatedChat(settings=Simulated(latency_seconds=0.05)))
     Auction(seed=1, items=houses(2, seed=7), bidders=bidders, models={"mine": PRICED}).run(
@@ -43,7 +43,7 @@ def test_what_syncing_costs(benchmark, figure, tmp_path, monkeypatch, hold):
     def timed(handle: int) -> None:
         began = time.perf_counter()
         sync(handle)
-        if threading.current_thread() is threading.main_thread():  # others keep nobody waiting
+        if threading.current_thread() is threading.main_thread():  # other threads block no game
             waited.append(time.perf_counter() - began)
 
     def both() -> None:

@@ -1,4 +1,4 @@
-"""How well types of rivals are told apart, and how far predictions of them are off: a table of `make studies`."""
+"""A table of `make studies`: the share of rivals' types that are recognized, and the errors of predictions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def planted(seed: int, rules: dict[str, Any], **mind: Any) -> Auction:
 
 
 def all_right(seed: int, draw: str) -> bool:
-    """Whether all three rivals are taken for what they are after the last run."""
+    """Return whether all three rivals' types are recognized after the last run."""
     log = planted(seed, {"runs": RUNS, "draw": draw}).run().log
     last = {one.rival: one.weights for one in of_type(log, Profiled)}
     return all(foremost(last[name]) == kind for name, (kind, _) in TYPES.items())
 
 
 def at_best(draw: str, seeds: int = 2_000) -> float:
-    """The share of right answers of who knows that values are normal with deviation 10, and not their mean."""
+    """Return the share of right answers of an observer that knows all but the mean of values (normal, deviation 10)."""
     return fmean(_best(np.random.default_rng(seed), 1 if draw == "once" else RUNS) for seed in range(seeds))
 
 

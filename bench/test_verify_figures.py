@@ -1,4 +1,4 @@
-"""How fast a log is verified, against the run that wrote it, in one process: the demo with the built-in model."""
+"""The speed of verifying a log, against the run that wrote it, in one process: the demo with the built-in model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harbor._runs.verification import logs_checked
 
 def test_verifying_the_demo_takes_a_fraction_of_running_it(tmp_path, figure):
     demo = load("demo")
-    Auction(**dict(demo)).run(out=tmp_path / "warm")  # what is imported and compiled once is not counted
+    Auction(**dict(demo)).run(out=tmp_path / "warm")  # imports and compiles before the measurement
     began = perf_counter()
     Auction(**dict(demo)).run(out=tmp_path / "run")
     ran = perf_counter() - began

@@ -1,4 +1,4 @@
-"""How long the data of a run's page takes, how much memory and how much room. Nothing here fails for being slow."""
+"""The time, the memory and the size of the data of a run's page. Nothing here fails for being slow."""
 
 from __future__ import annotations
 

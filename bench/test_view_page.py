@@ -1,4 +1,4 @@
-"""How long the page of a run takes to open and to move; `make bench` prints it. Nothing here fails for being slow."""
+"""The time that a run's page takes to open and to move. `make bench` prints it. Nothing here fails for being slow."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def test_page(events, aim, figure, tmp_path, monkeypatch):
 
 
 def _again_and_again(held: Sequence[Entry], events: int) -> list[Entry]:
-    """Make a long log of a short one: what happens between its beginning and its end happens many times."""
+    """Make a long log from a short one: repeat the events between its beginning and its end."""
     begun = next(at for at, entry in enumerate(held) if isinstance(entry.event, LotOpened))
     middle = [*islice(cycle(held[begun:-1]), events - begun - 1)]
     return [Entry(seq, entry.at, entry.event) for seq, entry in enumerate([*held[:begun], *middle, held[-1]])]
 
 
 def _remembered(recorded: Callable[[CallFile, Event], int | None]) -> Callable[[CallFile, Event], int | None]:
-    """Give a call that happens again the same words."""
+    """Return a function like `recorded` that returns the same record for a repeated event."""
     known: dict[int, int | None] = {}
 
     def find(calls: CallFile, event: Event) -> int | None:
@@ -90,7 +90,7 @@ def _remembered(recorded: Callable[[CallFile, Event], int | None]) -> Callable[[
 
 
 def _measured(page: Page) -> tuple[float, dict[str, list[float]]]:
-    """Open the page anew; give the seconds until its first moment is drawn, and what each move took in milliseconds."""
+    """Open the page again. Return the seconds until its first moment is drawn, and the milliseconds of each move."""
     page.reload(wait_until="load")
     expect(page.locator("#number")).not_to_be_empty(timeout=60_000)
     opened: float = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd / 1000")

@@ -1,7 +1,7 @@
-"""What Harbor adds to a provider's package: processor time of a call, and wall clock of a chain of calls.
+"""Harbor's overhead over a provider's package: processor time of a call, and wall-clock time of a chain of calls.
 
-The kinds of a figure take turns in one process, over one loopback server in a process of its own, so their ratios hold
-on a machine that is busy too.
+The variants of a figure take turns in one process, over one loopback server in its own process, so their ratios also
+hold on a busy machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Body = dict[str, Any]
 
 
 def sale(latency: float = 0.0, **model: Any) -> Auction:
-    """Give the first items of the standard sale, on the built-in model or on another."""
+    """Return the first items of the standard sale, on the built-in model or on another."""
     settings = ModelSettings(**model) if model else ModelSettings(simulated=Simulated(latency_seconds=latency))
     bidders = tuple(bidder.model_copy(update={"model": "mine", "bidding": "call"}) for bidder in STANDARD.bidders)
     return STANDARD.model_copy(
@@ -39,7 +39,7 @@ def sale(latency: float = 0.0, **model: Any) -> Auction:
 
 
 def over_the_wire(url: str) -> Auction:
-    """Give the same sale over OpenAI's wire format."""
+    """Return the same sale over OpenAI's wire format."""
     return sale(use="openai:model", base_url=url)
 
 
@@ -58,7 +58,7 @@ async def bare(url: str, bodies: list[Body]) -> None:
 
 
 async def bare_at_once(url: str, bodies: list[Body], chain: int) -> None:
-    """Send requests by OpenAI's package alone, as many at once as in a sale with this chain, as bidders do."""
+    """Send requests by OpenAI's package alone, with the concurrency of a sale with this chain."""
     async with AsyncOpenAI(base_url=url, api_key=KEY, max_retries=0) as client:
         for step in range(chain):
             now = bodies[len(bodies) * step // chain : len(bodies) * (step + 1) // chain]
@@ -90,13 +90,13 @@ def test_processor_time_of_a_call(benchmark, figure, tmp_path):
                 for kind, run in kinds.items():
                     began = time.process_time()
                     asyncio.run(run())
-                    if number:  # the first round loads and learns
+                    if number:  # the first round is a warm-up
                         spent[kind].append(1000 * (time.process_time() - began) / len(bodies))
 
     benchmark.pedantic(measure, rounds=1)
     medians, least = ({kind: of(each) for kind, each in spent.items()} for of in (statistics.median, min))
     figure("processor time of a call, ms", "", "; ".join(f"{kind} {one:.1f}" for kind, one in medians.items()))
-    ratio = statistics.median(map(truediv, spent["over the wire"], spent["bare SDK"]))  # of neighbours in time
+    ratio = statistics.median(map(truediv, spent["over the wire"], spent["bare SDK"]))  # of rounds next to each other
     of_least = least["over the wire"] / least["bare SDK"]
     figure("processor time of a call over the wire to bare SDK", "2", f"{ratio:.2f} (of minima {of_least:.2f})")
 

@@ -1,4 +1,4 @@
-"""AutoGen both ways: an agent of yours in an auction, and a Harbor bidder in a team of yours."""
+"""AutoGen both ways: your agent in an auction, and a Harbor bidder in your team."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harbor.games import Amount, Ask
 
 
 class Talker(BaseChatAgent):
-    """Knows nothing of Harbor: reads the auctioneer's English and answers in English."""
+    """Knows nothing about Harbor: it reads the auctioneer's English and answers in English."""
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
@@ -35,7 +35,7 @@ class Talker(BaseChatAgent):
 
 
 def an_agent_in_an_auction() -> None:
-    """Seat an agent of yours beside a Harbor bidder."""
+    """Seat your agent beside a Harbor bidder."""
     auction = Auction(
         items=houses(4, seed=1), bidders=[Bidder("Ann", persona="urban-dwellers"), Bidder("Tal", agent=True)]
     )
@@ -44,7 +44,7 @@ def an_agent_in_an_auction() -> None:
 
 
 async def a_bidder_in_a_team() -> None:
-    """Seat Harbor bidders in a stock team; with a language model, they understand plain English too."""
+    """Seat Harbor bidders in a stock team. With a language model, they also understand plain English."""
     ann = BidderAgent(Bidder("Ann", budget=500_000), values={"Wren House": 440_000})
     ben = BidderAgent(Bidder("Ben", budget=300_000), values={"Wren House": 150_000})
     team = RoundRobinGroupChat([ann, ben], max_turns=2)

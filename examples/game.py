@@ -1,4 +1,4 @@
-"""A game of your own: everyone picks a number, and the lowest that nobody else picked wins."""
+"""Your own game: everyone picks a number, and the lowest number with a single pick wins."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class PicksWanted(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class GameOver(LotClosed):
-    """The game is over, and who won (None: nobody)."""
+    """The game is over, with its winner (None: nobody)."""
 
     winner: str | None
 
 
 @dataclass(frozen=True)
 class LowestUnique:
-    """The rules; their state is whether picks are wanted."""
+    """The rules. Their state is True while picks are open."""
 
     players: tuple[str, ...]
 

@@ -15,14 +15,14 @@ LEARNINGS = ("Ann", "learnings")
 
 
 class Question(TypedDict, total=False):
-    """What the graph is asked and what it answers."""
+    """The graph's question and answer."""
 
     asked: str
     answer: str
 
 
 async def recall(state: Question, runtime: Runtime) -> Question:
-    """Answer with the nearest learning; the store comes with the graph."""
+    """Answer with the nearest learning. The graph's runtime has the store."""
     assert runtime.store is not None  # noqa: S101
     found = await runtime.store.asearch(LEARNINGS, query=state["asked"], limit=1)
     return {"answer": found[0].value["text"]}

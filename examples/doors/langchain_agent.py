@@ -1,4 +1,4 @@
-"""A LangChain agent with a tool in a seat, as it is: `agent = "langchain_agent:agent"`."""
+"""A LangChain agent with a tool, unchanged in a seat: `agent = "langchain_agent:agent"`."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def bid(turn: dict) -> dict:
-    """Bid the least that counts while the item leaves a tenth of its value as profit."""
+    """Bid the minimum while the item leaves a tenth of its value as profit."""
     [me] = [event for event in turn["seen"] if event["type"] == "signal"]
     least = turn["space"]["minimum"]
     if least > 0.9 * me["values"][turn["item"]]:

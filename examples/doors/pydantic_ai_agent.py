@@ -9,7 +9,7 @@ agent = Agent(MODEL, instructions="You bid at an auction for the highest profit.
 
 
 async def bid(turn: dict) -> dict:
-    """Answer with what the schema of the turn asks for, whatever the game."""
+    """Answer in the turn's schema, in any game."""
     form = StructuredDict(turn["answer"]["anyOf"][0], name="answer")
     result = await agent.run(f"{turn['so_far']} {turn['words']}", output_type=form)
     used = result.usage

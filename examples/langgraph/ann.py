@@ -1,4 +1,4 @@
-"""A Harbor bidder as a graph of its own, JSON in and JSON out; a person approves each bid."""
+"""A Harbor bidder as its own graph, JSON in and JSON out. A person approves each bid."""
 
 from __future__ import annotations
 

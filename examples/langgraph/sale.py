@@ -1,4 +1,4 @@
-"""Two Harbor bidders in an app that keeps messages: an auctioneer raises the price until one of them is left."""
+"""Two Harbor bidders in an app with messages: an auctioneer raises the price until one of them is left."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from harbor import Bidder, bidder_node
 
 
 def bids(state: MessagesState) -> list[int]:
-    """Give the bids since the auctioneer spoke last."""
+    """Return the bids since the auctioneer's last message."""
     last = [one.additional_kwargs for one in state["messages"][-2:]]
     answers = [data["harbor"]["answer"] for data in last if "harbor" in data]
     return [answer["amount"] for answer in answers if answer["action"] == "bid"]
 
 
 def auctioneer(state: MessagesState) -> dict[str, Any]:
-    """Ask both for more than the last bid, as JSON; a bidder with a language model reads English too."""
+    """Ask both to outbid the last bid, as JSON. A bidder with a language model also reads English."""
     least = max(bids(state), default=150_000) + 10_000
     return {"messages": [asking(bidder, least) for bidder in ("Ann", "Ben")]}
 
 
 def asking(bidder: str, least: int) -> AIMessage:
-    """Ask a bidder for so many dollars or more."""
+    """Ask a bidder for at least `least` dollars."""
     space = {"kind": "amount", "minimum": least, "maximum": 1_000_000}
     ask = {"bidder": bidder, "item": "Wren House", "round": 1, "space": space}
     words = f"{bidder}, do you bid ${least:,} or more?"

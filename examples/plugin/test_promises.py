@@ -1,4 +1,4 @@
-"""What the package brings keeps the promises of its kind; install the package first."""
+"""Tests that the package's parts keep the promises of their kinds. Install the package first."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""Doors: how an agent of any make takes a seat, by one protocol in JSON over several transports."""
+"""Doors: an agent from any framework takes a seat through one JSON protocol over several transports."""

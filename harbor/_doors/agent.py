@@ -1,4 +1,4 @@
-"""An agent is one value with a name and a maker; its make is told without importing the framework that it is of."""
+"""An agent is a value with a name and a maker. Harbor recognizes its framework without importing that framework."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from harbor._doors.door import Door
 
 
 def is_chat_agent(value: object) -> bool:
-    """Tell an AutoGen chat agent, which sits in the room itself."""
+    """Return whether `value` is an AutoGen chat agent, which needs no door."""
     return _is(value, "autogen_agentchat.base", "ChatAgent")
 
 
 def is_runnable(value: object) -> bool:
-    """Tell a Runnable of LangChain, as a compiled graph of LangGraph is."""
+    """Return whether `value` is a LangChain Runnable, such as a compiled LangGraph graph."""
     return _is(value, "langchain_core.runnables.base", "Runnable")
 
 
 def complaint(value: object) -> str:
-    """Say why a value can't sit in a seat; empty if it can."""
+    """Say why a value can't sit in a seat. Return "" if it can."""
     if isinstance(value, AgentCommand | AgentServer | Door) or is_chat_agent(value) or is_runnable(value):
         return ""
     if isinstance(value, type):
@@ -44,7 +44,7 @@ def complaint(value: object) -> str:
 
 
 def _is(value: object, module: str, name: str) -> bool:
-    """Tell whether a value is of a class, which nothing can be of before its module is imported."""
+    """Return whether `value` is an instance of a class. It can't be one before the class's module is imported."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
@@ -53,9 +53,12 @@ def _is(value: object, module: str, name: str) -> bool:
 class Agent:
     """An agent, as an extension.
 
-    `make` takes the name of the bidder and gives a plain or async function of one turn, a LangChain Runnable, such as a
-    compiled graph, or an AutoGen chat agent, which is asked in words and answers in words. Each auction gets one of its
-    own. Import what takes long there, so that settings are read without it.
+    `make` takes the bidder's name and returns a plain or async function of one turn, a LangChain Runnable, such as a
+    compiled graph, or an AutoGen chat agent, which is asked and answers in words. Each auction gets its own
+    agent. Import slow packages inside `make`, so that reading settings stays fast.
+
+    >>> Agent(name="shy", description="It never bids.", make=lambda bidder: lambda turn: "I pass.").make("Ann")({})
+    'I pass.'
     """
 
     name: str = part("its name, in lower case")
@@ -65,15 +68,15 @@ class Agent:
 
     @staticmethod
     def takes(value: object) -> bool:
-        """Tell whether a value can sit in a seat as it is."""
+        """Return whether a value can sit in a seat as it is."""
         return not complaint(value)
 
     @classmethod
     def of_value(cls, reference: str, value: object) -> Agent:
-        """Take what the user names as the agent of each bidder that it is named for.
+        """Wrap a value that the user names, so that every bidder with that reference gets this value.
 
         Raises:
-            ConfigError: it is no agent, or one that can't be shared.
+            ConfigError: the value is no agent, or an agent that bidders can't share.
         """
         if is_chat_agent(value):
             raise ConfigError(
@@ -87,10 +90,10 @@ class Agent:
 
 
 def agent_of(bidder: Bidder, given: object) -> object:
-    """Give the agent of a bidder: a new one of the name that its settings have, its program or server, or the given.
+    """Return the bidder's agent: a new one by the name in its settings, its program or server, or the given one.
 
     Raises:
-        ConfigError: there is none, it can't be made, or it is no agent; a program or a key is not there.
+        ConfigError: there is no such agent, it can't be made, or it is no agent; a program or a key is missing.
     """
     if isinstance(bidder.agent, AgentCommand | AgentServer):
         _check_there(bidder.agent, bidder.name)
@@ -101,10 +104,10 @@ def agent_of(bidder: Bidder, given: object) -> object:
 
 
 def make_agent(name: str, bidder: str) -> object:
-    """Make the agent of that name, or of that reference, for a bidder.
+    """Make the agent with that name or reference for a bidder.
 
     Raises:
-        ConfigError: there is none, it can't be made, or it is no agent.
+        ConfigError: there is no such agent, it can't be made, or it is no agent.
     """
     return _made(find("agent", name), bidder, name)
 
@@ -118,7 +121,7 @@ def _made(agent: Agent, bidder: str, name: str = "") -> object:
 
 
 def _check_there(agent: AgentCommand | AgentServer, bidder: str) -> None:
-    """Refuse a program that is not there, and a variable that is not set, before anything is played."""
+    """Refuse a missing program and an unset variable before the auction starts."""
     if isinstance(agent, AgentCommand) and shutil.which(agent.command[0]) is None:
         raise ConfigError(f"agent of bidder {bidder!r}: no program {agent.command[0]!r}; {_meant(agent.command[0])}")
     named = agent.env if isinstance(agent, AgentCommand) else filter(None, [agent.api_key_env])
@@ -127,7 +130,7 @@ def _check_there(agent: AgentCommand | AgentServer, bidder: str) -> None:
 
 
 def _meant(program: str) -> str:
-    """Say how to write what somebody may have meant by a word that is no program."""
+    """Suggest how to write the server, file or function that the user probably meant."""
     path = Path(program)
     if re.fullmatch(r"[\w.-]+:\d+(/\S*)?", program):
         return f"a server is written 'http://{program}'"

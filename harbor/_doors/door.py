@@ -1,6 +1,6 @@
-"""Through a door one turn goes out as JSON and one answer comes back, in words or as the turn's schema asks.
+"""Through a door one turn goes out as JSON and one answer comes back, in words or in the turn's schema.
 
-docs/protocol.md describes both. A bidder of any make answers through its door.
+docs/protocol.md describes both. A bidder from any framework answers through its door.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from harbor._core.settings import TAG
 from harbor._house.auctioneer import call, told_to
 
 LONGEST_ANSWER = 65_536
-"""An answer of more bytes is not read."""
+"""Most bytes of an answer that Harbor reads."""
 MOST_CALLS = 1_000
-"""Of how many calls of models one answer may tell."""
+"""Most model calls that one answer may report."""
 LONGEST_MODEL = 200
-"""How many characters the name of a model may have."""
+"""Most characters in the name of a model."""
 MOST_TOKENS = 10**7
-"""How many tokens one call may have read, and how many written: ten times what any model takes."""
+"""Most input tokens, and most output tokens, of one call: ten times the limit of any model."""
 MOST_TOKENS_IN_ALL = 10**8
-"""Of how many tokens one answer may tell in all its calls."""
+"""Most tokens, input plus output, that one answer may report over all its calls."""
 SCHEMA = 'the schema under "answer" in the turn'
 
 
 class Usage(BaseModel):
-    """A call of a model that an agent tells of, so that it is counted: its model as Harbor names it, and its tokens."""
+    """A model call that an agent reports, so that Harbor counts it: the model by Harbor's name, and the tokens."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -46,10 +46,10 @@ class Usage(BaseModel):
 
 
 def bounded(calls: Sequence[Usage]) -> tuple[Usage, ...]:
-    """Give the calls that one answer tells of.
+    """Return the calls that one answer reports, as a tuple.
 
     Raises:
-        ValueError: there are too many, or they have too many tokens.
+        ValueError: there are too many calls or too many tokens.
     """
     if len(calls) > MOST_CALLS:
         raise ValueError(f"it tells of more than {MOST_CALLS:,} model calls in one answer")
@@ -59,21 +59,21 @@ def bounded(calls: Sequence[Usage]) -> tuple[Usage, ...]:
 
 
 class _Beside(BaseModel):
-    """What may stand in an answer of any space."""
+    """Optional fields beside an answer in any action space."""
 
     words: str | None = None
     usage: Annotated[tuple[Usage, ...], AfterValidator(bounded)] = ()
 
 
 class Given(NamedTuple):
-    """What an agent answered, and the calls of models that it tells of."""
+    """An agent's answer, and the model calls that the agent reports."""
 
     answer: Answer | str
     usage: tuple[Usage, ...] = ()
 
 
 def answer_schema(reply: type[Decision]) -> dict[str, Any]:
-    """Give the JSON schema of an answer: what a model replies to this ask, or `words`."""
+    """Return the JSON schema of an answer: a model's reply to this ask, or `words`."""
     return {"anyOf": [without_reasons(reply).model_json_schema(), Words.model_json_schema()]}
 
 
@@ -84,9 +84,9 @@ class Words(BaseModel):
 
 
 def answer_in(given: object, ask: Ask) -> Given:
-    """Read what an agent gave back: words, or an object of JSON, also as text and as a Pydantic model.
+    """Read an agent's answer: words or a JSON object; the object may also be text or a Pydantic model.
 
-    What names no action is unreadable, and why.
+    An answer without an action becomes `Unreadable` with the reason.
     """
     if isinstance(given, bytes | bytearray):
         given = bytes(given).decode(errors="replace")
@@ -107,7 +107,7 @@ def answer_in(given: object, ask: Ask) -> Given:
 
 
 def _in_text(text: str, ask: Ask) -> Given:
-    """Read text without its thoughts: the last object of JSON in it that answers, as models write it, or words."""
+    """Read text without its thinking: the last JSON object in the text that fits, or else words."""
     said = without_thinking(text).said
     found = objects_in(said) if ask.space.reply is not WordsReply or said.strip()[:1] in ("{", "`") else []
     if not found:
@@ -129,7 +129,7 @@ def _in_text(text: str, ask: Ask) -> Given:
 
 
 def _short(words: str, ask: Ask) -> Answer | str:
-    """Give words as they are; the answer in them where they are too long to be passed on."""
+    """Return words unchanged. Return the answer in them instead if they are too long to pass on."""
     if len(words) <= LONGEST or ask.space.reply is WordsReply:
         return words
     answer = ask.space.heard(words, ask.item).answer
@@ -149,10 +149,10 @@ def _answer(given: Mapping[Any, Any], beside: _Beside, ask: Ask) -> Answer | str
 
 
 def object_of(text: str | bytes) -> dict[str, Any]:
-    """Read one object of JSON from a stranger, strictly, so that it means the same to everybody.
+    """Read one JSON object from outside strictly, so that every reader understands the same.
 
     Raises:
-        ValueError: it is anything else; names twice, NaN, and bytes that are no UTF-8 are refused too.
+        ValueError: the text is no JSON object, holds a name twice or NaN, or is not UTF-8.
     """
     try:
         told = json.loads(
@@ -166,10 +166,10 @@ def object_of(text: str | bytes) -> dict[str, Any]:
 
 
 def turn_named(told: Mapping[str, Any], current: int) -> int:
-    """Give the number of the turn that an answer names; the current one if it names none.
+    """Return the turn number in an answer, or `current` if the answer has none.
 
     Raises:
-        ValueError: it names no turn, or one that was not asked yet.
+        ValueError: the number is no number, or later than `current`.
     """
     number = told.get("turn", current)
     if type(number) is not int:
@@ -190,19 +190,19 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def first_fault(error: ValidationError, whole: str = "") -> str:
-    """Say in one line what is wrong first, and where; `whole` is what that is called if it is all of it."""
+    """Describe the first error and its place in one line. `whole` names the place if the whole value is wrong."""
     problem = error.errors(include_url=False, include_context=False)[0]
     where = ".".join(str(part) for part in problem["loc"] if not str(part).startswith(TAG)) or whole
     return scrub(f"{where}: {problem['msg']}" if where else problem["msg"])[:300]
 
 
 PROTOCOL = 3
-"""The version of the protocol: it changes when an agent that was written for the one before could break."""
+"""Protocol version. It changes when an agent for the previous version could break."""
 _SPACE: TypeAdapter[Space] = TypeAdapter(Space)
 
 
 class Told(NamedTuple):
-    """An event as a line of JSON, and as plain values, which are copied at little cost if none holds others."""
+    """An event as a JSON line and as plain values. Copying the values is cheap if none of them is a dict or list."""
 
     line: str
     values: dict[str, Any]
@@ -210,18 +210,18 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, line: str) -> Told:
-        """Read a line."""
+        """Parse a JSON line."""
         values = json.loads(line)
         return cls(line, values, not any(isinstance(value, dict | list) for value in values.values()))
 
     def copied(self) -> dict[str, Any]:
-        """Give its values, to be changed by whoever gets them."""
+        """Return a copy of the values, which the caller may change."""
         copied: dict[str, Any] = self.values.copy() if self.is_flat else json.loads(self.line)
         return copied
 
 
 class Turn(NamedTuple):
-    """One turn of one seat: its number, the ask, all that is told beside what was seen as JSON, and what was seen."""
+    """One turn of one seat: its number, the ask, the JSON of all fields except `seen`, and the seen events."""
 
     number: int
     ask: Ask
@@ -230,11 +230,11 @@ class Turn(NamedTuple):
 
     @property
     def line(self) -> str:
-        """It as one line of JSON."""
+        """The turn as one line of JSON."""
         return f'{self.head[:-1]},"seen":[{",".join(event.line for event in self.seen)}]}}'
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as plain values of its own, which the agent may change."""
+        """Return the turn as new plain values, which the agent may change."""
         return {**json.loads(self.head), "seen": [event.copied() for event in self.seen]}
 
 
@@ -243,7 +243,7 @@ class SeatTurns:
 
     Args:
         game: the name of the game.
-        seat: tells this seat from all others, in all runs; the same when a run is resumed.
+        seat: ID of this seat, unique over all runs and kept when a run is resumed.
     """
 
     def __init__(self, game: str, seat: str) -> None:
@@ -256,8 +256,8 @@ class SeatTurns:
         """Write a turn.
 
         Args:
-            ask: what its bidder is asked.
-            seen: all that the bidder has seen.
+            ask: the question to the bidder.
+            seen: all events that the bidder has seen.
         """
         news = seen[self._read :]
         self._read = len(seen)
@@ -290,19 +290,19 @@ def _schema(reply: type[Any]) -> dict[str, Any]:
 
 
 class Door(ABC):
-    """A transport to one agent in one seat. It may raise anything and take for ever: the seat bears that."""
+    """A transport to one agent in one seat. It may raise any error or never return: the seat handles both."""
 
     @abstractmethod
     async def ask(self, turn: Turn) -> Given:
-        """Send a turn, and give the answer to it; late answers to earlier turns are dropped."""
+        """Send a turn and return its answer. Drop late answers to earlier turns."""
 
     @abstractmethod
     async def close(self) -> None:
-        """End it: nothing that it started goes on. It may never have been asked."""
+        """End the agent and all that it started. It may never have been asked."""
 
 
 class DoorFailed(Exception):
-    """An agent could not be asked, or gave no answer: what happened and what mends it, without keys."""
+    """An agent could not be asked, or did not answer. The message says why and how to repair it, without keys."""
 
 
 class DoorBidder:
@@ -314,7 +314,7 @@ class DoorBidder:
         self._usage: list[Usage] = []
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Answer an ask; a pause needs no thought."""
+        """Answer an ask. Return None for a pause, which needs no thought."""
         if isinstance(ask, Pause):
             return None
         given = await self.door.ask(self._turns.of(ask, seen))
@@ -322,6 +322,6 @@ class DoorBidder:
         return given.answer
 
     def take_usage(self) -> tuple[Usage, ...]:
-        """Give the calls of models that it has told of since the last time."""
+        """Return the model calls that the agent reported since the last call of this method."""
         usage, self._usage = self._usage, []
         return tuple(usage)

@@ -1,7 +1,7 @@
-"""This module opens the door to each agent; two doors need no transport: a function's, and that of an open seat.
+"""This module opens the door to each agent. Two doors need no transport: those of a function and of an open seat.
 
-A function gets a turn as a dict, and what it returns is the answer. At an open seat an agent asks what its turn is, and
-answers by the turn's number.
+A function gets a turn as a dict and returns the answer. At an open seat an agent asks for its turn, and answers by the
+turn's number.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from harbor._house.watchdog import PLACED, in_words
 class FunctionDoor(Door):
     """Asks a plain or an async function.
 
-    An async one runs in the event loop. A plain one runs in a thread of its own per turn, so that one that blocks holds
-    up nobody; when its time is over nobody waits for it, but it can't be stopped.
+    An async function runs in the event loop. A plain function runs in a new thread each turn, so that a slow one blocks
+    nobody. Harbor stops waiting when the time is over, but it can't stop the thread.
     """
 
     def __init__(self, function: Callable[[dict[str, Any]], Any]) -> None:
         self._function = function
-        call = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async one
+        call = getattr(function, "__call__", None)  # noqa: B004 - the `__call__` of an object may be async
         self._waits = iscoroutinefunction(function) or iscoroutinefunction(call)
 
     async def ask(self, turn: Turn) -> Given:
-        """Call the function; what it raises has a note of where in its file.
+        """Call the function. Add a note to any error, with the line of the function's file.
 
         Raises:
-            ConfigError: it gave an agent, so it is no function of a turn.
+            ConfigError: the function returned an agent, so it is no function of a turn.
         """
         try:
             answer = await self._call(turn.as_json())
@@ -63,11 +63,11 @@ class FunctionDoor(Door):
         return await given if isawaitable(given) else given
 
     async def close(self) -> None:
-        """Do nothing: nothing was opened."""
+        """Do nothing, as the door opened nothing."""
 
 
 def _note_place(error: Exception) -> None:
-    """Note the line of the function's own file that the error came by, rather than one of a library that it calls."""
+    """Add a note with the line in the function's own file, not in a library that the function calls."""
     places = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     theirs = [place for place in places if place[0] != __file__]
     if theirs:
@@ -76,7 +76,7 @@ def _note_place(error: Exception) -> None:
 
 
 async def _in_thread(call: Callable[[dict[str, Any]], Any], told: dict[str, Any]) -> Any:
-    """Call in a thread that keeps nobody from ending: not those of a pool, which a program waits for at its end."""
+    """Call in a daemon thread. A program would wait at its end for a thread of a pool."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     outcome: list[Any] = []
     failure: list[BaseException] = []
@@ -84,9 +84,9 @@ async def _in_thread(call: Callable[[dict[str, Any]], Any], told: dict[str, Any]
     def run() -> None:
         try:
             outcome.append(call(told))
-        except BaseException as error:  # whatever it is, it is the caller's to hear of
+        except BaseException as error:  # the caller has to see every error
             failure.append(error)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed, so nobody waits any more
             loop.call_soon_threadsafe(ended.set)
 
     threading.Thread(target=contextvars.copy_context().run, args=(run,), name="harbor-agent", daemon=True).start()
@@ -97,14 +97,14 @@ async def _in_thread(call: Callable[[dict[str, Any]], Any], told: dict[str, Any]
 
 
 class OutOfTurn(HarborError):
-    """An answer came that nothing asks for."""
+    """An answer came to a turn that is not asked now."""
 
 
 class OpenSeat(Door):
-    """A door to whoever comes: it holds one turn at a time, and takes the first answer to it.
+    """A door that any client may use. It holds one turn at a time, and takes the first answer to the turn.
 
-    Nothing is kept per connection, so an agent may go and come back. One that has not called since the turn before is
-    taken to be gone: its next turn fails at once, so that it costs the sale one time-out, and not one per turn.
+    Nothing is kept per connection, so an agent may leave and come back. An agent that has not called since its last
+    turn counts as gone: its next turn fails at once. It thus costs the sale one time-out, not one per turn.
     """
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class OpenSeat(Door):
         """Hold a turn until it is answered.
 
         Raises:
-            TimeoutError: nobody has called for this seat since the turn before.
+            TimeoutError: no client has called for this seat since the last turn.
         """
         if not self._called.is_set():
             raise TimeoutError("no client has called for this seat since its last turn")
@@ -135,46 +135,46 @@ class OpenSeat(Door):
             self._turn = None
 
     async def close(self) -> None:
-        """Ask nothing more."""
+        """Close the seat: it asks nothing more."""
         self.is_closed = True
         self._wake()
 
     async def taken(self) -> None:
-        """Wait until somebody has called for this seat."""
+        """Wait until a client has called for this seat."""
         await self._called.wait()
 
     async def left(self) -> None:
-        """Wait until whoever plays here has been told that nothing more is asked; at once if nobody is here."""
+        """Wait until the client has been told that the seat is closed. Return at once if no client is here."""
         if self._called.is_set():
             await self._left.wait()
 
     @property
     def last_turn(self) -> int:
-        """The number of the last turn, which is how many events its bidder had seen; 0 before the first."""
+        """Number of the last turn, which equals the number of events its bidder had seen; 0 before the first turn."""
         return max(self._last, 0)
 
     @property
     def asked_for(self) -> float:
-        """For how many seconds the turn has been held."""
+        """Seconds for which the turn has been held."""
         return running_seconds() - self._asked_at
 
     async def next_turn(self, seconds: float) -> Turn | None:
-        """Give the turn that is to be answered, once there is one; None: the time is over, or the seat is closed."""
+        """Wait for a turn and return it. Return None if the time is over or the seat is closed."""
         self._called.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._turn is None and not self.is_closed:
                     await self._changed.wait()
-        self._called.set()  # it was waiting when the turn came
+        self._called.set()  # the client was waiting when the turn came
         if self.is_closed:
             self._left.set()
         return self._turn
 
     def answer(self, number: int, given: object) -> str:
-        """Answer the turn of this number, with words or JSON, and hear why it is a failed bid; empty if it is none.
+        """Answer the turn of this number with words or JSON. Return why the answer fails, or "" if it is valid.
 
         Raises:
-            OutOfTurn: that turn is not asked now; it says what to do.
+            OutOfTurn: this turn is not asked now. The message says how to go on.
         """
         self._called.set()
         turn, waiting = self._turn, self._given
@@ -206,7 +206,7 @@ class OpenSeat(Door):
 
 
 def open_door(agent: Any) -> Door:
-    """Give the door to an agent of any make but a chat agent, which sits in the room itself."""
+    """Return the door to any agent but a chat agent, which needs none."""
     if isinstance(agent, Door):
         return agent
     if isinstance(agent, AgentCommand):
@@ -226,9 +226,9 @@ def open_door(agent: Any) -> Door:
 
 @asynccontextmanager
 async def opened(agents: Mapping[str, object], game: str, log: LogOpened) -> AsyncIterator[dict[str, object]]:
-    """Give the agents by bidder as who plays: chat agents as they are, others as players behind doors.
+    """Yield the players by bidder: chat agents unchanged, and all other agents behind doors.
 
-    The doors are closed with the room, all at once, and what goes wrong there troubles no sale.
+    All doors are closed at the same time at the end. Their errors are ignored, so that no sale fails.
     """
     players, doors = dict(agents), list[Door]()
     try:
@@ -242,5 +242,5 @@ async def opened(agents: Mapping[str, object], game: str, log: LogOpened) -> Asy
 
 
 def seat_of(log: LogOpened, bidder: str) -> str:
-    """Give what tells a seat from all others in all runs: the same when a run is resumed. It is no secret."""
+    """Return an ID of the seat that is unique over all runs and kept when a run is resumed. It is no secret."""
     return blake2b("\0".join((log.run, log.token, bidder)).encode(), digest_size=16).hexdigest()

@@ -1,6 +1,6 @@
-"""An agent in a process of its own: each turn is a line of JSON on its standard input, each answer one on its output.
+"""An agent in its own process: it reads each turn as a line of JSON from stdin and writes each answer to stdout.
 
-The process has a small environment and ends with the sale, with all that it started and that did not leave its group.
+The process gets a small environment. It ends with the sale, together with all processes in its group.
 It is no sandbox: it has the rights of its user.
 """
 
@@ -21,18 +21,18 @@ from harbor._core.basics.redaction import SECRET_NAME, named_secret, redact
 from harbor._doors.door import LONGEST_ANSWER, Door, DoorFailed, Given, Turn, answer_in, object_of, turn_named
 
 SHOWN = 300
-"""How many characters an error shows."""
+"""Most characters of stderr in an error."""
 _FRAME = re.compile(r"\s+at ")
-"""How a line of a stack begins that Node and Java write, which is no error and follows it."""
+"""The start of a stack frame as Node and Java print it, after the error. It is left out of messages."""
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 
 
 def last_words(complaints: bytes, variables: Collection[str]) -> str:
-    """Tell what a process complained of.
+    """Quote the last error output of a process.
 
     Args:
-        complaints: the end of what it wrote to its standard error.
-        variables: the environment variables that it had.
+        complaints: the end of the process's standard error.
+        variables: names of the environment variables that the process had.
     """
     lines = redact(complaints.decode(errors="replace")).splitlines()
     last = " ".join(" ".join(line for line in lines if not _FRAME.match(line)).split())[-SHOWN:]
@@ -48,30 +48,31 @@ def _is_one(name: str) -> bool:
 
 
 PASSED_ON = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER")
-"""The environment variables that every process gets; others are named in the settings."""
+"""The environment variables that every process gets. The settings name any others."""
 PATIENCE_SECONDS = 1.0
-"""How long a process has to end after its input has ended, and again after SIGTERM."""
+"""Seconds that a process has to end after its input ends, and again after SIGTERM."""
 KEPT = 4_000
-"""How many bytes of what it last wrote to stderr are kept."""
+"""Most bytes that Harbor keeps from the end of stderr."""
 LONGEST_SHOWN = 60
+"""Most characters of a command, a line or a reason in an error."""
 MOST_WAITING = 100
-"""A process that has written more lines between two questions is out of hand, and replaced."""
+"""A process with more unread lines than this at the next question is out of control. Harbor replaces it."""
 
 
 _RUNNING: set[_Process] = set()
 
 
 def kill_agents() -> None:
-    """Kill all agents of this process, with what they started: for when it ends on the spot, and closes no door."""
+    """Kill all agents of this process and their process groups. Harbor calls it when it ends without closing doors."""
     for process in tuple(_RUNNING):
         process.kill()
 
 
 def environment_of(settings: AgentCommand) -> dict[str, str]:
-    """Give the environment of an agent's process; from now on the values that its settings name are hidden.
+    """Return the environment of an agent's process, and register the values that its settings name as secrets.
 
     Raises:
-        ConfigError: a variable that they name is not set.
+        ConfigError: a variable that the settings name is not set.
     """
     for name in settings.env:
         named_secret(name, "env of an agent")
@@ -79,7 +80,7 @@ def environment_of(settings: AgentCommand) -> dict[str, str]:
 
 
 class ProcessDoor(Door):
-    """A door to an agent in a process of its own, which is started at its first turn, and again if it has died.
+    """A door to an agent in its own process. The process starts at its first turn, and again if it has died.
 
     Raises:
         ConfigError: an environment variable that the settings name is not set.
@@ -90,16 +91,16 @@ class ProcessDoor(Door):
         self._environment = environment_of(settings)
         self._process: _Process | None = None
         self._owed: list[int] = []  # turns that the process has not answered, in order
-        self._since = 0  # the first turn of the question: those that follow ask it again
+        self._since = 0  # the first turn of the question: later attempts ask the question again
         self._numbers = self._garbled = False
 
     async def ask(self, turn: Turn) -> Given:
-        """Send a turn, and give the answer to it.
+        """Send a turn and return its answer.
 
-        An answer to any attempt at a question is one to the question. One that names no turn is to the first turn that
-        is not answered yet. A line that is no object may stand for an answer or beside one: until the process has
-        answered all its turns, nobody knows to which the next answer is, and so it gets no other question. A process
-        may answer one turn and end: the next turn may reach it too late, and is sent again to a new one.
+        An answer to any attempt at a question counts for the question. An answer without a turn number counts for the
+        first turn without an answer. A line that is no JSON object may be an answer or a stray line: the next answer is
+        then ambiguous, so the process gets no other question until it has answered all its turns. A process may answer
+        one turn and end: the next turn may reach it too late, and goes to a new process.
 
         Raises:
             DoorFailed: the command can't be started, or its process ended without an answer.
@@ -119,11 +120,11 @@ class ProcessDoor(Door):
         self._owed.append(turn.number)
         process.write(turn.line)
         while (given := self._read(await process.line(), turn)) is None:
-            await asyncio.sleep(0)  # many late answers hold nobody up
+            await asyncio.sleep(0)  # let other tasks run between many late answers
         return given
 
     async def _begin(self, turn: Turn) -> None:
-        """Begin a question: what came before it is no answer to it."""
+        """Begin a question, and drop earlier lines, which can't answer it."""
         self._since, process = turn.number, self._process
         if process is None:
             return
@@ -148,7 +149,7 @@ class ProcessDoor(Door):
         return self._process
 
     def _read(self, line: bytes | None, turn: Turn) -> Given | None:
-        """Read a line; None: it is no answer to this question."""
+        """Read a line. Return None if it does not answer this question."""
         if line is None:
             return Given(Unreadable(f"a line of more than {LONGEST_ANSWER:,} bytes is not read; answer in fewer"))
         try:
@@ -185,7 +186,7 @@ def _shown(command: Sequence[str]) -> str:
 
 
 class _Process(asyncio.SubprocessProtocol):
-    """A process that runs, in a group of its own; its group ends with it."""
+    """A running process in its own process group. The group ends with the process."""
 
     def __init__(self, command: Sequence[str], variables: Collection[str]) -> None:
         loop = asyncio.get_running_loop()
@@ -197,7 +198,7 @@ class _Process(asyncio.SubprocessProtocol):
         self._silent = loop.create_future()
         self._useless = False
         self.waiting = 0
-        """How many lines it has written that are not read."""
+        """Number of unread lines from the process."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
@@ -217,7 +218,7 @@ class _Process(asyncio.SubprocessProtocol):
             self._output.feed_eof()
 
     def process_exited(self) -> None:
-        self.kill()  # what it started may go on, and hold its output open
+        self.kill()  # processes that it started may go on and hold its output open
         _RUNNING.discard(self)
         self._ended.set_result(None)
 
@@ -226,23 +227,23 @@ class _Process(asyncio.SubprocessProtocol):
 
     @property
     def listens(self) -> bool:
-        """Whether it runs and has taken all that it was sent: one that does not read would fill the memory."""
+        """True if it runs and has read all its input. Input to a process that does not read would fill the memory."""
         return not (self._useless or self._ended.done() or self._input.get_write_buffer_size())
 
     @property
     def finished(self) -> bool:
-        """Whether it ended by itself and without a complaint."""
+        """True if it ended by itself with exit code 0."""
         return self._transport.get_returncode() == 0
 
     def write(self, line: str) -> None:
-        """Send it a line, without waiting for it to read."""
+        """Send the process a line, without waiting for the process to read."""
         self._input.write(line.encode() + b"\n")
 
     async def line(self) -> bytes | None:
-        """Read a line; None: it is too long, and as what follows would be the rest of it, nothing more is read.
+        """Read a line. Return None if the line is too long; the rest of it is unreadable, so nothing more is read.
 
         Raises:
-            DoorFailed: it ends, or its output does.
+            DoorFailed: the process or its output ended.
         """
         try:
             line = await self._output.readuntil(b"\n")
@@ -261,10 +262,10 @@ class _Process(asyncio.SubprocessProtocol):
         raise DoorFailed(self._story())
 
     async def end(self) -> None:
-        """End it: its input ends; if it goes on, it is terminated, then killed."""
+        """Close its input. Terminate it if it goes on, and then kill it."""
         self._input.close()
         try:
-            for force in (0, signal.SIGTERM, signal.SIGKILL)[self._useless :]:  # 0 does nothing
+            for force in (0, signal.SIGTERM, signal.SIGKILL)[self._useless :]:  # signal 0 does nothing
                 self._signal(force)
                 done, _ = await asyncio.wait({self._ended}, timeout=PATIENCE_SECONDS)
                 if done:
@@ -272,10 +273,10 @@ class _Process(asyncio.SubprocessProtocol):
         finally:
             if not self._ended.done():
                 self.kill()
-            self._transport.close()  # also of pipes that a process holds which left the group
+            self._transport.close()  # also closes pipes that a process outside the group holds
 
     def kill(self) -> None:
-        """Kill it at once, with its group."""
+        """Kill the process and its group at once."""
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: int) -> None:

@@ -1,7 +1,7 @@
-"""The door to a LangChain Runnable, such as a compiled graph of LangGraph, a chain or a chat model.
+"""The door to a LangChain Runnable, such as a compiled LangGraph graph, a chain or a chat model.
 
-A graph that keeps `messages` and a chat model are told the auctioneer's words; the message of a graph carries the ask
-and the events too, as JSON in its `additional_kwargs`. A `bidder_graph` gets its ask and what was seen; any other gets
+A graph with `messages` and a chat model get the auctioneer's words. The graph's message also carries the ask and the
+events, as JSON in its `additional_kwargs`. A `bidder_graph` gets its ask and the seen events. Any other Runnable gets
 the turn as a dict, so that the fields of a turn can be the variables of a prompt.
 """
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from harbor._core.asking.asks import Ask
 
 REPLIES = ("structured_response", "answer")
-"""Where an agent of LangChain's keeps an answer of a shape that it was told, and a `bidder_graph` its answer."""
+"""Keys of an answer in the output: LangChain's for structured output, and that of a `bidder_graph`."""
 INTERRUPT = "__interrupt__"
-"""Where LangGraph tells that a graph waits for a person."""
+"""Key under which LangGraph reports an interrupt."""
 
 
 class RunnableDoor(Door):
-    """Asks a Runnable; each seat is a thread of its own, under the name of the seat.
+    """Asks a Runnable. Each seat has its own thread, with the seat's ID as `thread_id`.
 
-    One with a checkpointer is told what is new, as it keeps the rest; any other is told the whole conversation.
+    A Runnable with a checkpointer gets only the new words, as it keeps the rest. Any other gets the whole conversation.
     """
 
     def __init__(self, runnable: Runnable[Any, Any]) -> None:
@@ -46,10 +46,10 @@ class RunnableDoor(Door):
         self._has_ask = {"ask", "seen"} <= fields
 
     async def ask(self, turn: Turn) -> Given:
-        """Invoke it.
+        """Invoke the Runnable.
 
         Raises:
-            DoorFailed: it stops for somebody who is not there.
+            DoorFailed: the graph stops at an interrupt, and nobody can resume it.
         """
         told = turn.as_json()
         config: Any = {"configurable": {"thread_id": told["seat"]}}
@@ -72,11 +72,11 @@ class RunnableDoor(Door):
         return {"messages": [HumanMessage(words, additional_kwargs=data)]}
 
     async def close(self) -> None:
-        """Do nothing: nothing was opened."""
+        """Do nothing, as the door opened nothing."""
 
 
 def _first(runnable: Any) -> Any:
-    """Give what a chain begins with, under what is bound to it."""
+    """Return the first runnable of a chain, without its bindings."""
     while (inner := getattr(runnable, "first", None) or getattr(runnable, "bound", None)) is not None:
         runnable = inner
     return runnable
@@ -90,16 +90,16 @@ def _fields(runnable: Runnable[Any, Any]) -> set[str]:
 
 
 def _without(output: Any, told: Mapping[str, Any]) -> Any:
-    """Leave out what a graph has only passed on: the auctioneer's words are no answer."""
+    """Drop the keys that the graph returned unchanged: they are input, not an answer."""
     if not isinstance(output, Mapping):
         return output
     return {key: value for key, value in output.items() if key not in told or told[key] != value}
 
 
 def _read(output: Any, ask: Ask, *, has_ask: bool) -> Given:
-    """Read what came out: messages, a reply of a shape, words, or an object of JSON.
+    """Read the output: messages, a structured reply, words, or a JSON object.
 
-    What a graph of messages keeps under "answer" may be of an earlier turn: its new messages are what it answers.
+    A graph with messages may keep an "answer" from an earlier turn, so only its new messages count.
     """
     messages = _new(output)
     calls = tuple(_usage(messages))
@@ -115,7 +115,7 @@ def _read(output: Any, ask: Ask, *, has_ask: bool) -> Given:
 
 
 def _new(output: Any) -> list[BaseMessage]:
-    """Give the messages since the auctioneer's."""
+    """Return the messages after the auctioneer's message."""
     if isinstance(output, BaseMessage):
         return [output]
     messages = output.get("messages") if isinstance(output, Mapping) else None
@@ -125,7 +125,7 @@ def _new(output: Any) -> list[BaseMessage]:
 
 
 def _usage(messages: Sequence[BaseMessage]) -> Iterator[Usage]:
-    """Give the calls that messages tell of; what can't be read is left out: a package wrote it."""
+    """Yield the calls that messages report. Skip an unreadable report, as a package wrote it."""
     for one in messages:
         used, told = getattr(one, "usage_metadata", None), one.response_metadata
         with suppress(KeyError, ValidationError):

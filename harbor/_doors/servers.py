@@ -1,4 +1,4 @@
-"""An agent behind a URL: each turn is posted as JSON, and the answer is the body of the response."""
+"""An agent behind a URL: Harbor posts each turn as JSON, and reads the answer from the body of the response."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ HEADERS = {
     "user-agent": f"harbor/{__version__}",
 }
 CONNECT_SECONDS = 10.0
-"""How long a server may take to accept a connection; how long it may think is the seat's affair."""
+"""Seconds that a server may take to accept a connection. The seat limits the time for the answer."""
 LONGEST_SHOWN, MOST_LOOKED_AT = 200, 2_000
-"""How many characters of what a server says an error shows, and how many are looked through for keys."""
+"""Most characters of a server's text in an error, and most characters that are searched for keys."""
 
 
 def bearer(settings: AgentServer) -> dict[str, str]:
-    """Give the header with the key of a server, if it has one; from now on the key is hidden.
+    """Return the header with the server's key, and register the key as a secret. Return {} if it needs no key.
 
     Raises:
         ConfigError: the environment variable with the key is not set.
@@ -39,7 +39,7 @@ def bearer(settings: AgentServer) -> dict[str, str]:
 
 
 NO_IDLE = httpx.Limits(max_keepalive_connections=0)
-"""A connection per turn: one that idles between turns may be closed by its server just as the next turn is sent."""
+"""One connection per turn, because a server may close an idle one just when the next turn is sent."""
 
 
 class ServerDoor(Door):
@@ -59,7 +59,7 @@ class ServerDoor(Door):
         )
 
     async def ask(self, turn: Turn) -> Given:
-        """Post a turn, and give the answer to it; redirects are not followed, as they would take the key along.
+        """Post a turn and return its answer. Redirects are not followed, because they would pass the key on.
 
         Raises:
             DoorFailed: the server can't be reached, breaks off, or answers with an error.
@@ -69,7 +69,7 @@ class ServerDoor(Door):
             async with self._client.stream("POST", self._url, content=turn.line.encode()) as response:
                 body = await _body(response)
         except httpx.ConnectTimeout as error:
-            if running_seconds() - began < CONNECT_SECONDS / 2:  # most of the time this process was stopped
+            if running_seconds() - began < CONNECT_SECONDS / 2:  # this process was stopped for most of the time
                 return await self.ask(turn)
             raise self._silent(error) from None
         except httpx.HTTPError as error:
@@ -88,12 +88,12 @@ class ServerDoor(Door):
 
 @cache
 def _certificates() -> SSLContext:
-    """Read the certificates that are trusted, once: it takes longer than many turns."""
+    """Read the trusted certificates once, as reading them takes longer than many turns."""
     return httpx.create_ssl_context()
 
 
 async def _body(response: httpx.Response) -> bytes:
-    """Read a body as far as it may go, and a byte more."""
+    """Read the body up to one byte more than an answer may have."""
     body = b""
     async for part in response.aiter_raw():
         body += part
@@ -103,7 +103,7 @@ async def _body(response: httpx.Response) -> bytes:
 
 
 def _error(response: httpx.Response, body: bytes) -> str:
-    """Put an error in words; a page for a browser tells nothing here."""
+    """Describe an error response. Leave out an HTML page, which explains nothing here."""
     status = f"{response.status_code} {_shown(response.reason_phrase)}".strip()
     if response.has_redirect_location:
         there = _shown(response.headers["location"])
@@ -113,7 +113,7 @@ def _error(response: httpx.Response, body: bytes) -> str:
 
 
 def _shown(text: str) -> str:
-    """Put what a server says in one line, without keys."""
+    """Return a server's text in one line, shortened and without keys."""
     return " ".join(redact(text[:MOST_LOOKED_AT]).split())[:LONGEST_SHOWN]
 
 

@@ -1,4 +1,4 @@
-"""The tools by which a host's client estimates, runs and reads experiments."""
+"""The tools with which a host's client estimates, runs and reads experiments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harbor._runs.folder import run_name
 from harbor.evaluation._experiments.library import experiment as read
 from harbor.evaluation._experiments.library import presets
 
-if TYPE_CHECKING:  # what runs and analyses takes seconds to import: it is imported when a tool is first called
+if TYPE_CHECKING:  # running and analysing take seconds to import, so the first call of a tool imports them
     from harbor.evaluation._experiments.design import Experiment
     from harbor.evaluation._experiments.trial_records import Results, Tally
     from harbor.evaluation._experiments.trial_runs import Usage
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 async def apart(work: Coroutine[Any, Any, T]) -> T:
-    """Await work in a thread with an event loop of its own; if this is cancelled, so is the work, and then awaited."""
+    """Await work in a thread with its own event loop. If this call is cancelled, cancel the work and wait for it."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
 
@@ -37,11 +37,11 @@ async def apart(work: Coroutine[Any, Any, T]) -> T:
             return runner.run(_awaited(task))
 
     thread = asyncio.ensure_future(asyncio.to_thread(run))
-    thread.add_done_callback(lambda one: one.cancelled() or one.exception())  # heard, also where this was cancelled
+    thread.add_done_callback(lambda one: one.cancelled() or one.exception())  # marks the error as retrieved
     try:
         return await asyncio.shield(thread)
     except asyncio.CancelledError:
-        with suppress(RuntimeError):  # its loop is closed: it has ended
+        with suppress(RuntimeError):  # the loop is closed, so the work has ended
             loop.call_soon_threadsafe(task.cancel)
         await asyncio.wait({thread})
         raise
@@ -52,8 +52,9 @@ async def _awaited(task: asyncio.Task[T]) -> T:
 
 
 MOST_EXPERIMENTS = 4
-"""How many experiments a server runs at the same time."""
+"""Most experiments that run on a server at the same time."""
 MOST_REPEATS = 1_000
+"""Most games per arm and condition that a client may ask for."""
 Name = Annotated[str, Field(description='An experiment of list_presets, such as "bidding".', max_length=300)]
 Models = Annotated[
     list[str],
@@ -69,7 +70,7 @@ Arms = Annotated[list[str], Field(description="Only these arms; left out: all.")
 
 @dataclass(slots=True)
 class Running:
-    """An experiment that runs, or has run."""
+    """An experiment that is running or has run."""
 
     design: Experiment
     folder: Path
@@ -80,19 +81,19 @@ class Running:
 
     @property
     def status(self) -> str:
-        """How far it is."""
+        """"running", "over" or "stopped"."""
         if self.error:
             return "stopped"
         return "running" if self.found is None else "over"
 
 
 class ExperimentTools:
-    """The tools by which a client runs published experiments, and reads what they found."""
+    """The tools with which a client runs published experiments and reads their findings."""
 
     def __init__(self, house: House) -> None:
         self._house = house
         self._running: dict[str, Running] = {}
-        self._estimating = asyncio.Lock()  # one at a time: each takes a thread
+        self._estimating = asyncio.Lock()  # one estimate at a time, as each takes a thread
 
     async def estimate(
         self,
@@ -102,7 +103,7 @@ class ExperimentTools:
         experiment: Annotated[
             str, Field(description='An experiment of list_presets, such as "bidding".', max_length=300)
         ] = "",
-        models: Models = [],  # noqa: B006 - it is only read, and a schema shows it
+        models: Models = [],  # noqa: B006 - it is only read, and the schema shows this default
         repeats: Repeats = None,
         arms: Arms = [],  # noqa: B006
     ) -> dict[str, Any]:
@@ -173,7 +174,7 @@ class ExperimentTools:
         return said
 
     async def close(self) -> None:
-        """Stop what is under way; it can be resumed from its folder."""
+        """Stop all running experiments. They can be resumed from their folders."""
         tasks = [one.work for one in self._running.values() if one.work is not None]
         for task in tasks:
             task.cancel()
@@ -198,20 +199,20 @@ class ExperimentTools:
         seed: int | None,
         max_cost: float | None,
     ) -> tuple[RunOptions, Tally, Experiment]:
-        """Prepare to run a design; models that cost money need a limit."""
+        """Prepare a run of a design. Models that cost money need `max_cost`, in dollars."""
         from harbor.evaluation._experiments.trial_records import Tally
         from harbor.evaluation._experiments.trials import trial_count, trials
         from harbor.evaluation._running.options import RunOptions
 
         design = self._design(name, models, arms, repeats, seed)
-        for trial in trials(design, 1):  # all repeats ask the same models
+        for trial in trials(design, 1):  # one repeat is enough, as all repeats ask the same models
             check_cost(trial.config, max_cost)
         return RunOptions(max_cost=max_cost), Tally(trial_count(design)), design
 
     def _design(
         self, name: str, models: list[str], arms: list[str], repeats: int | None, seed: int | None = None
     ) -> Experiment:
-        """Read a published experiment, and put in what a host has chosen; a host can name no file and no code."""
+        """Read a published experiment and apply the host's choices. A host can name neither a file nor code."""
         from harbor.evaluation._experiments.choices import chosen
 
         if name not in presets():
@@ -222,7 +223,7 @@ class ExperimentTools:
     async def _run(self, one: Running, options: RunOptions) -> None:
         try:
             await apart(_run(one, options))
-        except Exception as error:  # it costs nothing else that the server does
+        except Exception as error:  # a failed experiment must not stop the server
             one.error = str(error) if isinstance(error, HarborError) else told(error)
         finally:
             spent = one.so_far.cost_dollars

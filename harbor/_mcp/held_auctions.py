@@ -1,4 +1,4 @@
-"""The auctions that a server holds: their seats for clients, by token, and what happened so far."""
+"""The auctions that a server holds, with their events so far and their seats for clients by token."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ from harbor._runs.run import Run, start
 from harbor._runs.series import aresume
 
 MOST_AT_ONCE = 100
-"""How many auctions a server holds at the same time."""
+"""Most auctions that a server holds at the same time."""
 TOKEN_BYTES = 18
+"""Random bytes in the token of a seat."""
 Begin = Callable[..., Coroutine[Any, Any, Any]]
-"""Begins a run, or goes on with one; `listen` is called with each entry."""
+"""Starts or resumes a run, and calls `listen` with each log entry."""
 
 
 class NoSeat(HarborError):
-    """A token is that of no seat."""
+    """No seat has this token."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSeat:
-    """A seat for a client: the bidder, its door and how long it may take for an answer."""
+    """A seat for a client: the bidder, its door and its time limit for an answer."""
 
     token: str
     bidder: str
@@ -48,13 +49,13 @@ class ClientSeat:
 
     @property
     def seen(self) -> list[Event]:
-        """All that its bidder may see, in order, up to now."""
+        """All events so far that the bidder may see, in order."""
         return [entry.event for entry in self.auction.entries if is_seen_by(self.bidder, entry.event)]
 
 
 @dataclass(slots=True)
 class HeldAuction:
-    """An auction that is held for clients; `name` is also that of its folder."""
+    """An auction that is held for clients. `name` is also the name of its folder."""
 
     name: str
     config: AuctionConfig
@@ -68,13 +69,13 @@ class HeldAuction:
 
     @property
     def error(self) -> str:
-        """Why it has stopped before its end, in one line; empty if it has not."""
+        """Why the auction stopped before its end, in one line; empty if it did not."""
         failure = self.failure
         return "" if failure is None else str(failure) if isinstance(failure, HarborError) else told(failure)
 
     @property
     def status(self) -> str:
-        """How far it is."""
+        """"waiting for clients", "running", "over" or "stopped"."""
         if self.result is not None:
             return "over"
         if self.error:
@@ -83,25 +84,25 @@ class HeldAuction:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """True if the auction has ended, also by an error."""
         return self.holding is not None and self.holding.done()
 
     async def ended(self) -> None:
-        """Wait for the end."""
+        """Wait for the end of the auction."""
         if self.holding is not None:
             await asyncio.wait({self.holding})
 
     async def left(self, seconds: float) -> None:
-        """Wait until the clients that play have been told of the end, but no longer than so many seconds."""
+        """Wait until the playing clients have been told of the end, but at most `seconds`."""
         await within([seat.door.left() for seat in self.seats], seconds)
 
     async def hold(self, begin: Begin, wait_seconds: float) -> None:
-        """Wait for the clients, run the auction, and close the seats."""
+        """Wait at most `wait_seconds` for the clients, run the auction, and close the seats."""
         try:
             await within([seat.door.taken() for seat in self.seats], wait_seconds)
             self.begun = True
             self.result = await begin(listen=self.entries.append)
-        except Exception as error:  # it costs no other auction
+        except Exception as error:  # a failed auction must not stop the others
             self.failure = error
         finally:
             for seat in self.seats:
@@ -109,7 +110,7 @@ class HeldAuction:
 
 
 async def within(waits: Iterable[Coroutine[Any, Any, None]], seconds: float) -> None:
-    """Wait for all of these, but no longer than so many seconds."""
+    """Wait for all coroutines, but at most `seconds`."""
     with timed(), suppress(TimeoutError):
         async with running_timeout(seconds):
             await asyncio.gather(*waits)
@@ -119,7 +120,7 @@ class HeldAuctions:
     """All auctions of a server.
 
     Args:
-        runs: the folder that the folders of the runs go in.
+        runs: the folder for the run folders.
     """
 
     def __init__(self, runs: Path) -> None:
@@ -128,10 +129,10 @@ class HeldAuctions:
         self.by_name: dict[str, HeldAuction] = {}
 
     def seat(self, token: str) -> ClientSeat:
-        """Give the seat of a token.
+        """Return the seat with this token.
 
         Raises:
-            NoSeat: it is that of no seat here.
+            NoSeat: no seat here has the token.
         """
         if token not in self._seats:
             raise NoSeat(
@@ -140,10 +141,10 @@ class HeldAuctions:
         return self._seats[token]
 
     def auction(self, name: str) -> HeldAuction:
-        """Give an auction by its name.
+        """Return an auction by its name.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: no auction has this name.
         """
         if name not in self.by_name:
             raise ConfigError(unknown("auction", name, self.by_name))
@@ -158,15 +159,15 @@ class HeldAuctions:
         resumes: bool = False,
         then: Callable[[HeldAuction], object] = lambda _: None,
     ) -> HeldAuction:
-        """Begin to hold an auction, once its clients have come; it must be called in the event loop.
+        """Hold an auction, which begins once its clients have come. Call this method in the event loop.
 
         Args:
-            config: its settings; bidders with `agent = true` are for clients.
-            wait_seconds: how long to wait for clients that have not come.
-            max_cost: what the calls of its models may cost, in dollars.
+            config: its settings. Bidders with `agent = true` are for clients.
+            wait_seconds: seconds to wait for clients before the auction begins without them.
+            max_cost: most dollars that its model calls may cost (None: no limit, or the earlier one of a resumed run).
             folder: a new folder for the run (None: one with its name).
-            resumes: the folder is that of a run that was interrupted; its seats get new tokens.
-            then: is called when it has ended.
+            resumes: True if the folder holds an interrupted run. Its seats get new tokens.
+            then: called with the auction when it has ended.
 
         Raises:
             ConfigError: a setting is refused, no seat is for a client, or there are too many auctions.
@@ -192,7 +193,7 @@ class HeldAuctions:
         for seat in held.seats:
             known_secret(seat.token)
         agents = {seat.bidder: seat.door for seat in held.seats}
-        run = Run(config, RunInputs(agents=agents, max_cost=max_cost))  # what is wrong is said now
+        run = Run(config, RunInputs(agents=agents, max_cost=max_cost))  # raises errors of the settings before the wait
         again: Begin = partial(aresume, held.folder, agents=agents, max_cost=max_cost)
         begin: Begin = again if resumes else partial(start, run, held.folder)
         held.holding = asyncio.create_task(held.hold(begin, wait_seconds), name=name)
@@ -202,7 +203,7 @@ class HeldAuctions:
         return held
 
     async def close(self) -> None:
-        """Stop what is under way; its folders can be resumed as far as their seats need no client."""
+        """Stop all auctions. Their folders can be resumed as far as their seats need no client."""
         tasks = [one.holding for one in self.by_name.values() if one.holding is not None]
         for task in tasks:
             task.cancel()
@@ -211,7 +212,7 @@ class HeldAuctions:
 
 
 def for_clients(config: AuctionConfig, names: Iterable[str]) -> AuctionConfig:
-    """Have clients play the bidders of these names.
+    """Return the settings with clients in the seats of these bidders.
 
     Raises:
         ConfigError: no bidder has that name.
@@ -226,5 +227,5 @@ def for_clients(config: AuctionConfig, names: Iterable[str]) -> AuctionConfig:
 
 
 def public_events(held: HeldAuction) -> list[Event]:
-    """Give what everyone may see of an auction."""
+    """Return the events of an auction that everyone may see."""
     return [entry.event for entry in held.entries if entry.event.audience == EVERYONE]

@@ -1,4 +1,4 @@
-"""The tools of a host's client, and what the server allows hosts: which settings, and how much models may cost."""
+"""The tools of a host's client, and the limits on hosts: the settings they may use and the dollars they may spend."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ if TYPE_CHECKING:
     from harbor.evaluation._experiments.design import Experiment
 
 ASKS_MODELS = "asks models, with your keys"
+"""The key under which `Named` lists models that cost the user money."""
 Named = Callable[[object], Mapping[str, list[str]]]
-"""Gives the names in settings that are not Harbor's own, by what they make Harbor do."""
+"""Returns the names in settings that are not Harbor's own, grouped by their effect."""
 
 
 @dataclass(slots=True)
 class Purse:
-    """What all runs of a server may cost, in dollars (None: no model that costs anything may be asked)."""
+    """The dollars that all runs of a server may cost together (None: no model that costs money may be asked)."""
 
     dollars: float | None = None
     kept: float = 0.0
 
     def take(self, dollars: float) -> None:
-        """Put money aside for a run.
+        """Reserve dollars for a run.
 
         Raises:
-            ConfigError: there is not so much left.
+            ConfigError: too few dollars are left.
         """
         check_limit(dollars)
         if self.dollars is None:
@@ -54,21 +55,21 @@ class Purse:
         self.kept += dollars
 
     def give_back(self, dollars: float) -> None:
-        """Put back what a run has not used."""
+        """Return the dollars that a run has not used."""
         self.kept -= dollars
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What a server has and allows.
+    """The contents and permissions of a server.
 
     Args:
-        runs: the folder that runs go in.
-        presets: the files of the presets, by name.
+        runs: the folder for runs.
+        presets: returns the files of the presets, by name.
         load: reads a preset.
-        named: what is asked of settings that are not trusted.
-        trust: whether hosts may name anything that the user of this machine may.
-        purse: what runs may cost.
+        named: returns the names in untrusted settings, by their effect.
+        trust: True if hosts may name anything that the user of this machine may.
+        purse: dollars that runs may cost.
     """
 
     runs: Path
@@ -79,31 +80,31 @@ class House:
     purse: Purse = field(default_factory=Purse)
 
     def preset(self, name: str) -> AuctionConfig:
-        """Read a preset; a host can name no file.
+        """Read a preset. A host can name no file.
 
         Raises:
-            ConfigError: there is none of that name.
+            ConfigError: no preset has that name.
         """
         if name not in self.presets():
             raise ConfigError(unknown("preset", name, self.presets()))
         return self.load(name)
 
     def settings(self, values: Mapping[str, object]) -> AuctionConfig:
-        """Read settings that a host has sent.
+        """Check settings that a host has sent.
 
         Raises:
-            ConfigError: they are refused.
+            ConfigError: the settings are refused.
         """
         self.check(values, "settings")
         return check(AuctionConfig, dict(values), "settings")
 
     def check(self, values: Mapping[str, object], where: str) -> None:
-        """Refuse code, a command, a server or a folder in what a host names, unless hosts are trusted.
+        """Refuse code, a command, a server or a folder in a host's values, unless hosts are trusted.
 
-        A model is let pass: what it costs is for the purse.
+        A model passes, as `purse` limits its cost.
 
         Raises:
-            ConfigError: it is refused; `where` says what the values are of.
+            ConfigError: a value is refused. `where` names the values in the message.
         """
         if self.trust:
             return
@@ -117,10 +118,10 @@ class House:
 
 
 def check_cost(config: AuctionConfig, max_cost: float | None, limit: str = "max_cost") -> None:
-    """Refuse models that may cost money without a limit; `limit` is what whoever asks gives it by.
+    """Refuse models that may cost money without a limit. `limit` is the name of the limit in the message.
 
     Raises:
-        ConfigError: it names the model.
+        ConfigError: a model may cost money. The message names the model.
     """
     asked = [name for name, settings in models_of(config).items() if settings.use != BUILT_IN]
     if asked and max_cost is None:
@@ -128,8 +129,9 @@ def check_cost(config: AuctionConfig, max_cost: float | None, limit: str = "max_
 
 
 LONGEST_GATHERING = 3_600
+"""Most seconds that an auction may wait for its clients."""
 MOST_SENTENCES = 200
-"""How many of the last sentences are told of an auction that goes on."""
+"""Number of last sentences that `read_standings` returns for a running auction."""
 MaxCost = Annotated[
     float | None,
     Field(description="What the calls of hosted models may cost, in dollars; needed where one is asked.", gt=0),
@@ -137,7 +139,7 @@ MaxCost = Annotated[
 
 
 class HostTools:
-    """The tools by which a client holds auctions, and hands out their seats."""
+    """The tools with which a client holds auctions and hands out their seats."""
 
     def __init__(self, held: HeldAuctions, house: House) -> None:
         self._held = held
@@ -169,7 +171,7 @@ class HostTools:
         seats: Annotated[
             list[str],
             Field(description='The bidders that clients are to play, such as ["Ann"]; the others play by themselves.'),
-        ] = [],  # noqa: B006 - it is only read, and a schema shows it
+        ] = [],  # noqa: B006 - it is only read, and the schema shows this default
         settings: Annotated[
             dict[str, Any] | None,
             Field(description="In place of a preset: all settings of an auction, as in a TOML file of Harbor's."),
@@ -245,7 +247,7 @@ class HostTools:
         return self._house.preset(preset) if preset else self._house.settings(settings or {})
 
     def _settle(self, held: HeldAuction, max_cost: float) -> None:
-        """Put back what the models of an auction have not used."""
+        """Return the dollars that the models of an auction have not used."""
         self._house.purse.give_back(max(0.0, max_cost - paid_for(held.folder, models_of(held.config))))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The tools of a bidder's client: what its turn is, its answer, and what happened. All that they know is one seat's."""
+"""The tools of a bidder's client: wait for a turn, answer it, and read past events. They know only one seat's view."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from harbor._house.auctioneer import told_to
 from harbor._mcp.held_auctions import ClientSeat, HeldAuctions
 
 LONGEST_WAIT = 50
-"""How many seconds a call may wait: most clients give a call up after a minute."""
+"""Most seconds that a call may wait. Most clients abandon a call after a minute."""
 SEVERAL = "If you hold other seats, call it for each of them first, with seconds=0: one of them may be asked."
-"""What a client needs to know that waits for one call at a time, as a model does."""
+"""Advice to a client that waits in one call at a time, as a model does."""
 MOST_EVENTS = 200
-"""How many events one call tells of."""
+"""Most events that one call returns."""
 
 Seat = Annotated[
     str,
@@ -30,7 +30,7 @@ Seat = Annotated[
 
 
 class SeatTools:
-    """The tools by which a client plays the seats that it has tokens of."""
+    """The tools with which a client plays the seats whose tokens it has."""
 
     def __init__(self, held: HeldAuctions) -> None:
         self._held = held
@@ -131,9 +131,9 @@ class SeatTools:
 
 
 def _turn(mine: ClientSeat, turn: Turn, everything: bool) -> dict[str, Any]:
-    """Tell a turn: without what was told before, which would grow from turn to turn, unless that is asked for.
+    """Describe a turn. Leave out earlier events, which would grow from turn to turn, unless `everything` is True.
 
-    The name of the seat in the protocol is left out: to a client its seat is the token.
+    Leave out the seat's ID in the protocol as well, because a client knows its seat by the token.
     """
     whole = turn.as_json()
     left_out = {"seat"} if everything else {"seat", "seen", "so_far"}

@@ -33,7 +33,7 @@ Tool = Callable[P, Coroutine[Any, Any, dict[str, Any]]]
 
 
 def as_tool(work: Tool[P]) -> Callable[P, Coroutine[Any, Any, CallToolResult]]:
-    """Make a tool of a function that gives plain values; what Harbor refuses is said to the client, without keys."""
+    """Make a tool from a function that returns plain values. The client gets Harbor's errors without keys."""
 
     @wraps(work)
     async def tool(*args: P.args, **named: P.kwargs) -> CallToolResult:
@@ -45,13 +45,14 @@ def as_tool(work: Tool[P]) -> Callable[P, Coroutine[Any, Any, CallToolResult]]:
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=values)
 
     tool.__annotations__["return"] = CallToolResult
-    tool.__doc__ = getdoc(work)  # as one reads it: a client is shown every space
+    tool.__doc__ = getdoc(work)  # without the indentation, which a client would show
     return tool
 
 
 FOR_BIDDERS, FOR_HOSTS = "/mcp", "/host"
 """The paths of the two servers over HTTP."""
 LARGEST_REQUEST = 262_144
+"""Most bytes in the body of a request."""
 BIDDING = (
     "Harbor holds auctions between agents. You play a bidder if you have a seat token, such as seat-4fJx...: call"
     ' wait_for_turn with it, decide, call answer, and so on until the status is "over".'
@@ -63,7 +64,7 @@ HOSTING = (
 
 
 def seat_server(held: HeldAuctions) -> MCPServer[Any]:
-    """Make the server of a bidder's client: it knows seats only."""
+    """Make the server for a bidder's client. It offers only the tools of seats."""
     server: MCPServer[Any] = MCPServer(
         "harbor", title="Harbor auctions", instructions=BIDDING, version=__version__, log_level="ERROR"
     )
@@ -74,7 +75,7 @@ def seat_server(held: HeldAuctions) -> MCPServer[Any]:
 
 
 def host_server(held: HeldAuctions, house: House, experiments: ExperimentTools) -> MCPServer[Any]:
-    """Make the server of a host's client, who may play seats too."""
+    """Make the server for a host's client. A host may play seats too."""
     server: MCPServer[Any] = MCPServer(
         "harbor", title="Harbor auctions", instructions=HOSTING, version=__version__, log_level="ERROR"
     )
@@ -96,13 +97,13 @@ def host_server(held: HeldAuctions, house: House, experiments: ExperimentTools) 
 
 
 def web_app(bidders: MCPServer[Any], hosts: MCPServer[Any], host_key: str, address: str) -> Starlette:
-    """Serve both over HTTP: bidders at `/mcp`, and at `/host` whoever sends the key as a bearer token.
+    """Serve bidders at `/mcp`, and hosts with the key as a bearer token at `/host`, both over HTTP.
 
     Args:
-        bidders: the server of bidders' clients.
-        hosts: that of hosts' clients.
-        host_key: what a host has to send.
-        address: the address that is served; on loopback, requests from web pages of other places are refused.
+        bidders: the server for bidders' clients.
+        hosts: the server for hosts' clients.
+        host_key: the key that a host has to send.
+        address: the listening address. On loopback, requests from web pages of other sites are refused.
     """
     served = [
         server.streamable_http_app(
@@ -126,7 +127,7 @@ def web_app(bidders: MCPServer[Any], hosts: MCPServer[Any], host_key: str, addre
 
 
 class HostKey:
-    """Lets nobody but hosts pass to what is theirs."""
+    """Lets only clients with the host key pass, except on the path for bidders."""
 
     def __init__(self, app: ASGIApp, key: str) -> None:
         known_secret(key)
@@ -134,7 +135,7 @@ class HostKey:
         self._header = f"Bearer {key}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass a request on, or refuse it with status 401."""
         headers = dict(scope.get("headers", ()))
         theirs = scope["type"] == "http" and not scope["path"].startswith(FOR_BIDDERS)
         if theirs and not hmac.compare_digest(headers.get(b"authorization", b""), self._header):
@@ -145,10 +146,10 @@ class HostKey:
 
 
 def listening(address: str, port: int) -> socket.socket:
-    """Listen at an address; port 0: any that is free.
+    """Listen at an address. Port 0 means any free port.
 
     Raises:
-        OSError: it can't be listened at.
+        OSError: the address can't be used.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     made = socket.create_server((address, port), family=family, backlog=128)
@@ -157,7 +158,7 @@ def listening(address: str, port: int) -> socket.socket:
 
 
 async def serve(app: Starlette, door: socket.socket, until: Coroutine[Any, Any, None] | None = None) -> None:
-    """Serve an app until this is cancelled, or until something has ended; requests under way have a moment."""
+    """Serve an app until this task is cancelled or `until` ends. Open requests get 2 s more."""
     config = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=2)
     server = WebServer(config)
     serving = asyncio.ensure_future(server.serve([door]))
@@ -171,9 +172,9 @@ async def serve(app: Starlette, door: socket.socket, until: Coroutine[Any, Any, 
 
 
 class WebServer(uvicorn.Server):
-    """An HTTP server that leaves signals to whoever runs it."""
+    """An HTTP server that leaves signals to its caller."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield

@@ -1,4 +1,4 @@
-"""The contents of a pack: its `pack.json`, its size, and whether an unpacked copy still has all of them."""
+"""The contents of a pack: its `pack.json`, its limits, and a check that an unpacked copy still matches."""
 
 from __future__ import annotations
 
@@ -39,24 +39,28 @@ PACK = "pack.json"
 CARD, CITATION = "README.md", "CITATION.cff"
 EVENTS_TABLE, MEASUREMENTS_TABLE = "events.parquet", "measurements.parquet"
 FORMAT = 1
+"""Newest format of packs that this Harbor reads."""
 SUFFIX = ".harbor.zip"
 MOST_FILES = 200_000
+"""Most files in a pack."""
 MOST_BYTES = 32 * 2**30
-"""The most bytes of all files of a pack together, unpacked."""
+"""Most bytes of all files in a pack together, unpacked."""
 MOST_RATIO = 500
-"""The most unpacked bytes per packed byte, once there are more than `SMALL` of them.
+"""Most unpacked bytes per packed byte, if the pack has more than `SMALL` unpacked bytes.
 
-JSON lines come to about 30, and to 100 at most, as each has a digest. A bomb comes to 1,000.
+JSON lines reach about 30, and at most 100, because each line has a digest. A zip bomb reaches 1,000.
 """
 SMALL = 2**28
+"""Unpacked bytes up to which `MOST_RATIO` does not apply."""
 LARGEST_PACK_JSON = 64 * 2**20
+"""Most bytes of a `pack.json`."""
 
 Kind = Literal["run", "series", "experiment"]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Contents(Settings):
-    """What is in a pack: the SHA-256 of each file by its name; `published` packs are for everyone."""
+    """The contents of a pack: the SHA-256 of each file by its name. A `published` pack is for everyone."""
 
     format: int = Field(ge=1)
     kind: Kind
@@ -66,10 +70,10 @@ class Contents(Settings):
 
 
 def read_contents(text: bytes, pack: str) -> Contents:
-    """Read what a pack says of itself.
+    """Parse the `pack.json` of a pack.
 
     Raises:
-        RunFolderError: it is no JSON, of a newer format, or lacks something.
+        RunFolderError: the text is no JSON, has a newer format, or lacks a field.
     """
     try:
         values = json.loads(text)
@@ -94,27 +98,27 @@ _PACKED = re.compile(
 
 
 def is_packed(name: str) -> bool:
-    """Tell whether a file of this name, in the folder of a run, a series or an experiment, belongs into a pack."""
+    """Return whether a pack includes a file of this name in the folder of a run, a series or an experiment."""
     return _PACKED.fullmatch(name) is not None
 
 
 def fault_of(name: str) -> str:
-    """Say what is wrong with the name of a file in a pack; empty if nothing is."""
+    """Describe the fault in the name of a file in a pack. Return "" if the name is valid."""
     if name != PACK and not is_packed(name):
         return "is no file that Harbor packs"
     return "is that of a device" if any(map(DEVICE.fullmatch, name.split("/"))) else ""
 
 
 ABOUT = (".parquet", ".md", ".cff")
-"""The files of a copy that tell in another form what its logs and results tell."""
+"""Suffixes of the files that repeat the logs and results in another form."""
 _MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 
 
 def copy_checked(folder: Path) -> Verdict | None:
-    """Check what came with the logs of a run, a series or an experiment that was unpacked; None: nothing did.
+    """Check the files that came with the logs of an unpacked folder. Return None if there are none.
 
     Raises:
-        RunFolderError: its pack.json or its results can't be read, or it has a link in it.
+        RunFolderError: its `pack.json` or its results can't be read, or the folder contains a link.
     """
     check_folder(folder)
     verdicts = [*_files_checked(folder), *_results_checked(folder)]
@@ -127,7 +131,7 @@ def copy_checked(folder: Path) -> Verdict | None:
 
 
 def _files_checked(folder: Path) -> Iterator[Verdict]:
-    """Compare the files with the digests of the pack: a public copy stays as it is, others may have gone on."""
+    """Compare the files with the digests of the pack. Only a public copy must be unchanged; a run may have gone on."""
     if not (folder / PACK).is_file():
         return
     try:
@@ -143,7 +147,7 @@ def _files_checked(folder: Path) -> Iterator[Verdict]:
 
 
 def _digests(folder: Path, contents: Contents) -> Iterator[tuple[str, str]]:
-    """Give the digest of each file that the pack lists; the folder is walked, as names may lead out of it."""
+    """Yield the digest of each file in the pack. Walk the folder, as a name may lead out of it."""
     there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     for name in contents.files:
         if name not in there:
@@ -154,7 +158,7 @@ def _digests(folder: Path, contents: Contents) -> Iterator[tuple[str, str]]:
 
 
 def _results_checked(folder: Path) -> Iterator[Verdict]:
-    """Measure the public copy of a run anew; nothing is measured of a series, and an experiment has its own check."""
+    """Measure the public copy of a run again. Skip a series, which has no measurements, and an experiment."""
     if (folder / DESIGN).is_file() or not (folder / RESULTS).is_file():
         return
     try:

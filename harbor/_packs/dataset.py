@@ -1,4 +1,4 @@
-"""What makes a dataset of a public copy: a card, how to cite it, and its events and measurements as Parquet tables."""
+"""The dataset files of a public copy: a card, a citation, and Parquet tables of its events and measurements."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from harbor._packs.publishing import PublicCopy, PublicGame
 UNKNOWN_LICENSE, NOBODY_NAMED = "unknown", "unknown"
 LICENSE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,60}")
 LONGEST_LINE = 200
+"""Most characters of an author's name or a title."""
 SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
-"""The sizes of data sets as hubs name them, by the least number of rows."""
+"""Size classes of datasets on hubs, by their smallest number of rows."""
 WHERE: dict[Kind, str] = {"run": "", "series": "*/", "experiment": "games/*/*/*/"}
 LEFT_OUT = (
     "Left out: budgets, estimates and true values that were not announced, objectives, personas (unless the settings"
@@ -37,10 +38,10 @@ PAIRED = "Games of one repeat share their draws in all arms: what one arm announ
 
 @dataclass(frozen=True, slots=True)
 class Credits:
-    """How a public copy is cited: its license, as hubs name it, who publishes it, and its title (empty: its own).
+    """The citation of a public copy: its license in a hub's spelling, its authors, and its title (empty: its own).
 
     Raises:
-        ConfigError: the license is no name of one, or a name or the title is no line of text.
+        ConfigError: the license is no license name, or an author or the title is no single line.
     """
 
     license: str = UNKNOWN_LICENSE
@@ -62,13 +63,13 @@ def _is_line(text: str) -> bool:
 
 
 def write_card(folder: Path, about: PublicCopy, tables: Mapping[str, Mapping[str, str]], credits_: Credits) -> None:
-    """Write the card and the citation into the folder of a public copy; `tables` are the columns of its tables."""
+    """Write the card and the citation into a public copy. `tables` describes each column of each table."""
     (folder / CARD).write_text(card(about, tables, credits_.license), encoding="utf-8", errors="replace")
     (folder / CITATION).write_text(citation(about, credits_), encoding="utf-8", errors="replace")
 
 
 def card(about: PublicCopy, tables: Mapping[str, Mapping[str, str]], license_: str) -> str:
-    """Write the dataset card: a YAML header as on hubs of data sets, then what a reader needs."""
+    """Return the dataset card: a YAML header as on dataset hubs, and a description for readers."""
     size = list(SIZES.values())[bisect_right(list(SIZES), about.events) - 1]
     label = ["simulated"] if about.simulated else []
     files = {name: name for name in tables} or {"events": f"{WHERE[about.kind]}events.jsonl"}
@@ -126,7 +127,7 @@ def _body(about: PublicCopy, tables: Mapping[str, Mapping[str, str]]) -> list[st
 
 
 def citation(about: PublicCopy, credits_: Credits) -> str:
-    """Write how to cite the data."""
+    """Return the citation file in Citation File Format."""
     return "\n".join(
         [
             "cff-version: 1.2.0",
@@ -148,12 +149,12 @@ def citation(about: PublicCopy, credits_: Credits) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote a text as YAML does, which does not know the halves by which JSON escapes some letters."""
+    """Quote a text for YAML, which does not know the surrogate pairs in JSON escapes."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def _line(text: str) -> str:
-    """Put a text of the design on one line, without markup."""
+    """Return a text from the design on one line, with its markup escaped."""
     return "".join(f"\\{letter}" if letter in r"\`*_[]<>#|!" else letter for letter in " ".join(text.split()))
 
 
@@ -177,11 +178,12 @@ COLUMNS = {
     },
 }
 ROWS_AT_ONCE = 100_000
+"""Rows that are collected before they are written, so that memory stays bounded."""
 OF_LINES = ("seq", "at", "audience", "type", "digest")
 
 
 class Tables:
-    """Writes the tables of a public copy, game by game; a context manager."""
+    """Writes the tables of a public copy, one game at a time. It is a context manager."""
 
     def __init__(self, folder: Path) -> None:
         import pyarrow

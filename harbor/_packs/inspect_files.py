@@ -1,4 +1,4 @@
-"""The files of Inspect that a run, a series or an experiment is written to; readable by their owner alone."""
+"""Inspect log files from a run, a series or an experiment. Only their owner can read them."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def write_eval(folder: Path, out: Path | None = None) -> list[Path]:
-    """Write a run or a series as one file, and an experiment as a folder with a file for each arm.
+    """Write a run or a series to one file, or an experiment to a folder with one file per arm.
 
     Args:
-        folder: of a run, a series or an experiment; public copies have no calls, and their samples none.
-        out: a new file, or for an experiment a new folder; beside the folder by default.
+        folder: folder of a run, a series or an experiment. Public copies have no calls, so their samples have none.
+        out: a new file, or a new folder for an experiment (None: beside `folder`).
 
     Raises:
         ConfigError: inspect-ai is not installed.
-        RunFolderError: the folder has nothing to write, or `out` exists or can't be written.
+        RunFolderError: the folder has no game to write, or `out` exists or can't be written.
         LogError: a log can't be read.
     """
     if not folder.exists():
@@ -87,7 +87,7 @@ def _has_begun(run: Path) -> bool:
 
 
 def _write(place: Path, task: str, games: list[Game], complete: bool) -> Path:
-    """Write a log into a folder that nobody else can enter, and put it in its place from there."""
+    """Write a log in a private temporary folder, and move it to its place."""
     from inspect_ai.log import write_eval_log
 
     from harbor._packs.inspect_logs import inspect_log
@@ -107,7 +107,7 @@ def _is_over(run: Path) -> bool:
 
 
 def _games(run: Path, epoch: int = 1, condition: str = "") -> list[Game]:
-    """Give the game of a run, or those of a series: its auctions have the calls."""
+    """Return the game of a run, or one game per auction of a series. The auctions of a series hold its calls."""
     return list(_of_run(run, epoch, condition))
 
 
@@ -126,7 +126,7 @@ def _of_run(run: Path, epoch: int, condition: str) -> Iterator[Game]:
 
 
 def _began(run: Path) -> datetime:
-    """Read when a run began; the beginning of the epoch where nothing tells it."""
+    """Return the start time of a run, or 1970-01-01 if it is unknown."""
     try:
         return datetime.fromisoformat(json.loads(read_sent(run / MANIFEST, MOST_SETTINGS))["began"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -1,8 +1,8 @@
-"""Runs as the logs of Inspect: one of a run or a series, and one for each arm of an experiment.
+"""Runs as Inspect logs: one log for a run or a series, and one for each arm of an experiment.
 
-Inspect's viewer lists logs, and in a log samples by epoch. So a seat is a sample, a repeat (or an auction of a series)
-an epoch, and an arm a log: its list then shows arms side by side, each with the means of its scores. Nothing of another
-seat is in a sample: no call, no thought, no budget, and no truth that only the analyst knows.
+Inspect's viewer lists logs, and the samples in a log by epoch. So a seat is a sample, a repeat (or an auction of a
+series) is an epoch, and an arm is a log. The list then shows arms side by side, each with its mean scores. A sample
+holds no data of another seat: no call, thought or budget, and no true value that only the analyst knows.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from harbor.evaluation._metrics.calls import any_simulated, players
 from harbor.evaluation._metrics.summary import score
 
 TOLD = ("purpose", "attempt", "outcome", "form", "marks", "not_taken", "fallback", "reasoning")
-"""What is told of a call beside its words and numbers; the name of a key is its user's own matter."""
+"""Fields of a call that go into the metadata. The name of the API key is left out because it is private."""
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """A run to be written: its log, its calls word for word (none of a public copy), and when it began.
+    """A run for Inspect: its log, its raw calls (none in a public copy), and its start time.
 
-    `condition` is that of an experiment, or empty; `epoch` the repeat, or the number of an auction in a series.
+    `condition` is the condition of an experiment or empty. `epoch` is the repeat, or an auction's number in a series.
     """
 
     entries: Sequence[Entry]
@@ -71,7 +71,7 @@ class Game:
 
 
 def samples(game: Game) -> Iterator[EvalSample]:
-    """Give a sample for each seat of a game, in the order of the seats."""
+    """Yield a sample for each seat of a game, in the order of the seats."""
     told = score(game.entries).measurements
     whole = {one.metric: one.value for one in told if not one.bidder and one.at is None and one.value is not None}
     for seat in game.seats:
@@ -114,7 +114,7 @@ def _about(entries: Sequence[Entry], seat: str, game: Game) -> dict[str, Any]:
 
 
 def _messages(calls: Iterable[RawCall]) -> Iterator[ChatMessage]:
-    """Give what was asked and answered, one after the other; a system prompt only where it changes."""
+    """Yield prompts and replies in turn. Repeat the system prompt only when it changes."""
     system = None
     for call in calls:
         first, *rest = _prompt(call)
@@ -126,14 +126,14 @@ def _messages(calls: Iterable[RawCall]) -> Iterator[ChatMessage]:
 
 
 def _prompt(call: RawCall) -> list[ChatMessage]:
-    """Give a prompt as messages: the system's, then those of the dialogue by turns, the last of them asked."""
+    """Return a prompt as messages: the system prompt, and then the dialogue, which ends with the current ask."""
     by_turns = (ChatMessageUser, ChatMessageAssistant)
     rest = [by_turns[number % 2](content=text) for number, text in enumerate(call.prompt[1:])]
     return [ChatMessageSystem(content=call.prompt[0]), *rest] if call.prompt else [ChatMessageSystem(content="")]
 
 
 def _events(game: Game, seat: str, calls: Iterable[RawCall]) -> list[Event]:
-    """Give what the seat heard from the auctioneer, and its calls, in the order of their time."""
+    """Return the seat's calls and the auctioneer's words to the seat, in order of time."""
     found: list[tuple[float, Event]] = []
     for entry in game.entries:
         if is_seen_by(seat, entry.event) and (said := " ".join(told_to(seat, entry.event))):
@@ -194,12 +194,12 @@ def _usage_by_model(calls: Iterable[RawCall]) -> dict[str, ModelUsage]:
 
 
 def inspect_log(task: str, games: Sequence[Game], complete: bool) -> EvalLog:
-    """Give the log of games of one kind.
+    """Return the log of one task's games.
 
     Args:
-        task: the name that it is shown by.
-        games: one or more.
-        complete: whether all of them came to their end; else the log is one that was cut off.
+        task: the name in the viewer.
+        games: one or more games.
+        complete: True if all games ended. Otherwise the log's status is "cancelled".
     """
     seats = [sample for game in games for sample in samples(game)]
     began = min(game.began for game in games)
@@ -225,7 +225,7 @@ def inspect_log(task: str, games: Sequence[Game], complete: bool) -> EvalLog:
 
 
 def _means(seats: Sequence[EvalSample]) -> Iterator[EvalScore]:
-    """Give the mean of each metric over all samples."""
+    """Yield the mean of each metric over all samples with that metric."""
     names = dict.fromkeys(name for sample in seats for name in sample.scores or {})
     for name in names:
         values = [(sample.scores or {})[name].as_float() for sample in seats if name in (sample.scores or {})]

@@ -1,4 +1,4 @@
-"""Packs a run, a series or an experiment into a zip file: whole for its owner, or a public copy of it."""
+"""Packs a run, a series or an experiment into a zip file: the whole folder for its owner, or a public copy."""
 
 from __future__ import annotations
 
@@ -27,18 +27,21 @@ from harbor._packs.dataset import COLUMNS, UNKNOWN_LICENSE, Credits, Tables, wri
 from harbor._packs.publishing import PublicCopy, kind_of, publish
 
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+"""The time of every entry, the earliest in the zip format, so that equal files make equal packs."""
 UNIX = 3
+"""The zip format's number for Unix, under which entries have Unix permissions."""
 CHUNK = 2**20
+"""Bytes that are read at once."""
 
 
 def write_archive(out: Path, files: Mapping[str, Path], kind: Kind, published: bool) -> None:
-    """Write a new pack with these files, by their names in it; `pack.json` comes last.
+    """Write a new pack with these files by their names in the pack. `pack.json` comes last.
 
-    The times, the order and the rights in it are fixed, so equal files make equal packs. Only its owner can read the
-    file, unless it is published.
+    Times, order and permissions are fixed, so equal files make equal packs. Only the owner can read the pack, unless it
+    is published.
 
     Raises:
-        RunFolderError: the file exists or can't be written, or a name or the size would be refused by `unpack`.
+        RunFolderError: the file exists or can't be written, or `unpack` would refuse a name or the size.
     """
     _check(files)
     with _new_file(out, 0o644 if published else 0o600) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
@@ -57,7 +60,7 @@ def _check(files: Mapping[str, Path]) -> None:
 
 @contextmanager
 def _new_file(out: Path, mode: int) -> Iterator[IO[bytes]]:
-    """Open a draft beside the file; it gets the name once it is whole."""
+    """Open a draft beside `out`, and rename it when it is complete."""
     if out.exists():
         raise RunFolderError(f"{str(out)!r} exists; name a new file with --out, or remove it")
     draft = out.with_name(f".{out.name.removesuffix(SUFFIX)}-{token_hex(4)}.draft")
@@ -80,10 +83,10 @@ def _entry(name: str) -> ZipInfo:
 
 
 def _add(archive: ZipFile, name: str, path: Path) -> str:
-    """Add a file and give its digest."""
+    """Add a file and return its SHA-256."""
     entry, found = _entry(name), sha256()
     with path.open("rb") as read:
-        entry.file_size = os.fstat(read.fileno()).st_size  # so that a large one gets the fields it needs
+        entry.file_size = os.fstat(read.fileno()).st_size  # so that a large file gets the zip64 fields
         with archive.open(entry, "w") as written:
             while chunk := read.read(CHUNK):
                 found.update(chunk)
@@ -96,13 +99,13 @@ DATABASE = "chroma.sqlite3"
 
 
 def files_of(folder: Path, exports: Path, embedding: str | None) -> tuple[dict[str, Path], list[str]]:
-    """Give the files of a private pack by their names in it, and the names of those that are left out of it.
+    """Return the files of a private pack by their names in the pack, and the names of the files that are left out.
 
-    Each memory is written to `exports` as JSON lines, beside where it was: ``memory.jsonl``. `embedding` is the model
-    that the user trusts, if a memory has one.
+    Each memory is exported to `exports` as JSON lines. Its name in the pack is its folder with the ending ``.jsonl``.
+    `embedding` is the trusted embedding model, needed if a memory uses one.
 
     Raises:
-        RunFolderError: a process is running in it, or it has a link or a device.
+        RunFolderError: a process is running in the folder, or the folder has a link or a device.
         MemoryStoreError: a memory can't be opened.
     """
     found: dict[str, Path] = {}
@@ -126,7 +129,7 @@ def files_of(folder: Path, exports: Path, embedding: str | None) -> tuple[dict[s
 
 
 def _walked(folder: Path, memories: list[Path]) -> Iterator[Path]:
-    """Give the files at any depth, in order; memories are put in the list instead."""
+    """Yield the files at any depth, in order. Append folders of memories to `memories` instead."""
     for place, inner, names in os.walk(folder):
         here = Path(place)
         if DATABASE in names and here != folder:
@@ -161,6 +164,7 @@ def _export(memory: Path, lines: Path, embedding: str | None) -> None:
 
 
 EASILY_GUESSED = 10**6
+"""A public copy from a smaller seed gets a warning, as such a seed can be found by trial."""
 
 
 def pack(
@@ -173,22 +177,22 @@ def pack(
     title: str = "",
     embedding: str | None = None,
 ) -> Path:
-    """Pack the folder of a run, a series or an experiment into one new file, and give that.
+    """Pack the folder of a run, a series or an experiment into a new file, and return its path.
 
     Args:
-        folder: what is packed; it stays as it is.
-        out: the file; by default it is beside the folder, with its name.
-        public: pack a copy in which nothing is private, with a dataset card.
-        license_: of a public pack, as hubs of data sets name it.
-        authors: of a public pack, as it is to be cited.
-        title: of a public pack; by default that of the experiment, or the name of the game.
-        embedding: the model of its memories, if there is one: one that you trust.
+        folder: the folder to pack. It stays unchanged.
+        out: the new file (None: beside the folder, under its name).
+        public: True for a copy without private data and with a dataset card.
+        license_: license of a public pack, in the spelling of dataset hubs.
+        authors: authors of a public pack, for its citation.
+        title: title of a public pack (empty: that of the experiment, or the name of the game).
+        embedding: trusted embedding model of its memories, if they have one.
 
     Raises:
-        RunFolderError: it is no such folder, a process is running in it, or the file exists or can't be written.
+        RunFolderError: the folder is none of these, a process is running in it, or the file exists or can't be written.
         LogError: a log was edited.
         MemoryStoreError: a memory can't be opened.
-        ConfigError: the license is no name of one, or an author or the title is no line of text.
+        ConfigError: the license is no license name, or an author or the title is no single line.
     """
     path = Path(folder)
     credits_ = Credits(license_, authors, title)
@@ -214,7 +218,7 @@ def pack(
 
 
 def _make_public(folder: Path, copy: Path, about: PublicCopy, credits_: Credits) -> None:
-    """Write the public copy, with tables if Parquet can be written."""
+    """Write the public copy, with tables if pyarrow is installed."""
     with_tables = find_spec("pyarrow") is not None
     if not with_tables:
         warnings.warn(
@@ -237,7 +241,7 @@ def _make_public(folder: Path, copy: Path, about: PublicCopy, credits_: Credits)
 
 @contextmanager
 def _drafts(file: Path) -> Iterator[Path]:
-    """Make a folder for drafts beside the file, for its owner alone."""
+    """Make a private folder for drafts beside the file."""
     if file.exists():
         raise RunFolderError(f"{str(file)!r} exists; name a new file with --out, or remove it")
     try:

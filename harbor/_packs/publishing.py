@@ -1,4 +1,4 @@
-"""Makes a public copy of a run, a series or an experiment: a folder that has only what everyone may be told."""
+"""Makes a public copy of a run, a series or an experiment: a folder with only the data that everyone may know."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from harbor.evaluation._metrics.measurement import PRIVATE, Measurement, fitting
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results, trial_path
 
 MODEL = re.compile(r"(?!ft:)[A-Za-z0-9][\w.-]{0,80}(/[A-Za-z0-9][\w.-]{0,80})?(:[A-Za-z0-9][\w.-]{0,40})?", re.ASCII)
-"""A name of a model that a provider lists: no path, no address, and none that was trained for somebody."""
+"""A model name that a provider lists: no path, no address, and no fine-tuned model."""
 UNNAMED = "a model"
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}")
 
 
 def told(settings: Settings) -> dict[str, Any]:
-    """Give of settings, as JSON, what their classes list as `public`; of settings inside them too."""
+    """Return the settings that their classes list as `public`, as JSON. Filter nested settings in the same way."""
     plain = settings.model_dump(mode="json", include=set(type(settings).public))
     return {name: _told(getattr(settings, name), plain[name]) for name in sorted(type(settings).public)}
 
@@ -54,7 +54,7 @@ def _told(value: Any, plain: Any) -> Any:
 
 
 def told_config(config: AuctionConfig) -> dict[str, Any]:
-    """Give the public settings of a game, with the personas of its bidders if it says that they are published."""
+    """Return the public settings of a game. Include the bidders' personas only if `publish_personas` is set."""
     settings = told(config)
     if config.publish_personas:
         texts = {persona.id: persona.text for persona in config.personas}
@@ -65,7 +65,7 @@ def told_config(config: AuctionConfig) -> dict[str, Any]:
 
 
 def told_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give versions, and the options that tell of the data: no digest, no day, no checkout, no address."""
+    """Return the versions, and the options about the data. Leave out digests, dates, checkouts and addresses."""
     versions = manifest.get("versions")
     named = versions.items() if isinstance(versions, dict) else ()
     return {
@@ -77,7 +77,7 @@ def told_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told_options(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give whether replies could come from a cache and how calls went out, at first and after each change of that."""
+    """Return the cache option and the lane of calls at the start and after each change of either."""
     found: list[dict[str, Any]] = []
     for one in history:
         shown: dict[str, Any] = {"cache": bool(one.get("cache"))}
@@ -89,14 +89,14 @@ def _told_options(history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def version_of(given: object) -> str:
-    """Give a version; empty for what is none."""
+    """Return a version, or "" if the value is none."""
     return given if isinstance(given, str) and VERSION.fullmatch(given) else ""
 
 
 def told_player(player: str) -> str:
-    """Give what plays a bidder, as a log names it: a rule, an agent, a person, or a model of a provider by its name.
+    """Return the player of a bidder as the log names it: a rule, an agent, a person, or a provider's model.
 
-    A name that is the user's own, a path or an address is left out.
+    Leave out a name that is the user's own, a path or an address.
     """
     use = player.partition(" (")[0]
     provider, _, model = use.partition(":")
@@ -108,14 +108,14 @@ def told_player(player: str) -> str:
 
 
 def told_players(entries: Sequence[Entry]) -> dict[str, str]:
-    """Tell what plays each bidder."""
+    """Return the public name of each bidder's player."""
     return {bidder: told_player(player) for bidder, player in players(entries).items()}
 
 
 def told_entries(entries: Sequence[Entry], run: str) -> list[Entry]:
-    """Give the public events of a log under a new opening, numbered anew and without times.
+    """Return the public events of a log after a new opening, with new numbers and without times.
 
-    The opening is made field by field, from what is listed here. `run` is the name that it gives the run.
+    The opening holds only the fields that this function lists. `run` is the run's name in it.
     """
     events = [entry.event for entry in entries if is_for_everyone(entry.event)]
     opened = of_type(entries, LogOpened)[0]
@@ -129,12 +129,12 @@ def told_entries(entries: Sequence[Entry], run: str) -> list[Entry]:
 
 
 def is_for_everyone(event: Event) -> bool:
-    """Tell whether everyone may see an event, by its class and by what it says itself."""
+    """Return whether everyone may see an event, by its class and by its audience."""
     return isinstance(event, PublicEvent) and event.audience == EVERYONE
 
 
 def _brings(part: Part, events: Sequence[Event]) -> bool:
-    """Tell whether one of these events is of a part, so that they can't be read without it."""
+    """Return whether one of the events belongs to a part, which is then needed to read them."""
     return part.kind in WITH_EVENTS and any(type(event) in of_part(part).events for event in events)
 
 
@@ -145,7 +145,7 @@ _MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 
 @dataclass(frozen=True, slots=True)
 class PublicGame:
-    """An auction of a public copy: the folder it is in ("" for that of the copy), its public log, what is measured."""
+    """An auction of a public copy: its folder ("" for the copy itself), its public log and its measurements."""
 
     place: str
     entries: Sequence[Entry]
@@ -154,9 +154,9 @@ class PublicGame:
 
 @dataclass(slots=True)
 class PublicCopy:
-    """What a public copy is of, how many games and events it has, and the names of the games.
+    """A public copy: its subject, its numbers of games and events, and the names of its games.
 
-    `seed` is that of the original, to warn of one that can be guessed; it is not published.
+    `seed` is the original's seed. It is not published, and serves for a warning if it can be guessed.
     """
 
     kind: Kind
@@ -170,7 +170,7 @@ class PublicCopy:
     named: set[str] = field(default_factory=set)
 
     def count(self, game: PublicGame, config: AuctionConfig) -> PublicGame:
-        """Count one more game."""
+        """Count one more game and return it."""
         self.games += 1
         self.events += len(game.entries) - 1
         self.named.add(config.rules.game)
@@ -178,10 +178,10 @@ class PublicCopy:
 
 
 def kind_of(folder: Path) -> Kind:
-    """Tell what a folder is of.
+    """Return the kind of a folder.
 
     Raises:
-        RunFolderError: it is neither of a run nor of an experiment.
+        RunFolderError: it is the folder of neither a run nor an experiment.
     """
     if (folder / DESIGN).is_file():
         read_manifest(folder)
@@ -190,10 +190,10 @@ def kind_of(folder: Path) -> Kind:
 
 
 def publish(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
-    """Write a public copy into an empty folder, and give its games one by one.
+    """Write a public copy into an empty folder, and yield its games.
 
     Raises:
-        RunFolderError: what it is made of can't be read.
+        RunFolderError: the original can't be read.
         LogError: a log was edited.
     """
     if about.kind == "experiment":
@@ -202,7 +202,7 @@ def publish(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
 
 
 def _run(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
-    """Copy a run, or each auction of a series; they are measured anew, from what is public."""
+    """Copy a run, or each auction of a series. Measure a run again from its public events."""
     config = read_config(folder)
     entries = read_log(folder / EVENTS).entries
     shown = told_players(entries)
@@ -222,7 +222,7 @@ def _run(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGame]:
 
 
 def _auctions(folder: Path, to: Path, place: str) -> Iterator[PublicGame]:
-    """Copy the auctions of a series; its own log has nothing that is public."""
+    """Copy the auctions of a series. The series' own log has no public events."""
     for inner in sorted(one for one in folder.iterdir() if one.name.isdecimal() and (one / EVENTS).is_file()):
         where = f"{place}/{inner.name}".lstrip("/")
         yield _game(read_log(inner / EVENTS).entries, read_config(inner), inner, to, where, ())
@@ -248,7 +248,7 @@ def _experiment(folder: Path, to: Path, about: PublicCopy) -> Iterator[PublicGam
 
 
 def _trial(trial: Trial, record: TrialRecord, path: Path, to: Path, metrics: Sequence[str]) -> Iterator[PublicGame]:
-    """Copy the games of a trial that is finished; of any other nothing is told but how it ended."""
+    """Copy the games of a finished trial. Copy nothing from any other trial, whose record has only its status."""
     if record.status != "finished":
         return
     place = f"{GAMES}/{trial.path}"
@@ -262,7 +262,7 @@ def _trial(trial: Trial, record: TrialRecord, path: Path, to: Path, metrics: Seq
 
 
 def _record(record: TrialRecord, found: tuple[Measurement, ...]) -> TrialRecord:
-    """Make the public record of a trial anew, field by field."""
+    """Make the public record of a trial from listed fields only."""
     return TrialRecord(
         arm=record.arm,
         condition=record.condition,
@@ -276,7 +276,7 @@ def _record(record: TrialRecord, found: tuple[Measurement, ...]) -> TrialRecord:
 
 
 def told_design(experiment: Experiment) -> dict[str, Any]:
-    """Give the public settings of a design, its models by their names, and no settings of its auctions."""
+    """Return the public settings of a design and the names of its models, without the settings of its auctions."""
     models = [told_player(model) for model in experiment.models]
     return told(experiment) | {"models": models, "auction": {}}
 
@@ -284,7 +284,7 @@ def told_design(experiment: Experiment) -> dict[str, Any]:
 def _game(
     entries: Sequence[Entry], config: AuctionConfig, folder: Path, to: Path, place: str, metrics: Sequence[str]
 ) -> PublicGame:
-    """Write the public log of one auction, its public settings, and the versions that it was made with."""
+    """Write the public log, the public settings and the versions of one auction."""
     public = told_entries(entries, place.removeprefix(f"{GAMES}/") or config.rules.game)
     (to / place).mkdir(parents=True, exist_ok=True)
     digest = ""

@@ -1,4 +1,4 @@
-"""Unpacks a pack that anybody may have sent: all is checked before a byte is written, and again while it is."""
+"""Unpacks a pack from an untrusted sender. It checks the directory before it writes, and each file while it writes."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ from harbor._packs.contents import (
 END, END_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q")
 LOCATOR_64 = struct.Struct("<4sLQL")
 MOST_BYTES_OF_ENTRY = 512
-"""The most bytes that the directory has for an entry in the mean: a name, and what zip adds to it."""
+"""Most bytes of the directory per entry on average: a name and its zip fields."""
 ENCRYPTED = 0x1 | 0x40 | 0x2000
+"""The zip flags for encryption, strong encryption and an encrypted directory."""
 
 
 def check_end(file: IO[bytes]) -> None:
-    """Refuse a file whose end is not that of a zip file, or tells of a directory too large to be read.
+    """Refuse a file without a zip end record, or with a directory that is too large to read.
 
-    A pack has nothing after its end, no comment either, so its end is in one place.
+    A pack has no bytes after its end record, not even a comment, so the record has only one possible place.
 
     Raises:
-        BadZipFile: it is cut short or no zip file, or its directory is too large.
+        BadZipFile: the file is truncated or no zip file, or its directory is too large.
     """
     size = file.seek(0, os.SEEK_END)
     if size < END.size:
@@ -61,7 +62,7 @@ def check_end(file: IO[bytes]) -> None:
 
 
 def _end_64(file: IO[bytes], size: int) -> tuple[int, int] | None:
-    """Read the end of a large zip file: how many entries, and how many bytes of directory; None of a small one."""
+    """Return the number of entries and the bytes of the directory from a zip64 end. Return None if there is none."""
     locator = size - END.size - LOCATOR_64.size
     if locator < END_64.size:
         return None
@@ -76,15 +77,15 @@ def _end_64(file: IO[bytes], size: int) -> tuple[int, int] | None:
 
 
 def check_entries(entries: Sequence[ZipInfo], packed: int, pack: str) -> None:
-    """Refuse entries that Harbor does not write, that are no plain files, that are there twice, or that are a bomb.
+    """Refuse entries that Harbor does not write, that are no plain files, that occur twice, or that form a zip bomb.
 
     Args:
-        entries: those of the directory.
-        packed: bytes of the file.
-        pack: its name, for complaints.
+        entries: the entries in the directory.
+        packed: bytes of the packed file.
+        pack: name of the pack, for messages.
 
     Raises:
-        RunFolderError: it names the first.
+        RunFolderError: an entry is refused. The message names the first.
     """
     for entry in entries:
         if fault := _fault(entry):
@@ -112,6 +113,7 @@ def _fault(entry: ZipInfo) -> str:
 
 
 CHUNK = 2**20
+"""Bytes that are read at once."""
 UNREADABLE = (
     BadZipFile,
     LargeZipFile,
@@ -123,17 +125,17 @@ UNREADABLE = (
     ValueError,
     zlib.error,
 )
-"""What the standard library raises of a file that is no zip, cut short, damaged or encrypted."""
+"""Errors of the standard library for a file that is no zip, truncated, damaged or encrypted."""
 
 
 def unpack(pack: Path, out: Path | None = None) -> Path:
-    """Unpack a pack into a new folder, and give that; by default it is named as the file, in the current folder.
+    """Unpack a pack into a new folder, and return its path (default: the pack's name, in the current folder).
 
-    It is a draft until all is there and every digest is right, so a pack that is refused leaves nothing behind.
-    Folders and files are their owner's alone.
+    Files go to a draft folder until every digest is right, so a refused pack leaves nothing behind.
+    Only the owner can read the folders and files.
 
     Raises:
-        RunFolderError: it is no pack, it was changed, it would touch what is outside of the folder, it is too large, or
+        RunFolderError: it is no pack, it was changed, it would write outside the folder, it is too large, or
             the folder exists or can't be written.
     """
     folder = out or Path(pack.name.removesuffix(SUFFIX).removesuffix(".zip"))
@@ -169,7 +171,7 @@ def _opened(pack: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _draft_of(folder: Path) -> Iterator[Path]:
-    """Make a folder beside the one that is wanted, which gets its name in the end, or is removed."""
+    """Make a draft folder beside `folder`. Rename it at the end, or remove it after an error."""
     if folder.exists() or folder.is_symlink():
         raise RunFolderError(f"output folder {str(folder)!r} exists; name a new one with --out")
     if is_in_own(folder):
@@ -200,7 +202,7 @@ def _unpack_into(draft: Path, archive: ZipFile, packed: int, pack: str) -> None:
 
 
 def _contents(archive: ZipFile, entries: Mapping[str, ZipInfo], pack: str) -> Contents:
-    """Read what the pack says of itself, and make sure that it names just what is there."""
+    """Read the `pack.json` of a pack, and check that it lists exactly the entries of the archive."""
     if PACK not in entries:
         raise RunFolderError(f"{pack!r} is no pack: it has no {PACK}; give what harbor pack wrote")
     if entries[PACK].file_size > LARGEST_PACK_JSON:
@@ -216,7 +218,7 @@ def _contents(archive: ZipFile, entries: Mapping[str, ZipInfo], pack: str) -> Co
 
 
 def _write(archive: ZipFile, entry: ZipInfo, draft: Path) -> str:
-    """Write a file, at most as long as was declared, and give its digest."""
+    """Write a file, with at most the declared number of bytes, and return its SHA-256."""
     path = draft.joinpath(*entry.filename.split("/"))
     _make(path.parent)
     found, size = sha256(), 0
@@ -237,6 +239,6 @@ def _make(folder: Path) -> None:
 
 
 def _said(error: BaseException) -> str:
-    """Give the words of an error in one printable line."""
+    """Return the message of an error in one printable line."""
     words = " ".join(str(error).split())[:100]
     return words if words.isprintable() and words else type(error).__name__

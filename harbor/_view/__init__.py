@@ -1,1 +1,1 @@
-"""Pages on which a run, a series or an experiment is looked at."""
+"""Pages that show a run, a series or an experiment."""

@@ -1,13 +1,13 @@
-// The games of the same draw in other arms: which event is the first that differs, and their pages beside this one.
+// The games with the same draw in other arms: the first event that differs, and links to their pages.
 
-/** Offer the other games; a page that comes of no experiment has none, and one that stands beside another offers none. */
+/** Offer the other games. A page outside an experiment has none, and a page inside another page offers none. */
 function drawArms({ others = [] }) {
   byId("beside").hidden = others.length === 0 || parent !== window;
   const options = others.map(([label], at) => element("option", { value: at }, label));
   byId("other").replaceChildren(element("option", { value: "" }, "no other game"), ...options);
 }
 
-/** Open another game beside this one, both at the first event that everyone sees and that differs. */
+/** Open another game beside this one, both at the first public event that differs. */
 function openBeside(at) {
   byId("arms").hidden = byId("other").value === "";
   if (byId("arms").hidden) return byId("arms").replaceChildren();

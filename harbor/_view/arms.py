@@ -1,4 +1,4 @@
-"""The games of an experiment that share a draw: which event is the first that differs between two arms."""
+"""The games of an experiment that share a draw, with the first event that differs between two arms."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from harbor.evaluation._report.comparing.compared_runs import first_pair
 from harbor.evaluation._report.tabular.listings import Game as Place
 
 Public = tuple[Game, Sequence[Entry]]
-"""A game, and the events of its log that everyone sees."""
+"""A game, and the public events of its log."""
 
 
 def others_of(
     sources: Mapping[Place, Path], addresses: Mapping[Place, str], label: Callable[[str], str]
 ) -> Mapping[Place, list[OtherRow]]:
-    """Give for each game the others of its condition and repeat, with the first event that differs.
+    """Return for each game the others with its condition and repeat, each with the first event that differs.
 
-    Events that everyone sees are compared, because bidders of different arms think differently from the beginning.
+    Only public events are compared, because bidders of different arms think differently from the beginning.
 
     Args:
-        sources: the folders of games; a series, or a game whose log can't be read, is left out.
-        addresses: of their pages, from the page of any game.
-        label: gives the label of an arm by its name.
+        sources: the folders of the games. A series or a game with an unreadable log is skipped.
+        addresses: the address of each game's page from the page of any other.
+        label: returns the label of an arm by its name.
     """
     draws = defaultdict[tuple[str, int], list[Place]](list)
     for place in sources:
@@ -51,7 +51,7 @@ def others_of(
 
 
 def _public(source: Path) -> Public | None:
-    """Read what everyone saw of a game; None: it can't be read, and its page says why."""
+    """Read the public events of a game. Return None if the log can't be read; the game's page says why."""
     log = source / EVENTS
     try:
         entries = read_evidence(log).entries
@@ -63,5 +63,5 @@ def _public(source: Path) -> Public | None:
 
 
 def _moment(game: Game, entry: Entry | None) -> Moment:
-    """Say what an event is; of a log that is over before the other, its end."""
+    """Return the number and the words of an event, or the end of a log that ended before the other."""
     return (entry.seq, words_of(entry.event, game)) if entry else (-1, "the log ends")

@@ -1,10 +1,10 @@
-// The calls of models as a table that sorts, and what differs between one text and the next.
+// The model calls as a sortable table, and the differences between two texts.
 const CALL_COLUMNS = ["event", "bidder", "for", "item", "tokens in", "tokens out", "dollars", "seconds", "tries", "outcome"];
-const TEXTS = new Set([1, 2, 3, 9]); // columns of words: sorted from A, the others from the greatest
-const MOST_CALLS = 200; // rows that are drawn; all are in the CSV
+const TEXTS = new Set([1, 2, 3, 9]); // columns of words: sorted from A, all others from the greatest
+const MOST_CALLS = 200; // most rows on the page; the CSV has all
 const sorting = { column: 0, isDown: false };
 
-/** List the calls that are loaded, in the order of the log; a price that is not known is null. */
+/** List the loaded calls in log order. An unknown price is null. */
 function callRows() {
   const taken = new Map(); // number of a decision -> how many of its calls are listed
   const isCall = (entry) => entry[TYPE] === "model_called" && store.decisions.has(entry[DECISION]);
@@ -35,7 +35,7 @@ function drawCallTable() {
   byId("call-table").replaceChildren(element("p", { class: "note" }, file, left ? ` ${counted(left, "more row")} in the CSV.` : ""), listed);
 }
 
-/** Sort by a column; again, the other way round. */
+/** Sort by a column. A second call reverses the order. */
 function sortCalls(column) {
   Object.assign(sorting, { column, isDown: sorting.column === column ? !sorting.isDown : !TEXTS.has(column) });
   drawCallTable();
@@ -48,15 +48,15 @@ function showCalls() {
   byId("calls").scrollIntoView();
 }
 
-const MOST_WORDS = 2000; // in a text that is compared word by word; a longer one is compared by lines
-const MOST_PAIRS = 4_000_000; // of what is compared; beyond, all of it counts as replaced
+const MOST_WORDS = 2000; // most words of a text that is compared by words; a longer text is compared by lines
+const MOST_PAIRS = 4_000_000; // most compared pairs; a larger text counts as replaced
 
-/** Tell what of two texts is the same, and what was taken out or put in: [tag, text], "" where it is the same. */
+/** Compare two texts. Return pieces [tag, text]; the tag is "" for a piece in both, or marks a removal or addition. */
 function differences(before, after) {
   const words = [before, after].map((text) => text.match(/\S+\s*|\s+/g) ?? []);
   const [old, now] = words.some((one) => one.length > MOST_WORDS) ? [before, after].map((text) => text.split(/(?<=\n)/)) : words;
   if (old.length * now.length > MOST_PAIRS) return [["del", before], ["ins", after]];
-  const width = now.length + 1, found = [], longest = new Uint16Array((old.length + 1) * width); // of what is left from a pair on
+  const width = now.length + 1, found = [], longest = new Uint16Array((old.length + 1) * width); // common pieces from a pair to the end
   for (let one = old.length - 1; one >= 0; one--)
     for (let other = now.length - 1, here = one * width + other; other >= 0; other--, here--)
       longest[here] = old[one] === now[other] ? longest[here + width + 1] + 1 : Math.max(longest[here + width], longest[here + 1]);
@@ -71,13 +71,13 @@ function differences(before, after) {
   return found;
 }
 
-/** Draw a text with what is new in it marked, and what is gone unless it is left out; what is gone ends in a space. */
+/** Draw a text with its additions marked, and with its removals unless they are left out. A removal ends in a space. */
 function compared(before, after, without = "") {
   return differences(before, after).filter(([tag]) => !tag || tag !== without)
     .flatMap(([tag, text]) => (tag ? [element(tag, {}, text), tag === "del" && /\S$/.test(text) ? " " : ""] : text));
 }
 
-/** Write the JSON that stands in lines of a text as a reader wants it: a line per field. */
+/** Format JSON lines in a text for reading: one field per line. */
 function unfolded(text) {
   return text.replace(/^[[{].*$/gm, (line) => {
     try {

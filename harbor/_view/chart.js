@@ -1,8 +1,8 @@
-// Draws one picture as SVG from its marks, and knows no game: a series has a colour and a marker, a role a dash or a shape.
+// Draws one picture as SVG from its marks, for any game: a series has a colour and marker, a role a dash or shape.
 const MOST_POINTS = 2000; // of a series; of a longer one the least and the greatest per column of pixels are drawn, or a point per cell
-const CELL = 3; // pixels of a cell, which is less than a point
-const REACH = 20; // pixels within which a mark is meant
-const STRIPE = 6; // pixels of a dash where several series have the same line
+const CELL = 3; // pixels of a cell, smaller than a point
+const REACH = 20; // pixels within which the pointer selects a mark
+const STRIPE = 6; // pixels of a dash if several series share a line
 const LINE = 14, NAME = 140, LEGEND = 70; // pixels from text to text, of the longest name, and of the longest legend
 const TURNED = Math.SQRT1_2; // of its length: how high a name is that is turned by 45 degrees
 const EXPECTED = new Set(["limit", "estimate", "belief", "expected", "profile", "theory"]); // dashed; facts are solid
@@ -23,7 +23,7 @@ function vector(tag, attributes = {}, ...children) {
 
 const widthOf = (text) => pen.measureText(text).width;
 
-/** Write a text in so many pixels; one that is cut has all of it in its title. */
+/** Write a text in a width in pixels. A cut text has its full form in the title. */
 function label(text, width, attributes) {
   const isWhole = widthOf(text) <= width;
   let end = Math.min(text.length, Math.ceil(width / 3));
@@ -39,7 +39,7 @@ function written(value, scale, isShort = false) {
   return sign + (isMoney ? "$" : "") + text;
 }
 
-/** Choose round numbers between two, about so many. */
+/** Choose about as many round numbers as asked between two numbers. */
 function roundNumbers(low, high, most, isWhole = false) {
   const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = Math.max(isWhole ? 1 : 0, [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough * 0.999));
@@ -52,7 +52,7 @@ function extent(values, least = Infinity, greatest = -Infinity) {
   return least <= greatest ? [least, greatest] : [0, 1];
 }
 
-/** Lay a picture out: where x and y stand in it, and what its axes say. */
+/** Lay a picture out: the positions of x and y, and the labels of its axes. */
 function frameOf({ marks, width, height, scale, xScale }, top, margin) {
   const placed = marks.filter((mark) => mark[X] !== null), hasBars = placed.some((mark) => mark[KIND] === "bar"), names = new Map();
   const isNamed = hasBars || placed.some((mark) => typeof mark[X] === "string"), isWhole = placed.every((mark) => mark[X] % 1 === 0);
@@ -87,7 +87,7 @@ function drawAxes({ x, y, scale, xScale, width }, frame) {
     label(y, right - left, { x: left, y: top - 8 }), label(x, right - left, { x: right, y: bottom + 27 + frame.foot, "text-anchor": "end" }));
 }
 
-/** Put marks that belong together into groups: those of a series, a role and a kind, which is drawn as the `nth` role of its kind. */
+/** Group marks by series, role and kind. `nth` is the index of the role among those of its kind. */
 function groupsOf(marks, styleOf) {
   const keyOf = (mark) => JSON.stringify([mark[SERIES], mark[ROLE], mark[X] === null ? "level" : mark[KIND]]), roles = { bar: [], point: [] };
   return [...Map.groupBy(marks, keyOf)].map(([key, rows]) => {
@@ -102,7 +102,7 @@ function classOf({ kind, role, series, colour, nth }) {
   return [kind === "point" && role === OUT ? "cross" : kind, colour, isExpected ? "expected" : "", nth ? `nth${nth}` : ""].join(" ");
 }
 
-/** Leave of many the least and the greatest in each column of pixels, and the end of a line. */
+/** Keep only the smallest and the largest mark in each column of pixels, and the end of a line. */
 function thinned(all, frame, rowOf = (one) => one) {
   if (all.length <= MOST_POINTS) return all;
   const kept = new Set(), low = (one) => rowOf(one)[Y], high = (one) => rowOf(one)[HIGH] ?? low(one);
@@ -113,7 +113,7 @@ function thinned(all, frame, rowOf = (one) => one) {
   return all.filter((one) => kept.has(one));
 }
 
-/** Give of the marks at one place the one that holds at a moment: the last up to it, else the first to come. */
+/** Return the valid one of the marks at one place: the last up to the moment, or else the next. */
 const holding = (rows, seq) => rows[Math.max(lastUpTo(rows, seq), 0)];
 
 function fade(drawn, row, seq) {
@@ -124,7 +124,7 @@ function fade(drawn, row, seq) {
 
 const stripes = (count, nth) => (count > 1 ? { "stroke-dasharray": `${STRIPE} ${STRIPE * (count - 1)}`, "stroke-dashoffset": -STRIPE * nth } : {});
 
-/** Cut a line, a step or a band into pieces, as paths; each is there from the event on that ends it. */
+/** Cut a line, a step or a band into paths. Each path appears at the event that ends it. */
 function piecesOf({ rows, kind }, frame) {
   const made = [], piece = (from, to, row) => made.push({ from, to, path: from + to, seq: row[SEQ] });
   rows.forEach((row, at) => {
@@ -142,7 +142,7 @@ function piecesOf({ rows, kind }, frame) {
 
 const joined = (pieces) => pieces.map(({ from, to }, at) => (pieces[at - 1]?.to === `L${from.slice(1)}` ? to : from + to)).join("");
 
-/** Draw lines, steps and bands: a piece that several of them have is striped in the colours of all. */
+/** Draw lines, steps and bands. A piece that several series share is striped in their colours. */
 function drawLines(groups, frame) {
   const owners = new Map(), strands = [], hits = [], node = vector("g");
   for (const group of groups) {
@@ -171,7 +171,7 @@ function drawLines(groups, frame) {
   return { node, hits, show };
 }
 
-/** Draw bars and points; those at one place stand side by side, and of many points one stands for all of its cell. */
+/** Draw bars and points side by side at each place. If there are many points, draw one per cell. */
 function drawPlaces(groups, frame) {
   const isBar = groups[0]?.kind === "bar", node = vector("g");
   const cellOf = (row) => [frame.x(row[X]), frame.y(row[Y])].map((at) => Math.round(at / CELL)).join();
@@ -207,14 +207,14 @@ function drawPlaces(groups, frame) {
   return { node, hits, show };
 }
 
-/** Name some of the levels of a role: first what tells them from others, which is the bidder, or what several bidders share. */
+/** Name some of the levels of a role: "bidder: role" for one bidder, and "role: bidders" for several. */
 function nameOfLevels(role, some, all) {
   const names = some.map(({ series }) => series).filter((name) => name !== role);
   if (names.length > 2 && names.length === all.length) return `${role}: all`;
   return names.length === 1 ? `${names[0]}: ${role}` : [role, names.join(", ")].filter(Boolean).join(": ");
 }
 
-/** Draw levels, with their names beside them: those at one height are one line, striped, with the names of all. */
+/** Draw levels with their names. Levels at one height are one striped line with all names. */
 function drawLevels(groups, frame, width) {
   const node = vector("g"), hits = [];
   const show = (seq) => {
@@ -239,7 +239,7 @@ function drawLevels(groups, frame, width) {
   return { node, hits, show };
 }
 
-/** Say which series has which colour and which role which shape; levels have their names beside them. */
+/** Draw the legend: a colour per series and a shape per role. Levels have their names beside them. */
 function drawLegend(groups, width) {
   const firsts = (all, by, look) => [...Map.groupBy(all, by)].map(([text, [one]]) => ({ ...one, ...look, text }));
   const node = vector("g"), kinds = groups.filter(({ kind }) => kind !== "level");
@@ -260,7 +260,7 @@ function drawLegend(groups, width) {
   return { node, height: told.length ? y + 6 : 0 };
 }
 
-/** Draw a picture: its SVG, what shows a moment in it, and what mark is near a place of it. */
+/** Draw a picture. Return its SVG, a function that shows a moment, and one that finds the nearest mark. */
 function drawChart(spec) {
   const { width, height } = spec, groups = groupsOf(spec.marks, spec.styleOf), of = (...kinds) => groups.filter(({ kind }) => kinds.includes(kind));
   const legend = drawLegend(groups, width), levels = of("level");

@@ -1,4 +1,4 @@
-"""Entries, boards, decisions, texts and marks in chunks of a bounded size, which a page loads one by one."""
+"""Entries, boards, decisions, texts and marks in chunks of limited size, which a page loads one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harbor.evaluation._metrics.calls import noted, notes_of
 
 
 def pictures_drawn(game: Game | None) -> list[PictureRow]:
-    """Give the pictures of a page; None: the game is not known, and nothing is drawn."""
+    """Return the pictures of a page, or none if the game is unknown."""
     return [(one.name, one.title, one.x, one.y, one.scale, one.of_part, one.x_scale) for one in _pictures(game)]
 
 
@@ -27,11 +27,11 @@ def _pictures(game: Game | None) -> list[Picture]:
 
 
 class Marks:
-    """Gathers marks for all viewers; a mark that several see stands once.
+    """Collects marks for all viewers. A mark that several viewers see is stored once.
 
     Args:
-        game: that is shown.
-        viewers: in the order of the head of the page.
+        game: the game on the page.
+        viewers: the viewers, in the order of the page's head.
     """
 
     def __init__(self, game: Game | None, viewers: Sequence[str]) -> None:
@@ -39,7 +39,7 @@ class Marks:
         self._thoughts = {viewer: ThoughtMarks(game) for viewer in viewers}
 
     def of(self, seq: int, event: Event, boards: Mapping[str, GuardedBoard]) -> list[MarkRow]:
-        """Give the marks that an event adds; `boards` are those of the viewers who see it, and have noted it."""
+        """Return the marks that an event adds. `boards` are the boards of its viewers, which have noted the event."""
         seen: dict[Mark, int] = {}
         for place, (viewer, thoughts) in enumerate(self._thoughts.items()):
             if viewer in boards:
@@ -62,18 +62,18 @@ def _place(value: Number | str | None) -> float | str | None:
 
 
 CHARACTERS = 1_000_000
-"""How much text a chunk has at most, but for what belongs to its last entry."""
+"""Most characters of text in a chunk, not counting the text of its last entry."""
 ANALYSTS = ""
 """The viewer that sees everything."""
 
 
 class Chunks:
-    """Makes the chunks of a run, in order; boards go on from one to the next.
+    """Makes the chunks of a run, in order. The boards carry over from one chunk to the next.
 
     Args:
-        record: what is there of the run.
-        decisions: made of its entries.
-        viewers: whose boards are made: seats, or `ANALYSTS`.
+        record: the data of the run.
+        decisions: the decisions from its entries.
+        viewers: the seats whose boards are made, or `ANALYSTS`.
     """
 
     def __init__(self, record: RunRecord, decisions: Decisions, viewers: Sequence[str]) -> None:
@@ -86,11 +86,11 @@ class Chunks:
 
     @property
     def complaints(self) -> list[str]:
-        """What is wrong with the boards of the game, as far as they were made."""
+        """The faults of the game's boards so far, each once."""
         return list(dict.fromkeys(board.complaint for board in self._boards.values() if board.complaint))
 
     def made_of(self, entries: Sequence[Entry], numbers: Sequence[int | None]) -> Iterator[Chunk]:
-        """Give the chunks of entries and of the decisions that they belong to; there is at least one."""
+        """Yield the chunks of entries and of their decisions. There is at least one."""
         chunk = self._begun()
         for entry, decision in zip(steps(entries, "events shown"), numbers, strict=True):
             if chunk.size > CHARACTERS:
@@ -100,7 +100,7 @@ class Chunks:
         yield chunk.data
 
     def of(self, entries: Sequence[Entry], numbers: Sequence[int | None], changed: Iterable[int]) -> Chunk:
-        """Give one chunk of entries, and of the decisions that have changed."""
+        """Return one chunk with entries and with the decisions that have changed."""
         chunk = self._begun()
         for entry, decision in zip(entries, numbers, strict=True):
             self._add(chunk, entry, decision)
@@ -144,7 +144,7 @@ class _Chunk:
         self.size += len(row[4]) + sum(len(name) + len(text) for name, text in row[5])
 
     def show(self, viewer: str, seq: int, shown: Shown, before: Shown | None) -> None:
-        """Show a board; of one that goes on in this chunk, the rows that have changed."""
+        """Add a board, or only its changed rows if the chunk already holds a board of the same shape."""
         frames = self.data["boards"][viewer]
         if before is None or not frames or _shape(before) != _shape(shown):
             rows = dict(enumerate(shown.rows))
@@ -186,7 +186,7 @@ class _Chunk:
         }
 
     def _text(self, text: str) -> int:
-        """Give the place of a text, which stands once in a chunk."""
+        """Return the index of a text in the chunk. Store each text once."""
         if text not in self._texts:
             self._texts[text] = len(self.data["texts"])
             self.data["texts"].append(text)
@@ -199,12 +199,12 @@ def _shape(shown: Shown) -> tuple[tuple[str, ...], int]:
 
 
 def raw_chunk(rows: Sequence[EntryRow]) -> Chunk:
-    """Give the entries of a log that this Harbor can't read."""
+    """Return a chunk of entries from a log that this Harbor can't read."""
     return {**_empty(), "entries": list(rows)}
 
 
 def marks_alone(marks: list[MarkRow]) -> Chunk:
-    """Give marks for a page whose entries are loaded when they are needed: pictures need all marks at once."""
+    """Return a chunk of marks, for a page that loads entries later: pictures need all marks at once."""
     return {**_empty(), "marks": marks}
 
 

@@ -1,4 +1,4 @@
-"""What bidders thought beside what was so: as tables, and as the marks of pictures."""
+"""Bidders' thoughts beside the facts: as tables, and as the marks of pictures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from harbor.personas._catalog.traits import foremost, shares
 
 
 class Facts:
-    """What was so at a moment, as a fold over events: money, personas, profiles, and what each bidder last did."""
+    """The facts at a moment, folded from events: money, personas, profiles, and the last act of each bidder."""
 
     def __init__(self, game: Game | None) -> None:
         self.spell: Callable[[Decimal], str] = number if game is not None and game.unit == "number" else dollars
@@ -60,7 +60,7 @@ class Facts:
         self.values: dict[str, Decimal] = {}
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Update the facts with one event."""
         self.came.note(event)
         match event:
             case Acted(bidder=bidder, item=item, act=Bid(amount=amount)):
@@ -88,13 +88,13 @@ class Facts:
                 self.closed[item], self.is_settled = event, True
 
     def begin_next(self) -> None:
-        """Forget what was done in a part of the game that is over."""
+        """Forget the acts of the part of the game that has ended."""
         self.did, self.is_settled = {}, False
 
     def truth(self, bidder: str, news: int) -> Belief:
-        """Give what this bidder would believe if its memory were perfect.
+        """Return the bidder's belief if its memory were perfect.
 
-        Prompts no longer list the wins of long ago, so those are left out: all but the last before these `news`.
+        Prompts no longer list old wins, so only the last `SHOWN` wins before the `news` newest ones, and these, count.
         """
         closed = list(self.closed)
         told = set(closed[max(0, len(closed) - news - SHOWN) :])
@@ -109,7 +109,7 @@ class Facts:
 
 
 def beside(event: PrivateEvent, facts: Facts) -> list[Beside]:
-    """Give the tables of what a bidder has concluded."""
+    """Return the tables for a bidder's thought."""
     match event:
         case Believed():
             return [_table("Belief beside the truth", ("field", "said", "held", "true"), _belief(event, facts))]
@@ -139,11 +139,11 @@ SHARES = (
     "a uniform guess gives each {uniform:.0%}."
 )
 Row = tuple[bool, tuple[str, ...]]
-"""Whether a row differs from what was so, and its cells."""
+"""True if the row differs from the facts, and the cells of the row."""
 
 
 def _table(title: str, columns: tuple[str, ...], rows: Iterator[Row]) -> Beside:
-    """Make a table; a column without any text is left out."""
+    """Make a table. Drop a column without any text."""
     found = list(rows)
     kept = [place for place in range(len(columns)) if not found or any(cells[place] for _, cells in found)]
     return {
@@ -155,7 +155,7 @@ def _table(title: str, columns: tuple[str, ...], rows: Iterator[Row]) -> Beside:
 
 
 def _belief(event: Believed, facts: Facts) -> Iterator[Row]:
-    """Compare what was said at first, what is held from then on, and what was so."""
+    """Compare the first statement, the belief held from then on, and the truth."""
     told = [_told(belief) for belief in (event.said, event.held, facts.truth(event.bidder, len(event.closed)))]
     said, _, true = told
     for name in {**true, **said}:
@@ -164,14 +164,14 @@ def _belief(event: Believed, facts: Facts) -> Iterator[Row]:
 
 
 def _told(belief: Belief) -> dict[str, Decimal]:
-    """Give the fields of a belief by their names."""
+    """Return the fields of a belief by their names."""
     profits = {f"profit of {name}": profit for name, profit in belief.profits.items()}
     wins = {f"{name} won {win.item} for": win.price for name, won in belief.wins.items() for win in won}
     return {"own budget left": belief.budget, **profits, **wins}
 
 
 def _profile(event: Profiled | Mirrored, facts: Facts) -> Beside:
-    """Set a profile beside the persona of whom it is of; a mirror also beside the profile that the rival has made."""
+    """Compare a profile with the true persona, and a mirrored profile also with the rival's own profile."""
     mirror = isinstance(event, Mirrored)
     whose = event.bidder if mirror else event.rival
     truth, theirs = facts.personas.get(whose, {}), facts.profiles.get((event.rival, event.bidder), {}) if mirror else {}
@@ -192,9 +192,9 @@ def _profile(event: Profiled | Mirrored, facts: Facts) -> Beside:
 
 
 def _prediction(event: Predicted, facts: Facts) -> Beside:
-    """Set what was predicted for an item beside how far the rivals went, once that is known.
+    """Compare a prediction for an item with the rivals' highest bids, once these are known.
 
-    Only a bid above the limit differs: interest is no probability of a bid, and who stops below its limit may have won.
+    Only a bid above the limit differs. Interest is no probability of a bid, and a rival below its limit may have won.
     """
     known = event.item in facts.closed
 
@@ -211,7 +211,7 @@ def _prediction(event: Predicted, facts: Facts) -> Beside:
 
 
 def _expectation(event: Expected, facts: Facts) -> Beside:
-    """Set what rivals were expected to do beside what they did, once that is known."""
+    """Compare the expected bids of rivals with their actual bids, once these are known."""
 
     def rows() -> Iterator[Row]:
         for rival, bid in event.bids.items():
@@ -224,12 +224,12 @@ def _expectation(event: Expected, facts: Facts) -> Beside:
 
 
 BIDS = "bids"
-"""The picture of a game in which limits are drawn, if it has one of this name."""
+"""Name of the game's picture in which limits are drawn, if the game has such a picture."""
 CLOSED = "items, days or runs closed"
 
 
 def pictures_of_thoughts(game: Game) -> list[Picture]:
-    """Give the pictures of thoughts, whose bids are written in the unit of the game."""
+    """Return the pictures of thoughts, with bids in the game's unit."""
     return [
         Picture("beliefs", "Beliefs beside what was so", x=CLOSED, y="dollars"),
         Picture("expected", "Bids that were expected, and what came", x="item, day or run", y="bid", scale=game.unit),
@@ -238,10 +238,10 @@ def pictures_of_thoughts(game: Game) -> list[Picture]:
 
 
 class ThoughtMarks:
-    """The marks of thoughts, as a fold over what a viewer may see.
+    """The marks of thoughts, folded from the events that a viewer may see.
 
     Args:
-        game: that is shown.
+        game: the game on the page.
     """
 
     def __init__(self, game: Game | None) -> None:
@@ -250,7 +250,7 @@ class ThoughtMarks:
         self._expected: dict[tuple[str, str], Number] = {}
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Take an event in, and give the marks that it adds."""
+        """Note an event and yield the marks that it adds."""
         self._facts.note(event)
         match event:
             case LimitSet(bidder=bidder, round=round, limit=limit):
@@ -267,7 +267,7 @@ class ThoughtMarks:
                 yield from self._came()
 
     def _believed(self, event: Believed) -> Iterator[Mark]:
-        """Give what is held of budget and profits, what was so as far as the viewer knows."""
+        """Yield the believed budget and profits, and the true ones as far as the viewer knows them."""
         bidder, held, true = event.bidder, event.held, self._facts.truth(event.bidder, len(event.closed))
         yield Mark("beliefs", bidder, "belief", "line", held.budget, self._closed, panel=f"{bidder}: budget")
         if self._facts.budgets.get(bidder):
@@ -277,13 +277,13 @@ class ThoughtMarks:
                 yield Mark("beliefs", name, role, "line", profit, self._closed, panel=f"{bidder}: profits")
 
     def _awaited(self, bidder: str, bids: Mapping[str, Number]) -> Iterator[Mark]:
-        """Give what a bidder expects of its rivals in what comes next."""
+        """Yield a bidder's expected bids of its rivals in the next part."""
         for rival, bid in bids.items():
             self._expected[bidder, rival] = bid
             yield Mark("expected", rival, "expected", "point", bid, self._closed + 1, panel=bidder)
 
     def _came(self) -> Iterator[Mark]:
-        """Give what came of it, where the viewer sees that."""
+        """Yield the actual bids, where the viewer sees them."""
         self._closed += 1
         for bidder, rival in self._expected:
             came = self._facts.did.get(rival)
@@ -293,7 +293,7 @@ class ThoughtMarks:
         self._facts.begin_next()
 
     def _profiled(self, panel: str, bidder: str, rival: str, weights: Mapping[str, float]) -> Iterator[Mark]:
-        """Give a profile, and the true weights of personas in it, where the viewer knows them."""
+        """Yield a profile, and the true weights of its personas where the viewer knows them."""
         true = self._facts.personas.get(rival, {})
         for persona, weight in weights.items():
             yield Mark("profiles", bidder, "profile", "bar", weight, persona, panel=panel)

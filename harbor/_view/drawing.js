@@ -1,4 +1,4 @@
-// Small things that draw: elements, tables, money, time. Texts are set as text, so no markup in them is followed.
+// Small drawing helpers: elements, tables, money, time. Texts are set as text, so their markup has no effect.
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes))
@@ -17,7 +17,7 @@ const defined = (pairs) => pairs.flatMap(([term, ...told]) => [element("dt", {},
 
 const NUMBER = /^[-+−]?\$?[\d,.]+%?$/;
 
-/** Draw a table; `mark(row, column)` names the class of a cell. Columns of numbers stand to the right. */
+/** Draw a table. `mark(row, column)` returns the class of a cell. Columns of numbers are right-aligned. */
 function table(caption, columns, rows, mark = () => "") {
   const told = (cell) => cell.textContent ?? cell;
   const isNumbers = columns.map((_, column) => rows.some((row) => row[column]) && rows.every((row) => !row[column] || NUMBER.test(told(row[column]))));
@@ -29,7 +29,7 @@ function table(caption, columns, rows, mark = () => "") {
       element("tbody", {}, ...rows.map((row, at) => element("tr", {}, ...cells(row, at))))));
 }
 
-/** Keep a text that is written from right to left from turning round what stands beside it. */
+/** Isolate a right-to-left text, so that it does not reorder its neighbours. */
 const isolated = (text) => element("bdi", {}, text);
 
 function clock(seconds) {
@@ -50,13 +50,13 @@ function seenBy(to) {
   return to === "analyst" ? "the analyst" : seatsOf(to).join(" and ");
 }
 
-/** Hand rows to the reader as CSV; a text that a spreadsheet would take for a formula is marked as text. */
+/** Download rows as CSV. Mark a text as text if a spreadsheet would read a formula in it. */
 function saveTable(name, columns, rows) {
   const cell = (value) => (typeof value === "number" ? value : `"${String(value ?? "").replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`);
   download(`${name}.csv`, "text/csv", [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join(""));
 }
 
-/** Hand a file to the reader. */
+/** Download a file. */
 function download(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   element("a", { href: address, download: name }).click();

@@ -1,4 +1,4 @@
-"""The entries of a log as sentences that a person reads, and the decisions that calls and private events add up to."""
+"""The entries of a log as sentences for people, and the decisions that calls and private events form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from harbor._view.shapes import Beside
 from harbor.evaluation._rating.transcript import statements
 
 QUOTED = tuple(f'{end}"' for end in ".!?")
-"""How a line ends that needs no stop."""
+"""Line ends that need no full stop."""
 OUTCOMES = {
     "ok": "it answers",
     "unreadable": "its answer can't be read",
@@ -60,12 +60,12 @@ TASKS = {
     "rivals": "for profiles and forecasts of the rivals",
     "strategize": "for a strategy",
 }
-"""What a model is asked for, by the thought that asks; any other thought is called by its name."""
+"""The words for a call's request, by the thought. Any other thought is called by its name."""
 Spell = Callable[[Decimal], str]
 
 
 def words_of(event: Event, game: Game | None) -> str:
-    """Say what an event of a game is."""
+    """Describe an event of a game in words."""
     spell = spell_of(game)
     if isinstance(event, PublicEvent):
         return _public(event) or plain_sentence(event, spell)
@@ -79,12 +79,12 @@ def words_of(event: Event, game: Game | None) -> str:
 
 
 def spell_of(game: Game | None) -> Spell:
-    """Give how a game writes what is bid: as dollars, or as a number."""
+    """Return the function that formats the game's bids: as dollars, or as numbers."""
     return number if game is not None and game.unit == "number" else dollars
 
 
 def thought_of(purpose: str, game: Game | None) -> str:
-    """Name what a call is for: a bid, whose prompt is named after the game, or a thought, named after its node."""
+    """Name the purpose of a call: "bid" if its prompt has the game's name, or else the thought of its node."""
     if purpose == AGENT:
         return "answer"
     if game is not None and purpose == game.name.replace("-", "_"):
@@ -93,10 +93,10 @@ def thought_of(purpose: str, game: Game | None) -> str:
 
 
 def fields_of(event: Event, spell: Spell = dollars) -> Iterator[tuple[str, str]]:
-    """Give the fields of an event that have something in them; those of a call stand in its decision."""
+    """Return the non-empty fields of an event. A call has none, as its decision shows them."""
     if isinstance(event, ModelCalled):
         return iter(())
-    without = "budget" if isinstance(event, BidderSeated) and not event.budget else ""  # the game has none
+    without = "budget" if isinstance(event, BidderSeated) and not event.budget else ""  # this game has no budgets
     return ((name, text) for name, text in field_texts(event, spell) if text and name != without)
 
 
@@ -138,7 +138,7 @@ def _analysts(event: Event, game: Game | None) -> str:
 
 
 def persona_text(personas: dict[str, float]) -> str:
-    """Name personas, with their weights where there are several."""
+    """Return the names of personas, with weights if there are several."""
     if len(personas) == 1:
         return next(iter(personas))
     return " + ".join(f"{name} {weight:g}" for name, weight in personas.items())
@@ -148,12 +148,12 @@ _NAMES: dict[type[Event], str] = {Answered: "answer", Recalled: "recall", Rememb
 FAILED = (Tried, ThoughtFailed, SeatFailed)
 THOUGHTS = "harbor._core.log.thoughts"
 FORCED = "cannot afford"
-"""Why a bidder is out that was not asked: nobody decided it."""
+"""The reason of an exit without an ask. No bidder decided it."""
 
 
 @dataclass(slots=True)
 class Decision:
-    """What a bidder thought and decided at one moment; `ended_by` is the event that its calls led to."""
+    """The thoughts and decision of a bidder at one moment. `ended_by` is the type of event that its calls led to."""
 
     bidder: str
     what: str
@@ -167,11 +167,11 @@ class Decision:
 class Decisions:
     """The decisions in a log.
 
-    Calls and what they led to stand together in a turn: a bidder's thoughts are written down one after another.
+    Calls and their result are adjacent within a turn, because a bidder's thoughts are logged one after another.
 
     Attributes:
-        made: all decisions so far; a decision's number is its place.
-        changed: the numbers of those that have changed since this was emptied.
+        made: all decisions so far. A decision's number is its index.
+        changed: the numbers of decisions that have changed since the caller last emptied it.
     """
 
     def __init__(self, game: Game | None) -> None:
@@ -183,7 +183,7 @@ class Decisions:
         self._awaited: list[tuple[int, Predicted | Expected]] = []
 
     def note(self, event: Event, call: int | None = None) -> int | None:
-        """Take one event in, and where its call is recorded; give the number of the decision it belongs to."""
+        """Note an event and the place of its recorded call. Return the number of its decision, or None."""
         number = None
         if isinstance(event, TURN_OPENS):
             self._open.clear()
@@ -195,7 +195,7 @@ class Decisions:
         elif isinstance(event, PrivateEvent) and (type(event).__module__ == THOUGHTS or isinstance(event, Answered)):
             number = self._ended(event)
         elif isinstance(event, PublicEvent) and getattr(event, "reason", "") != FORCED:
-            # what a bidder was seen to do leads to what it thought in that turn
+            # a bidder's public act results from its thoughts in that turn
             number = self._open.get(getattr(event, "bidder", ""))
         self._facts.note(event)
         if number is not None:
@@ -232,7 +232,7 @@ class Decisions:
         return len(self.made) - 1
 
     def _settle(self, closed: LotClosed) -> None:
-        """Set predictions beside what came, now that it is known."""
+        """Compare predictions with the actual bids, which are now known."""
         still: list[tuple[int, Predicted | Expected]] = []
         for place, event in self._awaited:
             if isinstance(event, Predicted) and event.item != closed.item:
@@ -245,5 +245,5 @@ class Decisions:
 
 
 def _about(event: BiddersAsked | Paused) -> tuple[str, int]:
-    """Give the item and the round of a turn; at a pause, what has just closed."""
+    """Return the item and the round of a turn. At a pause, return the parts that have just closed."""
     return (event.item, event.round) if isinstance(event, BiddersAsked) else (", ".join(event.closed), 0)

@@ -1,4 +1,4 @@
-"""Writes the page of an experiment with pages of its games beside it, to which its rows and dots lead."""
+"""Writes the page of an experiment, and pages of its games, which its rows and dots link to."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from harbor.evaluation._report.tabular.listings import Game, place_of
 from harbor.evaluation._report.tabular.tables import label_of
 
 MOST_GAMES = 200
-"""How many games have a page beside that of their experiment, if nobody says otherwise."""
+"""Default number of games that get a page beside the experiment's page."""
 
 
 class _Pages(NamedTuple):
-    """The addresses of games' pages from that of the experiment, and why others have none."""
+    """The addresses of games' pages from the experiment's page, and the reasons for missing pages."""
 
     addresses: dict[Game, str]
     refused: list[str]
@@ -33,12 +33,12 @@ class _Pages(NamedTuple):
 
 
 def write_experiment(folder: Path, out: Path, most_games: int = MOST_GAMES) -> Path:
-    """Write the page of an experiment, finished or not, and beside it a page of each of its first games.
+    """Write the page of an experiment, finished or not, and a page of each of its first games.
 
     Args:
-        folder: of the experiment; nothing is written in it unless `out` is there.
-        out: the page, an HTML file; those of games are in a folder of its name with `_files` behind it.
-        most_games: how many games have a page; the page says how any other is seen.
+        folder: the experiment's folder. It stays unchanged unless `out` is in it.
+        out: the page, an HTML file. The games' pages go to a folder with its name and the ending `_files`.
+        most_games: most games with a page. The page says how to see the others.
 
     Raises:
         RunFolderError: it is not the folder of an experiment, or its design was changed.
@@ -74,7 +74,7 @@ def _write_games(folder: Path, out: Path, results: Results, most: int) -> _Pages
 
 
 def _begun(folder: Path, records: Sequence[TrialRecord]) -> Iterator[tuple[TrialRecord, Path]]:
-    """Give the games that have a log, and their folders."""
+    """Yield the games that have a log, and their folders."""
     for game in records:
         source = folder / place_of(game)
         if (source / EVENTS).is_file() or public_auctions(source):
@@ -82,7 +82,7 @@ def _begun(folder: Path, records: Sequence[TrialRecord]) -> Iterator[tuple[Trial
 
 
 def _note(pages: _Pages) -> str:
-    """Say where games are seen."""
+    """Say where to see the games."""
     said = [f"{counted(len(pages.addresses), 'game')} of these can be seen moment by moment: follow the repeat."]
     if pages.left_out:
         left = counted(pages.left_out, "more game")

@@ -1,4 +1,4 @@
-// Feeds the page from the run that is still going: the same head and chunks, as they happen.
+// Feeds the page from a running run, with the same head and chunks as they come.
 const stands = element("span", { id: "stands", role: "status" }, "live");
 byId("what").after(" · ", stands);
 const stream = new EventSource("events");
@@ -7,7 +7,7 @@ stream.addEventListener("head", (event) => {
   harborView.head(head);
   byId("title").textContent = head.title;
   document.title = `${head.title} – Harbor`;
-  if (!page.isBegun) begin(Infinity); // what happens now, until the reader goes elsewhere
+  if (!page.isBegun) begin(Infinity); // follow the latest event until the reader goes elsewhere
 });
 stream.addEventListener("add", (event) => {
   harborView.add(JSON.parse(event.data));

@@ -1,12 +1,12 @@
-// The list of events: only rows in sight are elements, so that a run of 100,000 events stays quick.
-const SPARE = 6; // rows above and below what is in sight
+// The list of events. Only visible rows are elements, so that a run with 100,000 events stays fast.
+const SPARE = 6; // rows that are drawn above and below the visible ones
 
 function rowHeight() {
   return parseFloat(getComputedStyle(byId("list")).getPropertyValue("--row")) *
     parseFloat(getComputedStyle(document.documentElement).fontSize);
 }
 
-/** Pick the events that the filter leaves: those with its words side by side, or, if none has, with all of them. */
+/** Select the events that match the filter: its words in sequence, or else all its words in any order. */
 function found() {
   const { words } = page.filter, together = chosenCourse((entry) => matches(entry, [words]));
   return together.length || !words.includes(" ") ? together : chosenCourse((entry) => matches(entry, words.split(" ")));
@@ -49,7 +49,7 @@ function row(place, here, height) {
   return made;
 }
 
-/** Bring the moment into sight, in the middle of the list if it was not in it. */
+/** Scroll to the moment, and centre it if it was not visible. */
 function follow() {
   const list = byId("list"), height = rowHeight(), top = page.rows.find(page.seq) * height;
   byId("rows").style.height = `${Math.max(page.rows.length, 1) * height}px`;

@@ -1,8 +1,8 @@
-"""A server for the page of a run that is still going: on loopback alone, for whoever has its address.
+"""A server for the page of a running run. It listens on loopback only, for anyone with the secret address.
 
-What is in a log is private to its user, and other users of the machine reach loopback too: so the path has a token, as
-the files have permissions. A page of another site can't reach it by a name of its own (DNS rebinding), because requests
-for any other host are refused.
+A log is private to its user, but other users of the machine also reach loopback, so the path holds a token. A page of
+another site can't reach the server by its own host name (DNS rebinding), because requests for any other host are
+refused.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from harbor._view.shapes import Chunk, Head, json_of
 from harbor.evaluation._metrics.calls import is_simulated
 
 OPENS = (PublicEvent, SeriesOpened)
-"""What comes once it is told who bids."""
+"""Events that come after all bidders are known."""
 BATCH_BYTES = 100_000
-"""How much of a log is read at a time, so that a page that opens late is sent chunks of a bounded size."""
+"""Bytes of a log after which a read stops, so that a page that opens late gets chunks of limited size."""
 
 
 class LiveRun:
-    """A run as it grows, as the analyst or one seat sees it.
+    """A growing run in the view of the analyst or of one seat.
 
     Args:
         run: the folder of a run that has begun, or its log.
-        seat: the bidder whose page it is; "": the analyst's.
+        seat: the bidder whose view is shown ("": the analyst's view).
 
     Attributes:
         seat: as given.
-        is_over: whether nothing more comes.
-        is_at_end: whether all that was written has been given.
+        is_over: True if no more events will come.
+        is_at_end: True if all written events have been returned.
 
     Raises:
         RunFolderError: there is no log.
@@ -70,11 +70,11 @@ class LiveRun:
         self.is_over = self.is_at_end = False
 
     def read_on(self) -> Chunk | None:
-        """Give what was written since, a batch at a time; None: nothing. The first has what tells who bids.
+        """Return the next batch of new entries, or None. The first batch waits until all bidders are known.
 
         Raises:
-            LogError: the log is none that this Harbor can read.
-            RunFolderError: nobody of the name of the seat bids in it.
+            LogError: this Harbor can't read the log.
+            RunFolderError: the log has no bidder with the seat's name.
         """
         if self.is_over:
             return None
@@ -103,14 +103,14 @@ class LiveRun:
             raise LogError(f"log {str(self._log)!r} can't be read ({error.strerror}); open it again") from error
 
     def head(self) -> Head:
-        """Give the head as it is now; it replaces the one before."""
+        """Return the current head, which replaces the previous one."""
         head = head_of(self._record(), self.seat, self._seats(), simulated=is_simulated(self._reader.entries))
         head["notes"] += self._making.chunks.complaints
         return head
 
     def _chunk(self, new: list[Entry]) -> Chunk:
         if not self.seat:
-            self._calls.read_on()  # each call is recorded before the log tells of it
+            self._calls.read_on()  # each call is recorded before its event is logged
         shown = [entry for entry in new if not self.seat or is_seen_by(self.seat, entry.event)]
         self._seen += shown
         decisions = self._making.decisions
@@ -121,7 +121,7 @@ class LiveRun:
 
     @cached_property
     def _making(self) -> _Making:
-        """What makes chunks, from when it is known who bids."""
+        """The makers of chunks, created when all bidders are known."""
         seats, record = self._seats(), self._record()
         if self.seat and self.seat not in seats:
             raise RunFolderError(unknown("bidder", self.seat, seats))
@@ -146,20 +146,21 @@ class _Making(NamedTuple):
 LOOPBACK = "127.0.0.1"
 HOSTS = [LOOPBACK, "localhost"]
 POLL_SECONDS = 0.1
-"""How often the log is looked at."""
+"""Seconds between two reads of the log."""
 TOKEN_BYTES = 16
+"""Random bytes of the token in the path."""
 UNREADABLE = "the log can't be read on"
-"""What a seat is told of an error, which names the folder and may repeat the log."""
+"""The only error text for a seat, as the full text names the folder and may quote the log."""
 
 
 def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
-    """Give the server of one run: the page, and the stream that feeds it.
+    """Return the server of one run: its page, and the event stream for the page.
 
     Args:
         run: the folder of a run that has begun.
-        page: HTML without data; its script listens to `events`, beside it.
-        token: what the path begins with.
-        seat: the bidder whose page it is; "": the analyst's.
+        page: HTML without data. Its script listens to `events`, beside it.
+        token: the first part of the path.
+        seat: the bidder whose view is shown ("": the analyst's view).
     """
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)
@@ -172,7 +173,7 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
     async def events(last_event_id: Annotated[str, Header()] = "") -> AsyncIterator[ServerSentEvent]:
         try:
             live = LiveRun(run, seat)
-        except HarborError as error:  # the folder has vanished since the page was opened
+        except HarborError as error:  # the folder was removed after the page was opened
             yield _event("failed", UNREADABLE if seat else str(error))
             return
         async for event in _told(live, int(last_event_id) if last_event_id.isdecimal() else -1):
@@ -182,7 +183,7 @@ def app_of(run: Path, page: bytes, token: str, seat: str = "") -> FastAPI:
 
 
 async def _told(run: LiveRun, known: int) -> AsyncIterator[ServerSentEvent]:
-    """Tell what a page does not know yet: a head at first, chunks, a new head when all is told, and the end."""
+    """Yield the data that a page lacks: a head first, chunks, a new head after all of these, and the end."""
     told_head, last = False, known
     try:
         while (chunk := await asyncio.to_thread(run.read_on)) is not None or not run.is_over:
@@ -208,7 +209,7 @@ def _event(name: str, data: object, seq: str | None = None) -> ServerSentEvent:
 
 
 def _without(chunk: Chunk, known: int) -> Chunk:
-    """Leave out entries and marks up to a number; boards and decisions replace what is known."""
+    """Drop entries and marks up to number `known`. Boards and decisions stay, as they replace old ones."""
     entries, marks = chunk["entries"], chunk["marks"]
     return {
         **chunk,
@@ -225,21 +226,21 @@ def serve(
     stands: Callable[[str, bool], None] = lambda *_: None,
     ended: Event | None = None,
 ) -> None:
-    """Serve the page of a run, also after its end, until Ctrl-C.
+    """Serve the page of a run until Ctrl-C, also after the run's end.
 
     Args:
         run: the folder of a run that has begun.
         page: HTML without data.
-        seat: the bidder whose page it is; "": the analyst's.
-        opened: is given the address, when it can be opened.
-        stands: is told where the run stands whenever it has gone on, and whether nothing more comes.
-        ended: ends the server once it is set; None: Ctrl-C alone does.
+        seat: the bidder whose view is shown ("": the analyst's view).
+        opened: called with the address when the server listens.
+        stands: called with the state of the run after each change, and with True if no more events will come.
+        ended: ends the server when set (None: only Ctrl-C does).
 
     Raises:
-        RunFolderError: there is no log, or nobody of the name of the seat bids in it.
-        LogError: the log is none that this Harbor can read.
+        RunFolderError: there is no log, or it has no bidder with the seat's name.
+        LogError: this Harbor can't read the log.
     """
-    LiveRun(run, seat).read_on()  # what can't be read, and a seat that nobody has, is refused before it is served
+    LiveRun(run, seat).read_on()  # refuse an unreadable log and an unknown seat before the server starts
     token, over = secrets.token_urlsafe(TOKEN_BYTES), ended or Event()
     settings = uvicorn.Config(
         app_of(run, page, token, seat), log_level="critical", access_log=False, timeout_graceful_shutdown=1
@@ -261,7 +262,7 @@ def serve(
 
 
 def _watch(folder: Path, seat: str, stands: Callable[[str, bool], None], over: Event) -> None:
-    """Tell where a run stands until nothing more comes, or `over` is set."""
+    """Report the state of a run until no more events come or `over` is set."""
     where = "nothing has happened"
     try:
         run = LiveRun(folder, seat)

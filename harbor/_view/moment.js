@@ -1,9 +1,9 @@
-// What there is to see at one moment: the board, the event, what each bidder last thought, and a decision in full.
+// One moment: the board, the event, the last thoughts of each bidder, and a decision in full.
 const opened = new Set(["reply"]); // which parts of a call a reader has open; it stays so from one to the next
 
 const boardNow = (seq) => boardAt(watcher(), seq) ?? ["", "", [], []];
 
-/** Draw the board at an event, and mark what differs from the board at the event before, if that is there. */
+/** Draw the board at an event. Mark the differences from the board at the event before, if it is loaded. */
 function drawBoard(seq, before) {
   const [headline, state, columns, rows] = boardNow(seq), old = before === null ? null : boardAt(watcher(), before);
   byId("headline").textContent = headline || "Before it begins";
@@ -22,7 +22,7 @@ function drawEntry(entry) {
   byId("all").hidden = entry[FIELDS].length === 0;
 }
 
-/** Draw whose thoughts stand where: a row per bidder, a column per kind of thought. */
+/** Draw the table of thoughts: a row per bidder, a column per kind of thought. */
 function drawThoughts(seq) {
   const bidders = [...store.thoughts.keys()].filter((name) => ["", name].includes(page.viewer)).sort((one, other) => seatOf(one) - seatOf(other));
   const isThought = (kind) => bidders.some((name) => lastUpTo(store.thoughts.get(name).get(kind) ?? [], seq) >= 0);
@@ -44,9 +44,9 @@ function drawThoughts(seq) {
   if (hadFocus) byId("matrix").querySelector("[aria-current]")?.focus({ preventScroll: true });
 }
 
-const FIRST = 44; // letters of a thought in the table
+const FIRST = 44; // most letters of a thought in the table
 
-/** Go to a thought and leave the table where the reader has it, with what was thought right below. */
+/** Go to a thought. Keep the table in place, with the thought right below it. */
 function think(seq) {
   jump(seq);
   byId("thoughts").scrollIntoView();
@@ -73,7 +73,7 @@ function drawDecision(entry) {
   else byId("inside").replaceChildren(...changes, ...beside.map((one) => drawBeside(one, was(one.title))), ...drawCalls(calls, known.texts, earlier));
 }
 
-/** Find where a decision stands among the thoughts of a bidder, and its thought of the same kind before: [seq, number] each. */
+/** Return a decision and the thought of the same kind before it among the bidder's thoughts, as [seq, number] each. */
 function thoughtsOf(bidder, number) {
   for (const [kind, all] of store.thoughts.get(bidder) ?? []) {
     const own = all.find((one) => one[1] === number);
@@ -83,7 +83,7 @@ function thoughtsOf(bidder, number) {
   return [];
 }
 
-/** Draw which fields of a thought have changed since the one before, word by word. */
+/** Draw the changed fields of a thought since the one before, word by word. */
 function drawChanges(now, before) {
   const old = new Map(before?.[FIELDS]), fields = (now?.[FIELDS] ?? []).filter(([name, text]) => !ELSEWHERE.has(name) && old.get(name) !== text);
   if (!before || !fields.length) return [];
@@ -93,7 +93,7 @@ function drawChanges(now, before) {
 
 const ELSEWHERE = new Set(["item", "round", "attempt", "closed", "priorities", "weights"]); // fields that stand above, or in a table
 
-/** Say of what a bidder was seen to do at which event it was decided, and lead there. */
+/** Link a bidder's public act to the event at which it was decided. */
 function why(entry, bidder, what) {
   const all = store.thoughts.get(bidder)?.get(what) ?? [], at = all[lastUpTo(all, entry[SEQ])]?.[0];
   return at === undefined ? [] : [" · why: ", eventLink(at)];
@@ -104,13 +104,13 @@ function onlyForAnalyst() {
     button("Show everything at this moment", () => { look(""); byId("viewer").focus(); }));
 }
 
-/** Find the decision of a bidder before (-1) or after (1) that of an entry; null if there is none. */
+/** Return the bidder's decision before (-1) or after (1) the decision of an entry, or null. */
 function decisionBeside(bidder, entry, step) {
   const all = [...(store.thoughts.get(bidder)?.values() ?? [])].flat().filter(([, number]) => number !== entry[DECISION]);
   return all.map(([seq]) => seq).filter((seq) => (seq - entry[SEQ]) * step > 0).sort((one, other) => (one - other) * step)[0] ?? null;
 }
 
-/** Draw a table of a thought, with the column of what was thought before if there is a table of it. */
+/** Draw a table of a thought, with a column for the thought before if it has such a table. */
 function drawBeside({ title, note, ...given }, earlier) {
   const old = new Map(earlier?.rows.map((row) => [row[0], row[1]])), off = given.off, differs = new Set(off);
   const wider = (row, was) => (earlier ? [...row.slice(0, 2), was, ...row.slice(2)] : row);
@@ -146,7 +146,7 @@ function drawCall(call, texts, name, old) {
     drawPrompt(call.prompt.map((text) => texts[text]), old));
 }
 
-/** Draw a prompt, message by message, and mark what is new since the bidder's last prompt of this kind. */
+/** Draw a prompt by messages. Mark its additions since the bidder's last prompt of this kind. */
 function drawPrompt(messages, old) {
   const drawn = folded("prompt", "Prompt", messages);
   if (!messages.length) return drawn;
@@ -160,7 +160,7 @@ function drawPrompt(messages, old) {
   return drawn;
 }
 
-/** Draw long texts under a heading that opens; an empty one says that nothing recorded it. */
+/** Draw long texts under a heading that opens. An empty text says that it was not recorded. */
 function folded(key, heading, texts) {
   if (!texts.length) return element("p", { class: "note" }, `${heading}: not recorded.`);
   const scrolls = { tabindex: "0", role: "region", "aria-label": heading }, ontoggle = ({ target }) => opened[target.open ? "add" : "delete"](key);

@@ -1,10 +1,10 @@
-// The page of a run: which moment is shown to whom, by scrubber, keys, list or the address.
+// The page of a run: the shown moment and viewer, set by the scrubber, the keys, the list or the address.
 const page = {
   seq: 0, // the number of the event whose moment is shown
   viewer: "", // "" is the analyst
   filter: { bidder: "", kind: "", words: "" },
-  course: null, // the events that the viewer may see: what the scrubber goes over
-  rows: null, // those of them that the filter leaves: what the list shows
+  course: null, // the events that the viewer may see, over which the scrubber moves
+  rows: null, // those of them that match the filter, for the list
   isBegun: false,
 };
 
@@ -32,7 +32,7 @@ window.harborView = harborView;
 const watcher = () => page.viewer || store.head.seat; // whose eyes the page sees with; "": the analyst's
 const lastSeq = () => page.course?.at(page.course.length - 1)?.[SEQ] ?? 0;
 
-/** Pick the events that the viewer may see, and of these what the filter leaves. */
+/** Select the events that the viewer may see, and those of them that match the filter. */
 function choose() {
   if (watcher() || isFiltered()) loadAll();
   page.course = watcher() ? chosenCourse((entry) => isSeenBy(page.viewer, entry)) : wholeCourse();
@@ -41,7 +41,7 @@ function choose() {
   drawCallTable();
 }
 
-/** Show the moment of an event: the last one up to it that the viewer may see. */
+/** Show the moment of an event: the last event up to it that the viewer may see. */
 function go(seq) {
   page.seq = page.course.at(page.course.find(seq))?.[SEQ] ?? seq;
   come();
@@ -56,7 +56,7 @@ function come() {
 const REST = 150; // milliseconds without a step before the address follows: browsers refuse hundreds of changes
 let resting = 0;
 
-/** Where a reader has come to rest: the address leads there, and who can't see the page is told what happens there. */
+/** Handle the end of the steps: write the moment to the address, and announce it to screen readers. */
 function rest() {
   writeAddress();
   byId("spoken").textContent = `${byId("number").textContent}: ${byId("words").textContent}`;
@@ -78,7 +78,7 @@ function step(by) {
   if (entry) go(entry[SEQ]);
 }
 
-/** Go to where the next (1) or the last (-1) part, or round, begins. */
+/** Go to the start of the next (1) or the last (-1) part or round. */
 function leap(kind, by) {
   const starts = store.head.places.filter(([, what]) => kind === "round" || what !== "round").map(([seq]) => seq);
   const seq = by > 0 ? starts.find((one) => one > page.seq) : starts.findLast((one) => one < page.seq);
@@ -97,7 +97,7 @@ function address() {
   return `#at=${page.seq}${kept.map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join("")}`;
 }
 
-/** Read the moment out of the address; what is not in it, or is nobody's, stays as it is. */
+/** Read the moment from the address. Missing or unknown values stay unchanged. */
 function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1)), known = (name) => (store.head.seats.includes(name) ? name : "");
   const [at, seat, bidder, kind, words] = ["at", "seat", "bidder", "kind", "words"].map((name) => asked.get(name) ?? "");
@@ -129,7 +129,7 @@ function isComing(seq) {
   return store.slots.some((slot) => slot.asked && slot.entries === null && slot.first <= seq);
 }
 
-/** Show what has come without taking a reader away from what is being read. */
+/** Show new data, and keep the reader's place. */
 function refresh(chunk = { decisions: {} }) {
   const place = page.course.find(page.seq), entry = page.course.at(place);
   drawControls(place, entry);
@@ -152,7 +152,7 @@ function drawControls(place, entry) {
   byId("place").textContent = [countOf(place), where].filter(Boolean).join(" · ");
 }
 
-/** Say which moment of how many is shown, and how many of them the viewer sees; an event is called by its number, from 0. */
+/** Return the place of the moment among all that the viewer sees. Events are numbered from 0, moments from 1. */
 function countOf(place) {
   const moment = `moment ${thousands.format(place + 1)} of`, length = thousands.format(page.course.length);
   return watcher() ? `${moment} the ${length} that ${watcher()} sees` : `${moment} ${length}`;

@@ -1,4 +1,4 @@
-"""The data of a page: of a run, its head and its entries in chunks; of a series, its ranks, profits and auctions."""
+"""The data of a page: for a run, its head and its chunks of entries; for a series, ranks, profits and auctions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from harbor.evaluation._metrics.summary import is_series, summarise, summarise_s
 from harbor.evaluation._report.tabular.page_parts import Table, columns_of, row_of
 
 MOST_BOARDS = 12
-"""The most seats whose boards are on the page of a whole run; any other seat has its board on a page of its own."""
+"""Most seats with a board on the page of a whole run. Any other seat's board is only on that seat's own page."""
 
 
 class RunPage(NamedTuple):
     """The data of a page: its head and its chunks, one by one.
 
-    Whoever writes the chunks says in the head where; its notes are complete when the last chunk is made.
+    The writer of the chunks enters their places in the head. The head's notes are complete after the last chunk.
     """
 
     head: Head
@@ -51,11 +51,11 @@ class RunPage(NamedTuple):
 
 
 def run_page(run: Path, seat: str = "") -> RunPage:
-    """Read a run for a page; of one seat, from what that bidder may see alone.
+    """Read a run for a page. The page of a seat uses only the events that its bidder may see.
 
     Raises:
-        RunFolderError: there is no log, or nobody of that name bids in it.
-        LogError: nothing of it can be read.
+        RunFolderError: there is no log, or it has no bidder of that name.
+        LogError: no entry can be read.
     """
     whole = read_run(run)
     seats = seats_of(whole.entries)
@@ -80,19 +80,19 @@ def _chunks(record: RunRecord, head: Head) -> Iterator[Chunk]:
 
 
 def viewers_of(seat: str, seats: Sequence[str]) -> list[str]:
-    """Name those whose boards a page has; `seat` is whose page it is."""
+    """Return the viewers whose boards a page has. `seat` is the owner of the page."""
     return [seat] if seat else [ANALYSTS, *seats[:MOST_BOARDS]]
 
 
 def recorded(calls: CallFile, event: Event) -> int | None:
-    """Find the words of a call; None: this is none, or they are not recorded."""
+    """Return the place of a call's record. Return None if the event is no call or has no record."""
     if not isinstance(event, ModelCalled):
         return None
     return calls.take((event.bidder, event.purpose, event.attempt, event.began))
 
 
 def seats_of(entries: Sequence[Entry]) -> list[str]:
-    """Name the bidders in seat order, as far as a log tells them."""
+    """Return the bidders in seat order, as far as a log names them."""
     labelled = [event.bidder for event in of_type(entries, BidderLabelled)]
     seated = [event.bidder for event in of_type(entries, BidderSeated)]
     series = [name for event in of_type(entries, SeriesOpened) for name in event.players]
@@ -101,7 +101,7 @@ def seats_of(entries: Sequence[Entry]) -> list[str]:
 
 
 def head_of(record: RunRecord, seat: str, seats: Sequence[str], *, simulated: bool) -> Head:
-    """Give the head of a page; that of a seat tells neither who plays the others nor what the run is called."""
+    """Return the head of a page. The head of a seat's page names neither the other players nor the run."""
     entries, game = record.entries, record.game
     opened = next(iter(of_type(entries[:1], LogOpened)), None)
     told = (note.to_seat if seat else note.full for note in record.notes)
@@ -130,7 +130,7 @@ def head_of(record: RunRecord, seat: str, seats: Sequence[str], *, simulated: bo
 
 
 def places_of(entries: Sequence[Entry]) -> Iterator[Place]:
-    """Give where parts (items, days, runs) and rounds begin, and where all is over."""
+    """Yield the starts of parts (items, days, runs) and of rounds, and the end of the sale."""
     part: object = ""
     for seq, _, event in entries:
         item = getattr(event, "item", part) if isinstance(event, PublicEvent) else part
@@ -144,11 +144,11 @@ def places_of(entries: Sequence[Entry]) -> Iterator[Place]:
 
 
 def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: list[str]) -> TableData:
-    """Give the standings of the end; a seat has them where public events tell them."""
+    """Return the final standings. A seat gets them only if public events tell them."""
     if game is None or not entries or (seat and not game.measures.public):
         return {"columns": [], "rows": []}
     try:
-        # Of a public log whose events do not tell the standings, the summary has none.
+            # The summary has no standings for a public log whose events do not tell them.
         found = game.measures.standings if seat else lambda log: summarise(log).standings
         rows = [asdict(row) for row in of_strangers(f"the standings of {game.name!r}", lambda: found(entries))]
     except (HarborError, TypeError) as error:
@@ -163,10 +163,10 @@ def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: 
 
 @dataclass(frozen=True, slots=True)
 class SeriesData:
-    """A series as its page shows it.
+    """The data of a series' page.
 
-    `auctions` are the names of the folders that have a log; `ranks` and `profits` have a row per bidder, the best mean
-    rank first; `learnings` are by auction and bidder.
+    `auctions` are the folders that have a log. `ranks` and `profits` have a row per bidder, sorted by mean rank, the
+    best first. `learnings` are by auction and bidder.
     """
 
     title: str
@@ -180,12 +180,12 @@ class SeriesData:
 
 
 def auctions_in(folder: Path) -> list[str]:
-    """Name the folders of the auctions of a series, in order; none: it is no series, or none has begun."""
+    """Return the folders of a series' auctions, in order; none if it is no series, or no auction has begun."""
     return [log.parent.name for log in auction_logs(folder) if log.stat().st_size]
 
 
 def read_series(folder: Path) -> SeriesData:
-    """Read a series as far as it is there; a public copy, or one whose log is damaged, has its auctions alone."""
+    """Read a series as far as it is recorded. A public copy, or a damaged log, yields only the auctions."""
     auctions, notes = auctions_in(folder), list[str]()
     entries: Sequence[Entry] = ()
     if public_auctions(folder):
@@ -221,7 +221,7 @@ def read_series(folder: Path) -> SeriesData:
 
 
 def _entries(folder: Path, notes: list[str]) -> Sequence[Entry]:
-    """Read the log of a series up to where it is right, and note what is wrong with it."""
+    """Read the log of a series up to its first fault, and add a note about the fault."""
     try:
         found = read_evidence(folder / EVENTS)
     except LogError as error:

@@ -1,7 +1,7 @@
-"""Writes the page of a run or of a series: one file, or, where it is large, one with files of entries beside it.
+"""Writes the page of a run or of a series: one file, or a file with a folder of entries beside it if it is large.
 
-Every text of the run is data: JSON whose markup is escaped, put on the page as text; the page's policy lets nothing run
-but the scripts whose digests it names.
+Every text of the run is data: JSON with escaped markup, which the page shows as text. The page's policy allows only
+scripts whose digests it names.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ from harbor._view.shapes import Chunk, EntryRow, Head, MarkRow, OtherRow, json_o
 from harbor.evaluation._report.tabular.page_parts import filled, packaged
 
 MOST_ROWS, MOST_WORDS, MOST_MARKS, MOST_NAME = 60, 200, 1_000, 24
-"""How many rows at each end, letters of words, marks, and letters of a name below are in the page: 100 kB at most."""
+"""Limits of the static view, 100 kB at most: rows at each end, letters of words, marks, and letters of a name below."""
 WIDTH, HEIGHT, EDGE = 640, 260, 20
+"""Pixels of the static picture: width, height and margin."""
 NAMES, LINE = 4, 16
-"""How many names stand in a line below the picture, and how high a line is."""
+"""Names per line below the picture, and the height of a line in pixels."""
 Spot = tuple[int | None, int | None, int | None]
-"""Where a mark is drawn: x, y and its upper end."""
+"""The place of a mark in pixels: x, y and the upper end."""
 COLOURS = 8
-"""How many colours of bidders the style of the page has."""
+"""Number of bidder colours in the page's style."""
 WAYS = {
     "point": (7, "M{x} {y}h0"),
     "bar": (7, "M{x} {zero}V{y}"),
@@ -46,7 +47,7 @@ WAYS = {
     "line": (1.5, "L{x} {y}"),
     "step": (1.5, "H{x}V{y}"),
 }
-"""How wide each kind of mark is, and how a path goes on to one."""
+"""The width in pixels of each kind of mark, and the path segment that draws one."""
 GROUP = Markup(
     '<path class="{tint}" transform="translate({aside})" stroke-width="{wide}" opacity="{pale}" d="{path}"/>'
     '<text x="{x}" y="{y}"><tspan class="{tint}" opacity="{pale}">●</tspan> {says}</text>'
@@ -54,7 +55,7 @@ GROUP = Markup(
 
 
 class Still:
-    """Keeps what is needed of chunks while they are written; a page of a seat has that seat's alone."""
+    """Collects the static view from chunks while they are written. A seat's page holds only the seat's data."""
 
     def __init__(self, head: Head) -> None:
         self._head = head
@@ -62,17 +63,17 @@ class Still:
         self._marks = [deque[MarkRow](maxlen=MOST_MARKS + 1) for _ in head["pictures"]]
 
     def noting(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Give chunks as they come, and keep what is shown of them."""
+        """Yield the chunks unchanged, and keep the rows and marks that the static page shows."""
         for chunk in chunks:
             for row in chunk["entries"]:
                 (self._first if len(self._first) < MOST_ROWS else self._last).append(row)
             for mark in chunk["marks"]:
-                if mark[9] & 1:  # whose page it is sees it: the first of the head's viewers
+                if mark[9] & 1:  # the owner of the page, the head's first viewer, sees this mark
                     self._marks[mark[1]].append(mark)
             yield chunk
 
     def html(self) -> Markup:
-        """Write the picture and the table."""
+        """Return the picture and the table as HTML."""
         left = self._head["length"] - len(self._first) - len(self._last)
         between = f"{left:,} events between the first {MOST_ROWS} and the last {MOST_ROWS} are left out."
         note = Markup("<p>{}</p>").format(between) if left > 0 else ""
@@ -86,7 +87,7 @@ class Still:
         return self._picture() + note + Markup("<table>") + head + rows + Markup("</table>")
 
     def _picture(self) -> Markup:
-        """Draw the first picture of the whole game that has marks, or of its last part, as it stands at the end."""
+        """Draw the final state of the first picture with marks, if possible one of the whole game, not of a part."""
         pictures = zip(self._head["pictures"], self._marks, strict=True)
         drawn = [(row, marks) for row, marks in pictures if any(one[7] is not None for one in marks)]
         if not drawn:
@@ -100,7 +101,7 @@ class Still:
 
 
 def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow], seats: Sequence[str]) -> Markup:
-    """Draw marks between the lowest and the highest; those of a series, role and kind are one path, named below."""
+    """Draw marks to scale. The marks of one series, role and kind are one path with a name below the picture."""
     names = list(dict.fromkeys(one[6] for one in marks if isinstance(one[6], str)))
     room = (WIDTH - 2 * EDGE) // len(names) if names else 0
     places = [names.index(one[6]) if isinstance(one[6], str) else one[6] for one in marks]
@@ -135,13 +136,13 @@ def _svg(title: str, along: str, up: str, marks: Sequence[MarkRow], seats: Seque
 
 
 def _scale(values: Sequence[float], start: int, end: int) -> Callable[[float | None], int | None]:
-    """Give what puts the lowest of some numbers at the start, and the highest at the end."""
+    """Return the function that maps the smallest value to `start` and the largest to `end`, linearly."""
     low, high = min(values), max(values)
     return lambda one: None if one is None else round(start + (end - start) * (one - low) / ((high - low) or 1))
 
 
 def _path(way: str, spots: Sequence[Spot], zero: int | None) -> str:
-    """Write the path of marks; one without a place is a level, the last of which stands, and one without y is a gap."""
+    """Return the path of marks. A mark without x is a level, and the last level counts. A mark without y is a gap."""
     if spots[-1][0] is None:
         return f"M{EDGE} {spots[-1][1]}H{WIDTH - EDGE}" if spots[-1][1] is not None else ""
     path, joined = "", False
@@ -154,7 +155,7 @@ def _path(way: str, spots: Sequence[Spot], zero: int | None) -> str:
 
 
 MOST_INLINE = 3_000_000
-"""How many letters of entries stand in the page itself; what has more goes into files that are loaded when needed."""
+"""Most characters of entries in the page itself. A larger page loads files when needed."""
 SCRIPTS = (
     "store.js",
     "drawing.js",
@@ -174,15 +175,15 @@ MARKS = "marks.js"
 def write_run(
     folder: Path, out: Path, seat: str = "", back: str = "", title: str = "", others: Sequence[OtherRow] = ()
 ) -> Path:
-    """Write the page of a run; or of a series, with pages of its auctions beside it.
+    """Write the page of a run, or of a series with pages of its auctions.
 
     Args:
-        folder: of a run or a series, or the log of a run.
-        out: the page, an HTML file; what is beside it is in a folder of its name with `_files` behind it.
-        seat: a bidder, whose page has what this bidder may see and nothing else; "": everything.
+        folder: folder of a run or a series, or the log of a run.
+        out: the page, an HTML file. Its other files go to a folder with its name and the ending `_files`.
+        seat: the bidder whose view the page shows ("": everything).
         back: an address that the page links back to.
-        title: of the page, if it is not the name of the run.
-        others: the games of the same draw in other arms of an experiment.
+        title: title of the page ("": the name of the run).
+        others: the games with the same draw in other arms of an experiment.
 
     Raises:
         RunFolderError: there is no log, or no bidder of this name.
@@ -211,7 +212,7 @@ def write_run(
 
 
 def refusal_of(folder: Path, out: Path, back: str, title: str = "", others: Sequence[OtherRow] = ()) -> str:
-    """Write the page of one game of many, or say why there can be none; the page of one game costs no other."""
+    """Write the page of one game, or say why it has none, so that one bad game does not stop the others."""
     try:
         write_run(folder, out, back=back, title=title, others=others)
     except HarborError as error:
@@ -227,15 +228,15 @@ def page_of(
     frames: bool = False,
     still: Markup | str = "",
 ) -> str:
-    """Write a page around its data.
+    """Return the HTML of a page with its data.
 
     Args:
-        title: of the run.
-        calls: scripts that hand the data over.
-        loads: the page loads more data from files beside it.
-        follows: the page is fed by a server, that of `--follow`.
-        frames: the page may show another page of its folder within itself.
-        still: what a browser without scripts shows.
+        title: title of the run.
+        calls: scripts that pass the data to the page.
+        loads: True if the page loads more data from files beside it.
+        follows: True if the server of `--follow` feeds the page.
+        frames: True if the page may show another page of its folder in a frame.
+        still: the view for a browser without scripts.
     """
     script, style = _script(follows), packaged("harbor._view/page.css")
     sources = [_digest(one) for one in (script, *calls)] + ["'strict-dynamic'"] * loads
@@ -248,7 +249,7 @@ def page_of(
 
 
 def _first(chunks: Iterable[Chunk]) -> tuple[list[Chunk], Iterable[Chunk] | None]:
-    """Take chunks as long as they may stand in the page; the rest is None if these are all."""
+    """Take as many chunks as fit in the page. Return these and the rest, or None if no chunk is left."""
     taken, size, rest = [], 0, iter(chunks)
     for chunk in rest:
         taken.append(chunk)
@@ -259,7 +260,7 @@ def _first(chunks: Iterable[Chunk]) -> tuple[list[Chunk], Iterable[Chunk] | None
 
 
 def _write_chunks(chunks: Iterable[Chunk], folder: Path) -> list[tuple[int, int, str]]:
-    """Write chunks as scripts; give the first and the last entry of each, and its address from the page."""
+    """Write chunks as scripts. Return the first and the last entry of each, and its address from the page."""
     make_private(folder, exist_ok=True)
     written, marks = [], list[MarkRow]()
     for number, chunk in enumerate(chunks):
@@ -272,8 +273,8 @@ def _write_chunks(chunks: Iterable[Chunk], folder: Path) -> list[tuple[int, int,
 
 
 def _call(function: str, data: Head | Chunk) -> str:
-    """Write a call of the page's script; nothing in the data can end the script element that it stands in."""
-    text = json_of(data)  # letters beyond ASCII are escaped, the line separators with them
+    """Return a call of the page's script. No character of the data can end the script element."""
+    text = json_of(data)  # it escapes all non-ASCII characters, also the line separators
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return f"harborView.{function}({text});"
@@ -301,7 +302,7 @@ def _series_page(series: SeriesData, links: dict[str, str], back: str) -> str:
 
 
 def _address(name: str) -> str:
-    """Write the name of a file as a part of an address."""
+    """Return the name of a file as part of an address."""
     return quote(name)
 
 

@@ -1,22 +1,22 @@
-// The pictures of a moment: which are shown, of which part and panel, what they lead to, and what is taken away of them.
+// The pictures of a moment: their choice by part and panel, their links, and their downloads.
 const LEADING = 2; // pictures above the board
 const HEIGHT = 270; // of a picture, in pixels
-const TABLE_ROWS = 200; // of the numbers of a picture; the rest is in its CSV
+const TABLE_ROWS = 200; // most rows of a picture's numbers; its CSV has all
 const COLOURS = 8;
 const COLUMNS = ["estimate", "limit", "bid", "out", "price", "worth", "", "starting price"]; // of Numbers, in this order; "" is any other
-const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // what an SVG takes with it
+const ALONE = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"]; // style properties that are copied into an SVG file
 const cards = new Map(); // place of a picture in the head -> its card
 const indexed = { key: "", marks: new Map() }; // place -> number of the part, or "all" -> marks
 
 const seatOf = (series) => store.head.seats.indexOf(series);
 
-/** Give a series its colour and marker, the same on all pictures: bidders by their seats, all else in ink. */
+/** Set the colour and marker of a series for all pictures: bidders by their seats, all others in ink. */
 function styleOf(series) {
   const seat = seatOf(series);
   return seat < 0 ? { colour: "ink", marker: 3, rank: Infinity } : { colour: `c${seat % COLOURS}`, marker: seat % MARKERS.length, rank: seat };
 }
 
-/** Sort the marks that the viewer may see by picture and part, anew only when there are others. */
+/** Index the marks that the viewer may see by picture and part. Do it again only if marks have come. */
 function indexMarks() {
   const { viewers, pictures, seats } = store.head, key = [watcher(), store.marks.length, store.parts.length, seats.length].join();
   if (indexed.key === key) return;
@@ -73,7 +73,7 @@ function tipAt({ tip, frame, node, scale, xScale, x }, mark, event) {
   tip.style.top = `${event.clientY - box.top + 16}px`;
 }
 
-/** Show a moment in a picture; it is drawn anew only for another part, panel or size, or if marks have come. */
+/** Show a moment in a picture. Draw it again only for another part, panel or size, or for new marks. */
 function drawCard(card, seq) {
   const { parts } = store, at = Math.max(lastUpTo(parts, seq), 0), all = indexed.marks.get(card.place).get(card.isOfPart ? at : "all") ?? [];
   if (card.all !== all) card.panels = [...new Set(all.map((mark) => mark[PANEL]).filter(Boolean))];
@@ -103,9 +103,9 @@ function placeOfMoment({ marks, x }, seq, part, number) {
 }
 
 /**
- * Make the table of a picture: a row per bidder and a column per role; what is nobody's stands in every row.
- * Only what is at one place stands in a row: at each place where places have names; else, but within a part, at the bidder's last,
- * or at that of the part where places go by something else, such as a value.
+ * Return the table of a picture: a row per bidder and a column per role. Marks of no bidder are in every row.
+ * A row holds the marks of one place. If places have names, each place has rows. Otherwise it is the bidder's last place,
+ * or its place in the current part if x is no part, such as a value. A picture of one part has all places in a row.
  */
 function numbersOf({ marks, title, x, scale, xScale, isOfPart }, seq) {
   const byName = marks.some((mark) => typeof mark[X] === "string" || mark[KIND] === "bar"), hasPlaces = byName || !isOfPart;
@@ -123,7 +123,7 @@ function numbersOf({ marks, title, x, scale, xScale, isOfPart }, seq) {
     });
   });
   const cell = (found) => {
-    const mark = found[lastUpTo(found, seq)] ?? found.at(-1); // what has not come yet is told as it will be
+    const mark = found[lastUpTo(found, seq)] ?? found.at(-1); // a mark that is yet to come is shown with its last value
     if (!mark || mark[Y] === null) return "";
     const told = written(mark[Y], scale) + (mark[HIGH] === null ? "" : ` to ${written(mark[HIGH], scale)}`);
     return plain(told, () => jump(mark[SEQ]), { class: `plain${mark[SEQ] > seq ? " yet" : ""}`, title: `event ${thousands.format(mark[SEQ])}` });
@@ -142,7 +142,7 @@ function saveMarks({ name, marks, x, y }) {
   saveTable(name, ["event", "panel", "series", "role", "drawn as", x, y, "up to"], rows);
 }
 
-/** Write an SVG that stands alone: what the page's style says of each of its elements is written into it. */
+/** Write an SVG file that needs no style sheet: copy the page's style into each of its elements. */
 function alone(svg) {
   const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" "), from = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((one, at) => {

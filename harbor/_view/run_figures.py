@@ -1,6 +1,6 @@
-"""The pictures of a run as figures for a paper: the marks of its page, drawn as they are there, a panel for each part.
+"""The pictures of a run as figures for a paper: the marks of its page in the same form, with a panel for each part.
 
-Facts are solid. What bidders thought, and what theory says, is dashed. A bidder has one colour; all else is in greys.
+Facts are solid. Bidders' thoughts and theory are dashed. Each bidder has one colour, and all other marks are grey.
 """
 
 from __future__ import annotations
@@ -47,38 +47,38 @@ EXPECTED = frozenset({"limit", "estimate", "belief", "expected", "profile", "the
 """Roles and series that are dashed, as on the page."""
 DASHED = "Dashed and open: what bidders thought or aimed at, and theory."
 OUT = "out"
-"""The role of points that are crosses: there a series ends."""
+"""The role of points that are crosses. A series ends at such a point."""
 GREYS = (INK, "#747c88", "#a3aab4")
-"""Of what is no bidder's."""
+"""Colours of the marks that belong to no bidder."""
 SMALL = 205, 175
-"""Pixels: the width and height of a panel where there are several; two have room in a column."""
+"""Pixels: the width and height of a panel if there are several. Two fit in a column."""
 LONG = 6
-"""Points: a dash of a level that several share, who take turns."""
+"""Points: the length of a dash in a level that several series share. Their dashes alternate."""
 SIDESTEP, BARS = 0.12, 0.8
-"""Of the distance of two places: how far bids of two bidders stand apart, and how wide all bars are together."""
+"""Shares of the distance between two places: the gap between two bidders' bids, and the width of all bars together."""
 NAMES_HIGH, LONGEST_NAME = 60, 20
-"""The pixels and the most characters of names along x."""
+"""Height in pixels and most characters of the names along x."""
 
 Key = tuple[str, str, str]
-"""Series, role and kind: marks that belong together."""
+"""Series, role and kind of marks that belong together."""
 Place = tuple[str, str, str]
-"""Of a panel: the number and the name of the part, and whose it is."""
+"""A panel: the number and the name of its part, and the name of the panel."""
 
 
 def run_drawings(run: Path) -> dict[str, Drawing]:
-    """Give the pictures of a run that have marks, by name, with nothing drawn yet.
+    """Return the pictures of a run that have marks, by name. They are not drawn yet.
 
     Raises:
         RunFolderError: there is no log.
-        LogError: nothing of it can be read.
-        ConfigError: nothing of it is drawn, or it is a series.
+        LogError: no entry can be read.
+        ConfigError: the run has no marks, or it is a series.
     """
     if auctions := auction_logs(run):
         inside = str(auctions[0].parent)
         raise ConfigError(f"{str(run)!r} is a series; give the folder of one of its auctions, such as {inside!r}")
     record = read_run(run)
     if record.raw:
-        read_log(log_of(run))  # says why it can only be shown as it is written
+        read_log(log_of(run))  # raises the reason why only raw entries can be shown
     seats, told = seats_of(record.entries), f"Of one game; source: the log in {record.folder.resolve().name}."
     said = told + " It is not over." * (not is_over(record.entries)) + f" {SIMULATED}" * is_simulated(record.entries)
     found = {one.name: _drawing(one, parts, seats, said) for one, parts in _marks(record).items()}
@@ -88,11 +88,11 @@ def run_drawings(run: Path) -> dict[str, Drawing]:
 
 
 def _marks(record: RunRecord) -> dict[Picture, dict[Place, list[Mark]]]:
-    """Give the marks of each picture by part and panel; what is before the first part belongs to it."""
+    """Return the marks of each picture by part and panel. Marks before the first part count for the first."""
     if record.game is None:
         return {}
     board, marks = GuardedBoard(record.game.name, record.game.board), Marks(record.game, [ANALYSTS])
-    known = [Picture(*one) for one in pictures_drawn(record.game)]  # type: ignore[arg-type]  # its scales are texts
+    known = [Picture(*one) for one in pictures_drawn(record.game)]  # type: ignore[arg-type]  # scales are typed as str
     starts = [(seq, name) for seq, kind, name in places_of(record.entries) if kind == "part"] or [(0, "")]
     found: dict[Picture, dict[Place, list[Mark]]] = {picture: {} for picture in known}
     part = 0
@@ -130,7 +130,7 @@ def _drawing(picture: Picture, parts: Mapping[Place, Sequence[Mark]], seats: Seq
 
 
 def _roles(keys: Iterable[Key], seats: Sequence[str], tints: Mapping[str, str]) -> Iterable[LegendEntry]:
-    """Name what bidders do in ink, and what is no bidder's in its own grey."""
+    """Return the legend entries of roles: bidders' in ink, and all others in their own grey."""
     found, keys = {}, list(keys)
     first = next((role for _, role, kind in keys if kind == "bar"), "")
     for series, role, kind in keys:
@@ -146,13 +146,13 @@ def _roles(keys: Iterable[Key], seats: Sequence[str], tints: Mapping[str, str]) 
 
 
 def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[str], tints: Mapping[str, str]) -> None:
-    """Draw the marks of a panel, group by group; a mark without a place is a level."""
+    """Draw the marks of a panel, group by group. A mark without x is a level."""
     names = list(dict.fromkeys(one.x for one in marks if isinstance(one.x, str)))
     groups: dict[Key, list[tuple[object, ...]]] = {}
     for one in marks:
         at = names.index(one.x) if isinstance(one.x, str) else one.x
         groups.setdefault((one.series, one.role, one.kind), []).append((at, one.y, one.high))
-    rows = {key: np.array(own, dtype="float64") for key, own in groups.items()}  # None is no number
+    rows = {key: np.array(own, dtype="float64") for key, own in groups.items()}  # None becomes NaN
     placed = np.concatenate([own[:, 0] for own in rows.values()])
     placed = placed[np.isfinite(placed)]
     bars = [key for key in rows if key[2] == "bar"]
@@ -165,7 +165,7 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
         style: dict[str, Any] = {"color": tints[series], "linestyle": DASHES[dashed]}
         if (height := heights.get(key)) is not None and np.isfinite(height):
             alike = [other for other, its in heights.items() if its == height]
-            striped = (LONG * alike.index(key), (LONG, LONG * (len(alike) - 1)))  # so that each of them is seen
+            striped = (LONG * alike.index(key), (LONG, LONG * (len(alike) - 1)))  # so that each series is visible
             axes.axhline(height, linewidth=1, **(style | {"linestyle": striped} if len(alike) > 1 else style))
         if not len(there):
             continue
@@ -175,7 +175,7 @@ def _draw(axes: Axes, picture: Picture, marks: Sequence[Mark], seats: Sequence[s
                 order = x.argsort(kind="stable")
                 axes.plot(x[order], y[order], marker="." if len(x) == 1 else "", **style)
             case "step":
-                half = 0.5 * bool(bars)  # of a place: bars stand in the middle of what a step holds for
+                half = 0.5 * bool(bars)  # of a place: a bar stands in the middle of its step
                 axes.step(np.append(x - half, placed.max() + half), np.append(y, y[-1]), where="post", **style)
             case "band":
                 axes.fill_between(x, y, high, color=tints[series], alpha=0.2, linewidth=0)

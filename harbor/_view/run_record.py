@@ -1,6 +1,6 @@
-"""The folder of a run, read for a page: as far as it is known and right, and in words what is not there.
+"""Reads the folder of a run for a page, as far as it is valid, and notes the missing parts in words.
 
-Nothing that it names is loaded: it may have been sent.
+The reader loads no code that the folder names, because the folder may come from another user.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from harbor._view.shapes import EntryRow
 
 
 class CallFile:
-    """The recorded calls beside a log, found by their keys; of equal keys, in their order.
+    """The recorded calls beside a log, found by their keys. Calls with equal keys come in their order.
 
     Attributes:
-        damaged: how many lines are no calls.
-        missing: why there is nothing to read; empty if there is.
+        damaged: number of lines that are no calls.
+        missing: why no call can be read ("" if calls can be read).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,7 +42,7 @@ class CallFile:
         self.missing = ""
 
     def read_on(self) -> None:
-        """Find the calls that were written since; a last line that is not whole is read later."""
+        """Index the calls written since the last read. An incomplete last line is left for the next read."""
         try:
             with open_sent(self._path, MOST_RECORDS) as file:
                 file.seek(self._end)
@@ -63,12 +63,12 @@ class CallFile:
             self.damaged += 1
 
     def take(self, key: CallKey) -> int | None:
-        """Give the place of the next call of a key, once; None: it is not recorded."""
+        """Return the place of the next call with this key, each once. Return None if no more is recorded."""
         places = self._places.get(key)
         return places.popleft() if places else None
 
     def at(self, place: int) -> RawCall | None:
-        """Read the call at a place."""
+        """Read the call at a place. Return None if it can't be read."""
         try:
             with open_sent(self._path, MOST_RECORDS) as file:
                 file.seek(place)
@@ -82,7 +82,7 @@ HEAD = frozenset({"seq", "at", "audience", "type", "digest"})
 
 
 class Note(NamedTuple):
-    """What is to be said of a log: all of it, and what a seat is told, in words that come from no entry."""
+    """A note about a log: the full text, and the text for a seat, which quotes no entry."""
 
     full: str
     to_seat: str = ""
@@ -90,7 +90,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """What is there of a run; `raw` has the entries of a log that this Harbor can't read, as they are written."""
+    """The data of a run. `raw` has the entries of a log that this Harbor can't read, unchanged."""
 
     folder: Path
     entries: Sequence[Entry]
@@ -101,11 +101,11 @@ class RunRecord:
 
     @property
     def raw_seats(self) -> list[str]:
-        """Name those to whom alone entries as they are written are told."""
+        """Return the bidders to whom raw entries are addressed alone."""
         return list(dict.fromkeys(seat for row in self.raw for seat in told_alone(row[2])))
 
     def seen_by(self, seat: str) -> RunRecord:
-        """Give what a bidder may see, and nothing else: no calls either."""
+        """Return the data that a bidder may see, without calls."""
         return replace(
             self,
             entries=[entry for entry in self.entries if is_seen_by(seat, entry.event)],
@@ -119,7 +119,7 @@ def read_run(run: Path) -> RunRecord:
 
     Raises:
         RunFolderError: there is no log.
-        LogError: nothing of it can be read.
+        LogError: no entry can be read.
     """
     log = log_of(run)
     entries, notes, raw = _entries(log)
@@ -133,7 +133,7 @@ def read_run(run: Path) -> RunRecord:
 
 
 def notes_of(passed_over: Iterable[str], wrong: Wrong | None) -> Iterator[Note]:
-    """Say what of a log is not shown."""
+    """Yield notes about the parts of a log that are not shown."""
     for what in passed_over:
         yield Note(
             f"passed over: {what}", "the log is cut short, or another version wrote it: shown as far as it is known"
@@ -144,7 +144,7 @@ def notes_of(passed_over: Iterable[str], wrong: Wrong | None) -> Iterator[Note]:
 
 
 def _entries(log: Path) -> tuple[Sequence[Entry], tuple[Note, ...], Sequence[EntryRow]]:
-    """Read the entries as evidence, else up to where they are damaged, else as they are written."""
+    """Read the entries as evidence, or else up to the damage, or else as raw lines."""
     try:
         found = read_evidence(log)
     except LogError as error:
@@ -170,7 +170,7 @@ def _damaged(log: Path, error: LogError) -> tuple[Sequence[Entry], tuple[Note, .
 
 
 def _raw(log: Path) -> Iterator[EntryRow]:
-    """Give the lines of a log that are JSON as they stand, up to the first that is not."""
+    """Yield the JSON lines of a log unchanged, up to the first line that is no JSON."""
     for line in read_sent(log, MOST_RECORDS).splitlines():
         try:
             told = json.loads(line)
@@ -187,7 +187,7 @@ def _text(value: object) -> str:
 
 
 def _missing(entries: Sequence[Entry], calls: CallFile) -> Iterator[Note]:
-    """Say what is not there of the calls of a run."""
+    """Yield notes about missing calls of a run."""
     if is_public(entries):
         public = "a public copy: what bidders knew, thought and were asked is not in it"
         yield Note(public, public)

@@ -1,4 +1,4 @@
-"""The data of a page: one `Head`, and `Chunk`s of its entries. All of it is texts and numbers, which the page shows."""
+"""The data of a page: one `Head`, and `Chunk`s of its entries. All values are texts and numbers for display."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ import json
 from typing import NotRequired, TypedDict
 
 Field = tuple[str, str]
-"""The name of a field, and what it has, as a text."""
+"""The name of a field and its text."""
 EntryRow = tuple[int, float, str, str, str, list[Field], int | None]
-"""Number, seconds, audience, type, words, fields, and the number of the decision that it belongs to or came of."""
+"""Number, seconds, audience, type, words, fields, and the number of the decision to which the entry belongs."""
 WholeBoard = tuple[str, str, list[str], list[list[str]]]
-"""What a board shows: headline, state, columns, rows."""
+"""A whole board: headline, state, columns, rows."""
 ChangedBoard = tuple[str, str, dict[str, list[str]]]
-"""What a board shows whose columns stay: headline, state, and the rows that have changed, by their places."""
+"""A board with unchanged columns: headline, state, and the changed rows by their index."""
 BoardRow = tuple[int, WholeBoard | ChangedBoard]
-"""The number of the entry from which on a board shows this; the first of a chunk is whole."""
+"""The number of the first entry that has this board. The first board of a chunk is whole."""
 Place = tuple[int, str, str]
-"""The number of an entry where a part or a round begins or all is over, "part", "round" or "end", and its name."""
+"""The number of an entry that begins a part or a round or is the end, "part", "round" or "end", and its name."""
 
 
 PictureRow = tuple[str, str, str, str, str, bool, str]
-"""A picture: its name, title, titles of x and y, how y is written, whether each part has its own, how x is written."""
+"""A picture: its name, title, titles of x and y, scale of y, True if each part has its own picture, scale of x."""
 MarkRow = tuple[int, int, str, str, str, str, float | str | None, float | None, float | None, int]
-"""The number of the entry that adds a mark, the place of its picture in the head, panel, series, role, kind, x, y,
-the upper end, and who sees it: the sum of 2 ** place of each of the head's `viewers`."""
+"""The number of the entry that adds a mark, the index of its picture in the head, panel, series, role, kind, x, y,
+the upper end, and its viewers: the sum of 2 ** index over the head's `viewers` who see the mark."""
 Moment = tuple[int, str]
-"""The number of an event, -1 for the end of the log, and its words."""
+"""The number of an event (-1: the end of the log) and its words."""
 OtherRow = tuple[str, str, Moment | None, Moment | None]
-"""A game of the same draw: its arm, the address of its page, and the first event that differs, here and there."""
+"""A game with the same draw: its arm, the address of its page, and the first different event, here and there."""
 
 
 class TableData(TypedDict):
-    """A table of texts; `columns` may be none."""
+    """A table of texts. `columns` may be empty."""
 
     columns: list[str]
     rows: list[list[str]]
 
 
 class Beside(TypedDict):
-    """What a bidder thought beside what was so; `off` are the rows that differ, and `note` says how to read it."""
+    """A bidder's thoughts beside the facts. `off` lists the rows that differ, and `note` explains the table."""
 
     title: str
     note: NotRequired[str]
@@ -48,10 +48,10 @@ class Beside(TypedDict):
 
 
 class CallData(TypedDict):
-    """A model call; `prompt`, `reply` and `reasoning` are places in the texts of the chunk, none if not recorded.
+    """A model call. `prompt`, `reply` and `reasoning` are indices in the chunk's texts, or empty if not recorded.
 
-    `tokens` are input, cached input, output and reasoning; `dollars` is None where the price is not known. `notes`
-    say in words what else there is to it.
+    `tokens` are input, cached input, output and reasoning. `dollars` is None if the price is not known. `notes`
+    are further remarks in words.
     """
 
     attempt: int
@@ -71,7 +71,7 @@ class CallData(TypedDict):
 
 
 class DecisionData(TypedDict):
-    """What a bidder thought and decided at one moment: the calls that led to it, and tables beside the truth."""
+    """The thoughts and decision of a bidder at one moment: the calls that led to it, and tables beside the truth."""
 
     bidder: str
     what: str
@@ -82,9 +82,9 @@ class DecisionData(TypedDict):
 
 
 class Chunk(TypedDict):
-    """Entries and marks in order, boards by viewer ("": the analyst), decisions by number, texts that calls refer to.
+    """Entries and marks in order, boards by viewer ("": the analyst), decisions by number, and the texts of calls.
 
-    A decision that comes again, in this chunk or in a later one, replaces what was known of it.
+    A decision that comes again, in this chunk or in a later one, replaces the earlier one.
     """
 
     entries: list[EntryRow]
@@ -95,10 +95,10 @@ class Chunk(TypedDict):
 
 
 class Head(TypedDict):
-    """What a page is of. `chunks` says which entries are in which file (none: they stand in the page).
+    """The subject and contents of a page. `chunks` maps entries to files (empty: the entries are in the page).
 
-    `viewers` are those whose boards and marks are there: seats, and "" for the analyst. `marks` is the file of all
-    marks, where entries are in files; `others` are the games of the same draw in other arms of an experiment.
+    `viewers` are the seats, and "" for the analyst, whose boards and marks the page has. `marks` is the file of all
+    marks if entries are in files. `others` are the games with the same draw in other arms of an experiment.
     """
 
     title: str
@@ -122,7 +122,7 @@ class Head(TypedDict):
 
 
 def json_of(data: object) -> str:
-    """Write data as JSON; what JSON has no number for, which a log that was sent may have, is null."""
+    """Return data as JSON. NaN and infinity, which a log from another user may hold, become null."""
     try:
         return json.dumps(data, separators=(",", ":"), allow_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-// Begins the page once all of it is there: its head, its controls, its keys, and its copy on paper.
+// Starts the page once it is complete: its head, its controls, its keys, and its print version.
 const KEYS = {
   ArrowLeft: [() => step(-1), () => leap("round", -1)],
   ArrowRight: [() => step(1), () => leap("round", 1)],
@@ -14,7 +14,7 @@ const OWN_KEYS = "select, textarea, input:not([type=range]), pre, dialog", PRESS
 const BEAT = 500; // milliseconds from event to event, at the speed 1
 let playing = 0; // the timer, if it plays
 
-/** Step from event to event by a timer, from the beginning if it is at the end; or stop. */
+/** Start or stop a timer that steps through the events. Start from the beginning if the page is at the end. */
 function play() {
   if (playing) return stop();
   if (isAtEnd()) step(-Infinity);
@@ -75,12 +75,12 @@ function drawChoices({ seat, seats, places }) {
   for (const shown of document.querySelectorAll(".a-part")) shown.textContent = one;
 }
 
-/** Name a part with its number, unless its name is nothing but that, such as "run 2". */
+/** Name a part with its number, unless the name already is kind and number, such as "run 2". */
 function partName(one, label, number) {
   return label.toLowerCase() === `${one} ${number}` ? label : `${number} · ${label}`;
 }
 
-/** Mark on the scrubber where the parts begin. */
+/** Mark the starts of the parts on the scrubber. */
 function drawTicks() {
   const starts = store.parts.slice(0, MOST_TICKS), ticks = byId("ticks");
   ticks.replaceChildren(...starts.map(() => element("span")));
@@ -100,19 +100,19 @@ function filter() {
 
 const EVENT_COLUMNS = ["event", "time", "seen by", "what happened"];
 
-/** Give the events that the filter leaves, as far as they are loaded, from one event until another. */
+/** Return the loaded events that match the filter, from one event until another. */
 function listed(from = 0, until = Infinity) {
   const entries = Array.from({ length: page.rows.length }, (_, place) => page.rows.at(place));
   return entries.filter((entry) => entry && entry[SEQ] >= from && entry[SEQ] < until).map((entry) => [String(entry[SEQ]), clock(entry[AT]), seenBy(entry[TO]), entry[WORDS]]);
 }
 
-/** Do what needs every event, or ask for patience. */
+/** Do work that needs every event, or say that they are still loading. */
 function withAll(name, act) {
   if (loadAll()) act();
   else tell(`The rest of the run is being loaded; press ${name} again when it is there.`);
 }
 
-/** Let each control do its work. */
+/** Attach the handlers of all controls. */
 function connect() {
   const clicks = {
     "event-before": () => step(-1), "event-after": () => step(1), "round-before": () => leap("round", -1),
@@ -164,7 +164,7 @@ function drawPaper() {
   byId("paper-rows").replaceChildren(table("Events", EVENT_COLUMNS, isFiltered() ? listed() : listed(from, store.parts[at + 1]?.[SEQ])));
 }
 
-/** Draw the page, at a moment that the address may replace; a page that is still to be fed has no head yet. */
+/** Draw the page at a moment, which the address may override. A page that a server feeds has no head at first. */
 function begin(seq) {
   if (!store.head) return;
   drawHead();

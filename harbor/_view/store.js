@@ -1,5 +1,5 @@
-// What is known of the run: entries in slots (one per file, or one that grows), boards, decisions.
-// Everything in it is text and numbers of somebody else; it is only ever put on the page as text.
+// The loaded data of the run: entries in slots (one per file, or one that grows), boards, decisions.
+// All its values are texts and numbers from others. The page only ever shows them as text.
 const SEQ = 0, AT = 1, TO = 2, TYPE = 3, WORDS = 4, FIELDS = 5, DECISION = 6;
 
 const PICTURE = 1, PANEL = 2, SERIES = 3, ROLE = 4, KIND = 5, X = 6, Y = 7, HIGH = 8, VIEWERS = 9; // of a mark; its entry is SEQ
@@ -8,10 +8,10 @@ const store = {
   head: null,
   slots: [],
   decisions: new Map(), // number -> {decision, texts}
-  thoughts: new Map(), // bidder -> what -> [[seq, number], ...] in order
-  kinds: new Map(), // type -> how many of what is here
-  labels: new Map(), // number of an entry -> what begins there, in small letters
-  part: "", // what a part is called: item, day, run
+  thoughts: new Map(), // bidder -> kind of thought -> [[seq, number], ...] in order
+  kinds: new Map(), // type -> number of loaded entries
+  labels: new Map(), // number of an entry -> name of the part or round that begins there, in lower case
+  part: "", // name of a part: item, day, run
   parts: [], // the places where a part begins
   marks: [], // the marks of all pictures, in order
 };
@@ -33,7 +33,7 @@ function takeHead(head) {
   count();
 }
 
-/** Say at which place of the run each slot begins. */
+/** Compute the place in the run at which each slot begins. */
 function count() {
   let from = 0;
   for (const slot of store.slots) [slot.from, from] = [from, from + slot.size];
@@ -53,7 +53,7 @@ function takeChunk(chunk) {
   if (slot) for (const kinds of store.thoughts.values()) for (const all of kinds.values()) all.sort((a, b) => a[0] - b[0]);
 }
 
-/** Put what stands in the page, or has just happened, behind what is there. */
+/** Append inline or new data to the loaded data. */
 function grow(chunk) {
   if (store.slots.at(-1)?.file !== "") store.slots.push({ ...emptySlot(chunk.entries[0][SEQ], 0, ""), entries: [] });
   const slot = store.slots.at(-1);
@@ -64,11 +64,11 @@ function grow(chunk) {
     slot.boards[viewer] = [...(slot.boards[viewer] ?? []), ...boards];
 }
 
-/** Note where a decision stands: at its last entry, under what it is, and of which rival if it tells. */
+/** Index a decision: by its last entry, its kind, and its rival if it names one. */
 function index(entry) {
   store.kinds.set(entry[TYPE], (store.kinds.get(entry[TYPE]) ?? 0) + 1);
   const number = entry[DECISION], known = store.decisions.get(number);
-  if (!known || entry[TO] === "everyone") return; // what everyone sees came of the decision, and is no thought
+  if (!known || entry[TO] === "everyone") return; // a public event results from the decision, and is no thought
   const { bidder, what } = known.decision, rival = entry[FIELDS].find(([name]) => name === "rival")?.[1];
   const kinds = store.thoughts.get(bidder) ?? new Map(), kind = rival ? `${what} of ${rival}` : what;
   if (kinds.get(what)?.at(-1)?.[1] === number) kinds.get(what).pop();
@@ -76,7 +76,7 @@ function index(entry) {
   kinds.get(kind).push([entry[SEQ], number]);
 }
 
-/** Find in sorted rows the last whose number is at most `seq`; -1 if there is none. */
+/** Return the index of the last of the sorted rows whose number is at most `seq`, or -1. */
 function lastUpTo(rows, seq) {
   let low = 0, high = rows.length;
   while (low < high) {
@@ -91,7 +91,7 @@ function slotOf(seq) {
   return store.slots.findLast((slot) => slot.first <= seq) ?? store.slots[0];
 }
 
-/** Give the board at a moment: the last whole one, with the rows that have changed since. */
+/** Return the board at a moment: the last whole board, with the later changed rows. */
 function boardAt(viewer, seq) {
   const boards = slotOf(seq)?.boards[viewer] ?? [], at = lastUpTo(boards, seq);
   if (at < 0) return null;
@@ -105,7 +105,7 @@ function boardAt(viewer, seq) {
 
 const WHOLE = 4; // headline, state, columns, rows; a board that goes on has the changed rows as its third
 
-/** Name the seats that may see an event which is not for everyone. */
+/** Return the seats that may see an event that is not public. */
 function seatsOf(to) {
   if (to.startsWith("seats:")) return JSON.parse(to.slice("seats:".length));
   return to.startsWith("bidder:") ? [to.slice("bidder:".length)] : [];
@@ -115,7 +115,7 @@ function isSeenBy(viewer, entry) {
   return viewer === "" || entry[TO] === "everyone" || seatsOf(entry[TO]).includes(viewer);
 }
 
-/** The entries of a run in order, also those that are not loaded yet: `at` gives null for these. */
+/** The entries of a run in order, including those not loaded yet, for which `at` returns null. */
 function wholeCourse() {
   const last = store.slots.at(-1);
   return {

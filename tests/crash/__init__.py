@@ -1,5 +1,5 @@
-"""A crash lab: the command line is killed, cut off from power, disk, handles and time, and resumed; what it leaves must
-equal what a run leaves that was never stopped.
+"""A crash lab: it kills the command line or cuts its power, disk, handles and time, and resumes it. The
+resumed run must equal a run that was never stopped.
 
-`make crash` runs it; see `crash.__main__`.
+`make crash` runs the lab; see `crash.__main__`.
 """

@@ -1,8 +1,8 @@
-"""Stop runs in every way and see that nothing is lost: ``make crash TRIALS=100 KIND=water SEED=1 FAULT=power``.
+"""Stop runs in every way and check that no data is lost: ``make crash TRIALS=100 KIND=water SEED=1 FAULT=power``.
 
-Trials of a kind have the seeds SEED, SEED + 1, ...; one of them is repeated by its seed, with TRIALS=1. What passed is
-kept in a file named after the code, so that what is left out when this is stopped is all that the next time runs. Exits
-with 1 if any run differs from one that was never stopped, or any call is paid twice.
+Trials of a kind have the seeds SEED, SEED + 1, ...; TRIALS=1 repeats the one with that seed. Passed trials are
+kept in a file named after the code, so that the next call runs only the others. The exit code is 1 if any run differs
+from an undisturbed one, or any call is paid twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from crash.inside import clock
 
 if __name__ == "__main__":
-    clock.install()  # before anything binds the clock
+    clock.install()  # before any module binds the clock
 
 from crash import space
 from crash.faults import FAULTS, fault_of
@@ -33,7 +33,7 @@ CODE = ("harbor", "graphs", "memory", "personas", "evaluation", "tests/crash")
 
 
 def main() -> int:
-    """Run the trials that are asked for and have not passed yet, and print what became of all."""
+    """Run the requested trials that have not passed yet, and print the outcomes of all."""
     asked = _arguments()
     kept = asked.keep or ROOT / "build" / "crash" / f"{_fingerprint()}.jsonl"
     passed = {} if asked.trials == 1 else {_key(one): one for one in _read(kept)}
@@ -61,7 +61,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _trials(kind: Kind, asked: argparse.Namespace, passed: dict[str, Outcome], folder: Path) -> Iterator[Outcome]:
-    """Run the trials of a kind; what a fault needs and is not there is said, and skipped."""
+    """Run the trials of a kind. Report and skip a fault whose requirements are missing."""
     whole = None
     for seed in range(asked.seed, asked.seed + asked.trials):
         fault = asked.fault or fault_of(kind, seed)
@@ -90,7 +90,7 @@ def _possible(kind: Kind, fault: str) -> bool:
 
 
 def _say(one: Outcome, in_full: bool) -> None:
-    """Show the progress; of a trial that differs, or that is repeated, all that is known."""
+    """Print the progress. Print all details of a trial that differs or is repeated."""
     print(f"{one.kind} {one.seed} {one.fault}: {'equal' if one.equal else 'DIFFERS'}, struck {one.struck}", flush=True)
     if in_full or not one.equal:
         told = [*one.happened, one.wrong or "nothing differs", f"{one.paid_twice} calls paid twice"]
@@ -130,7 +130,7 @@ def _keep(kept: Path, outcome: Outcome) -> None:
 
 
 def _fingerprint() -> str:
-    """Name the code: what passed with other code says nothing of this."""
+    """Return an ID of the code. Trials that passed with other code prove nothing for this one."""
     files = sorted(path for folder in CODE for path in (ROOT / folder).rglob("*.py"))
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
 

@@ -1,4 +1,4 @@
-"""Agents that take their time, so that a stop comes in their turns: a function, a program and a server."""
+"""Slow agents, so that stops hit their turns: a function, a program and a server."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def function(turn: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def address() -> str:
-    """Start the server, once, and give its address; it ends with this process."""
+    """Start the server once and return its address. It ends with this process."""
     server = subprocess.Popen([*PROGRAM, "serve"], stdout=subprocess.PIPE, text=True)
     atexit.register(server.kill)
     assert server.stdout is not None

@@ -1,4 +1,4 @@
-"""What goes wrong in a trial, and when: drawn from its seed."""
+"""The faults of a trial and their times, drawn from its seed."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Plan:
-    """What goes wrong in one session.
+    """The faults of one session.
 
-    At a `moment`, a share of its time, of what it writes to its logs, or of its steps (acts on files), its `victim` is
-    killed by signal 9. From a share of its steps on it can open `handles` more files and no others. Its
-    clock has `jumps`. Each of its `stops` begins at a share of its time, and takes so many seconds.
+    At a `moment`, a share of its time, of its log bytes, or of its steps (acts on files), signal 9 kills its `victim`.
+    From a share of its steps on it can open only `handles` more files. Its clock has `jumps`. Each of its `stops`
+    begins at a share of its time, and takes the given seconds.
     """
 
     moment: Moment = "never"
@@ -45,7 +45,7 @@ class Plan:
 
 
 def fault_of(kind: Kind, seed: int) -> str:
-    """Give the fault whose turn it is: of ten seeds in a row four or so are kills, and each fault has one at least."""
+    """Return the fault of a seed: of ten consecutive seeds about four are kills, and each fault occurs."""
     if kind.hasty:
         return "stop"
     turns = _TURNS_OF_WORKERS if kind.workers else _TURNS
@@ -53,7 +53,7 @@ def fault_of(kind: Kind, seed: int) -> str:
 
 
 def sessions(fault: str, chance: Random) -> Sequence[Plan]:
-    """Draw the sessions in which something goes wrong; after them the run is resumed to its end."""
+    """Draw the disturbed sessions. After them the run is resumed to its end."""
     match fault:
         case "kill":
             return [_kill(chance, "process") for _ in range(chance.choice((1, 1, 2, 3)))]
@@ -67,7 +67,7 @@ def sessions(fault: str, chance: Random) -> Sequence[Plan]:
             return [Plan(*_kill_at(chance), jumps=_jumps(chance)), Plan(jumps=_jumps(chance))]
         case "stop":
             return [Plan(stops=_stops(chance))]
-        case _:  # a full disk, which is not what a session does
+        case _:  # a full disk, which is no fault of a session
             return [Plan() for _ in range(chance.choice((1, 2)))]
 
 
@@ -76,19 +76,19 @@ def _kill(chance: Random, victim: Victim) -> Plan:
 
 
 def _kill_at(chance: Random) -> tuple[Moment, float]:
-    """Draw a moment in the whole life of a run, its start and its end included."""
+    """Draw a moment in the whole life of a run, including its start and its end."""
     moments: tuple[Moment, ...] = ("time", "bytes", "bytes", "step")
     return chance.choice(moments), chance.random()
 
 
 def _jumps(chance: Random) -> tuple[tuple[int, float, float], ...]:
-    """Draw jumps: the clock on the wall goes either way, the steady one forward, as it does where a machine slept."""
+    """Draw jumps: the wall clock goes either way, the steady one only forward, as after a machine slept."""
     readings = sorted(int(10 ** chance.uniform(0, 4)) for _ in range(5))
     return tuple((one, chance.uniform(-DAY, DAY), chance.choice((0.0, chance.uniform(0, DAY)))) for one in readings)
 
 
 def _stops(chance: Random) -> tuple[tuple[float, float], ...]:
-    """Draw one stop or two that are longer than a bidder has, or many that are so together."""
+    """Draw one or two stops longer than a bidder's time limit, or many that together are longer."""
     if chance.random() < 0.25:
         first = chance.random()
         return tuple((first, 0.25 * PATIENCE) for _ in range(6))

@@ -1,4 +1,4 @@
-"""The kinds of games that the lab stops: small ones, of the built-in model, with all that a kind writes to disk."""
+"""The kinds of games that the lab stops: small, on the built-in model, with all files that a kind writes to disk."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from textwrap import dedent
 from crash import agents
 
 PATIENCE = 1.5
-"""Seconds that hasty bidders have for a turn."""
+"""Seconds per turn for hasty bidders."""
 SERVER = "http://agents.invalid/"
-"""Stands in settings for the address of the agents' server."""
+"""Placeholder in settings for the address of the agents' server."""
 
 ENGLISH = """
 name = "english"
@@ -171,9 +171,9 @@ CONFIG, OUT = "config.toml", "disk/run"
 class Kind:
     """A kind of game: its settings, and the words that begin and resume it.
 
-    `workers`: it has processes of its own. `hasty`: its bidders have less time than it is stopped for, and agents that
-    go on meanwhile. `remembers`: it leaves memories. `free`: its calls cost nothing, so that
-    those which a power cut has taken may be made again.
+    `workers` is True if it has worker processes. `hasty` is True if its bidders' time limit is shorter than a stop, and
+    their agents go on meanwhile. `remembers` is True if it leaves memories. `free` is True if its calls cost nothing,
+    so that calls lost in a power cut may be made again.
     """
 
     name: str
@@ -188,12 +188,12 @@ class Kind:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The words that begin it."""
+        """The command's words that begin the run."""
         return (*self.begin, CONFIG, "--out", OUT, "--json", *self.options)
 
     @property
     def again(self) -> tuple[str, ...]:
-        """The words that resume it."""
+        """The command's words that resume the run."""
         return (*self.resume, OUT, "--json", *self.options)
 
 
@@ -219,9 +219,9 @@ KINDS = {
     )
 }
 ON_REQUEST = {"experiment-ray"}
-"""Those that are run only if they are named: a cluster takes ten seconds to begin."""
+"""Kinds that run only if they are named, because a cluster takes ten seconds to begin."""
 
 
 def chosen(names: Iterable[str]) -> list[Kind]:
-    """Give the kinds of these names; none: all but those on request."""
+    """Return the kinds with these names. Without names, return all but those on request."""
     return [KINDS[name] for name in names] or [kind for name, kind in KINDS.items() if name not in ON_REQUEST]

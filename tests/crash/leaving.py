@@ -1,4 +1,4 @@
-"""What a run has left in its folder, and how it differs from what another has left."""
+"""The data that a run has left in its folder, and its differences from another run's data."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from crash.inside.journal import prompt_id
 CLOCK_FIELDS = {"at", "began", "seconds", "run", "token", "digest"}
 OF_THE_CLOCK = {"time", "created", "updated", "created_at", "updated_at"}
 TOKEN = re.compile(r"\brun-(\d+)-[0-9a-f]{8}\b")
-"""The name of an auction of a series, in memories: it ends with a token that is drawn anew in each run."""
+"""The name of a series' auction in memories. It ends with a token that is new in each run."""
 Called = tuple[str, str, str, int, float]
 
 
 @dataclass(frozen=True)
 class Left:
-    """The events of each log, the calls, the memories and the results, without what differs from run to run."""
+    """The events of each log, the calls, the memories and the results, without the parts that differ between runs."""
 
     events: list[str]
     calls: list[str]
@@ -30,7 +30,7 @@ class Left:
 
 
 def left_in(run: Path, memories: str = "") -> Left:
-    """Read what is in the folder of a run; `memories` is what `harbor memory export` says."""
+    """Read the folder of a run. `memories` is the output of `harbor memory export`."""
     return Left(
         [line for path in sorted(run.rglob("events.jsonl")) for line in _events(path, run)],
         sorted(_call(path, run, call) for path, call in _calls(run)),
@@ -40,7 +40,7 @@ def left_in(run: Path, memories: str = "") -> Left:
 
 
 def difference(whole: Left, found: Left) -> str:
-    """Say where two first differ; empty if nowhere."""
+    """Describe the first difference, or return "" if there is none."""
     for field in fields(Left):
         expected, there = getattr(whole, field.name), getattr(found, field.name)
         if expected == there:
@@ -58,13 +58,13 @@ def prompts(run: Path) -> Counter[str]:
 
 
 def told_of(run: Path) -> Counter[str]:
-    """Count the prompts of recorded calls that the logs tell of."""
+    """Count the prompts of recorded calls that the logs mention."""
     logged = {key for path in run.rglob("events.jsonl") for key in _logged(path)}
     return Counter(prompt_id(call["prompt"]) for path, call in _calls(run) if _key(path, call) in logged)
 
 
 def is_begun(run: Path) -> bool:
-    """Tell whether anything of a run is on disk that would be lost if it began anew."""
+    """Return whether the disk holds data of a run that a new start would lose."""
     return any(b"\n" in path.read_bytes() for name in ("events", "calls") for path in run.rglob(f"{name}.jsonl"))
 
 
@@ -98,7 +98,7 @@ def _logged(path: Path) -> Iterator[Called]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the whole lines of a file; one that is no JSON is what a fault has left of it."""
+    """Read the whole lines of a file. Skip a line that is no JSON, which a fault has left."""
     for line in path.read_bytes().splitlines(keepends=True):
         if line.endswith(b"\n"):
             try:

@@ -1,4 +1,4 @@
-"""Where a trial is, and how long a run there is."""
+"""The folders of a trial, and the length of a run in them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from crash.kinds import OUT
 
 @dataclass(frozen=True)
 class Place:
-    """Where a trial is: the command runs in `folder`, and only `folder/disk` is harmed."""
+    """The folders of a trial: the command runs in `folder`, and only `folder/disk` is damaged."""
 
     folder: Path
 
     @property
     def disk(self) -> Path:
-        """What the command writes to."""
+        """The folder to which the command writes."""
         return self.folder / "disk"
 
     @property
@@ -26,12 +26,12 @@ class Place:
 
     @property
     def journal(self) -> Path:
-        """What the processes of the trial have noted."""
+        """The notes of the trial's processes."""
         return self.folder / "journal.jsonl"
 
     @property
     def attic(self) -> Path:
-        """What was replaced."""
+        """The folder of replaced files."""
         return self.folder / "attic"
 
     def written(self) -> int:
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long a session is that nothing happens to: in seconds, in bytes of its logs, and in steps."""
+    """The length of an undisturbed session: in seconds, in bytes of its logs, and in steps."""
 
     seconds: float
     written: int

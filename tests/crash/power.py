@@ -1,10 +1,9 @@
-"""What a power cut leaves of a folder.
+"""The state of a folder after a power cut.
 
-What was not synced is gone or zeroed: of each file, what follows the size that it was last synced at; of each folder,
-the names that it did not have when it was last synced; and a file that was put in the place of another may be that
-other one again. Each of these is drawn by itself, which is harsher than most file systems are. A file's bytes that were
-overwritten in place are not brought back. What SQLite and Chroma write under `memory/` is left as it is: they sync
-without Python, so nothing here knows what they have synced.
+Unsynced data is gone or zeroed: in each file, the bytes after its last synced size; in each folder, the names since
+its last sync. A file that replaced another may revert to the old one. Each of these is drawn independently, which is
+harsher than most file systems are. Bytes that were overwritten in place are not restored. Files of SQLite and Chroma
+under `memory/` stay as they are, because these libraries sync without Python, so the lab can't know their state.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ UNKNOWN = "memory"
 
 
 class Disk:
-    """The folder `root` as it is on a disk, by the journal of those who write to it; `attic` has what was replaced."""
+    """The folder `root` as on disk, from the journal of its writers. `attic` has the replaced files."""
 
     def __init__(self, root: Path, journal: Path, attic: Path) -> None:
         self._root, self._journal, self._attic = root, journal, attic
@@ -32,7 +31,7 @@ class Disk:
         self._all_is_synced()
 
     def cut(self, chance: Random) -> None:
-        """Take from the folder what was not synced."""
+        """Remove unsynced data from the folder."""
         for noted in self._noted():
             if "folder" in noted:
                 self._names[noted["folder"]] = noted["names"]
@@ -71,7 +70,7 @@ class Disk:
             os.link(self._attic / str(was), path)
 
     def _shorten(self, path: Path, chance: Random) -> None:
-        """Take what was not synced of a file: all of it, or the last part, or put zeros in its place."""
+        """Remove a file's unsynced bytes or their last part, or replace them with zeros."""
         size = path.stat().st_size
         synced = min(size, self._sizes.get(path.stat().st_ino, 0))
         if synced == size:
@@ -82,7 +81,7 @@ class Disk:
             os.truncate(path, size)
 
     def _all_is_synced(self) -> None:
-        """Whatever there is after a cut is on disk."""
+        """Mark all data after a cut as synced."""
         for folder in (self._root, *(path for path in self._root.rglob("*") if path.is_dir())):
             self._names[folder.stat().st_ino] = {path.name: path.stat().st_ino for path in folder.iterdir()}
         for path in self._root.rglob("*"):

@@ -1,7 +1,7 @@
-"""One session: the command line in a process of its own, which something happens to.
+"""One disturbed session of the command line in its own process.
 
-The process is a fork of this one, which has imported Harbor already: a new interpreter would take seconds for that. The
-workers of an experiment are interpreters of their own, as always.
+The process is a fork of this one, which has already imported Harbor, because the imports of a new interpreter take
+seconds. The workers of an experiment are new interpreters, as always.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from crash.place import Lengths, Place
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 LONGEST = 120.0
-"""Seconds after which a session hangs; the longest kind takes ten on a busy machine."""
+"""Seconds after which a session counts as hanging. The longest kind takes ten on a busy machine."""
 MOMENT = 0.02
-"""Seconds that a process runs at least between two stops."""
+"""Least seconds that a process runs between two stops."""
 _nap = time.sleep
 _now = clock.true_seconds
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session ended: its code (negative: by a signal), what it said, and how long it took in seconds."""
+    """The end of a session: its exit code (negative: a signal), its output, and its duration in seconds."""
 
     code: int
     out: str
@@ -48,7 +48,7 @@ class Ended:
 
 
 def prepare() -> None:
-    """Import what sessions need, and adopt what they leave behind, to wait for its end."""
+    """Import the modules that sessions need, and adopt their orphans, to wait for their end."""
     import chromadb  # noqa: F401
 
     import harbor._cli.app
@@ -61,7 +61,7 @@ def prepare() -> None:
     from harbor._models.simulated.chat_model import SimulatedChat
 
     journal.watch(SimulatedChat)
-    gc.freeze()  # what is imported is shared with the forks as long as nobody writes to it
+    gc.freeze()  # the imported objects stay shared with the forks until a process writes to them
     set_child_subreaper = 36
     ctypes.CDLL(None).prctl(set_child_subreaper, 1, 0, 0, 0)
 
@@ -69,7 +69,7 @@ def prepare() -> None:
 def hold(
     place: Place, words: Sequence[str], plan: Plan, usual: Lengths | None, chance: Random, on_kill: Callable[[], None]
 ) -> Ended:
-    """Run a command, and let happen what is planned; `on_kill` is called when a worker has been killed."""
+    """Run a command with the planned faults. `on_kill` is called when a worker has been killed."""
     sys.stdout.flush()
     sys.stderr.flush()
     out, err = place.folder / "out.txt", place.folder / "err.txt"
@@ -85,7 +85,7 @@ def hold(
 
 
 def _become(place: Place, words: Sequence[str], plan: Plan, usual: Lengths | None, out: Path, err: Path) -> None:
-    """Be the command line, from here to the end of this process."""
+    """Turn this process into the command line, until its end."""
     code = 70
     try:
         os.setsid()
@@ -145,7 +145,7 @@ def _command(words: Sequence[str]) -> int:
 def _watched(
     pid: int, place: Place, plan: Plan, usual: Lengths | None, chance: Random, began: float, on_kill: Callable[[], None]
 ) -> tuple[int, bool]:
-    """Wait for the end of a process, and kill whom the plan names when the moment is there; says if it hangs."""
+    """Wait for the end of a process, and kill the victim at its moment. Return the code, and True if it hangs."""
     at_first, killed, stops, stopped = place.written(), False, [*plan.stops], 0.0
     while True:
         ended, code = os.waitpid(pid, os.WNOHANG)
@@ -164,7 +164,7 @@ def _watched(
 
 
 def _stop(pid: int, seconds: float) -> float:
-    """Stop a process for a while, then let it run for a moment; gives the seconds that it was stopped."""
+    """Stop a process for a while, then let it run for a moment. Return the seconds of the stop."""
     os.kill(pid, signal.SIGSTOP)
     _nap(seconds)
     os.kill(pid, signal.SIGCONT)
@@ -187,7 +187,7 @@ def _kill(pid: int, plan: Plan, chance: Random) -> bool:
         os.kill(pid, signal.SIGKILL)
     else:
         workers = _workers(pid)
-        if not workers:  # none is there yet, or none any more
+        if not workers:  # no worker has started yet, or all have ended
             return False
         worker = chance.choice(workers)
         worker.kill()
@@ -199,13 +199,13 @@ def _kill(pid: int, plan: Plan, chance: Random) -> bool:
 def _workers(driver: int) -> list[psutil.Process]:
     found = []
     for one in psutil.Process(driver).children():
-        with suppress(psutil.Error):  # it has ended meanwhile
+        with suppress(psutil.Error):  # the process has ended meanwhile
             found += [one] if "spawn_main" in " ".join(one.cmdline()) else []
     return sorted(found, key=lambda one: one.pid)
 
 
 def _all_ended(group: int) -> bool:
-    """Wait until nothing is left of a session: workers end by themselves when their driver does."""
+    """Wait until all processes of a session have ended. Workers end by themselves when their driver does."""
     until = _now() + 30
     with suppress(ChildProcessError):
         while _now() < until:

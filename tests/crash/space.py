@@ -1,4 +1,4 @@
-"""A small file system of its own, which can be full."""
+"""A small separate file system, which can be full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENOUGH = 256 * 2**20
 
 @contextmanager
 def small(folder: Path, size: int) -> Iterator[None]:
-    """Mount a file system of so many bytes in a folder."""
+    """Mount a file system of `size` bytes in a folder."""
     _do("mount", "-t", "tmpfs", "-o", f"size={size}", "crash-lab", str(folder))
     try:
         yield
@@ -23,13 +23,13 @@ def small(folder: Path, size: int) -> Iterator[None]:
 
 
 def make_room(folder: Path) -> None:
-    """Give it space."""
+    """Enlarge the file system."""
     _do("mount", "-o", f"remount,size={ENOUGH}", str(folder))
 
 
 @cache
 def permitted() -> bool:
-    """Tell whether this user can mount one."""
+    """Return whether this user can mount a file system."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             with small(Path(folder), 4096):

@@ -1,4 +1,4 @@
-"""Each fault happens once to each kind of game in the crash lab; `make crash` runs a hundred trials of each."""
+"""Each fault occurs once in each kind of game in the crash lab. `make crash` runs a hundred trials of each."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from crash.kinds import KINDS
 from support.folders import ROOT
 
 ONCE = range(3, 8)
-"""The seeds whose turns are a full disk, a power cut, a kill, a lack of handles and a clock that jumps."""
+"""Seeds for a full disk, a power cut, a kill, a lack of handles and a clock that jumps."""
 SEEDS = dict.fromkeys(["english", "water", "second-price", "series", "experiment"], ONCE) | {
-    "experiment-processes": range(1, 3),  # a power cut, and a worker that dies
+    "experiment-processes": range(1, 3),  # a power cut, and a killed worker
     "hasty": range(1, 3),  # stops
 }
 

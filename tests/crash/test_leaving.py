@@ -1,4 +1,4 @@
-"""What the crash lab sees in what two runs have left."""
+"""The differences that the crash lab finds between the data of two runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def whole(tmp_path_factory):
 
 @pytest.fixture
 def run(whole, tmp_path):
-    """A copy of it, to spoil."""
+    """A copy of the finished run, for a test to damage."""
     return shutil.copytree(whole, tmp_path / "run")
 
 

@@ -1,4 +1,4 @@
-"""What the crash lab takes from a folder when it cuts the power."""
+"""The data that the crash lab removes from a folder when it cuts the power."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEEDS = range(40)
 
 @pytest.fixture
 def disk(tmp_path):
-    """A folder whose file `old` is on the disk."""
+    """A folder whose file `old` is on disk."""
     (tmp_path / "disk").mkdir()
     (tmp_path / "disk" / "old").write_bytes(b"old")
     return Disk(tmp_path / "disk", tmp_path / "journal", tmp_path / "attic")

@@ -1,8 +1,8 @@
-"""One trial: a run that something happens to, resumed to its end and compared with one that nothing happened to.
+"""One trial: a disturbed run, resumed to its end and compared with an undisturbed one.
 
 A call is paid twice if its prompt is sent to the model although its reply was recorded: the reply was a whole line of
-calls.jsonl when the session began, or it was one and the log told of it when the power was cut. A prompt that was under
-way, sent and not yet recorded when its process died, may be sent again: nobody can know what became of it.
+calls.jsonl when the session began, or, at a power cut, such a line with an event in the log. A prompt that was sent but
+not yet recorded when its process died may be sent again, because nobody can know its outcome.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOTHING = Plan()
 
 @dataclass(frozen=True)
 class Whole:
-    """What a run leaves that nothing happens to, the prompts it sends, how long it is, and the space that it takes."""
+    """An undisturbed run: its data, its prompts, its length, and its space on disk."""
 
     left: Left
     needed: Counter[str]
@@ -40,10 +40,10 @@ class Whole:
 
 @dataclass
 class Outcome:
-    """What became of a trial; `wrong` is empty if all is as it should be.
+    """The outcome of a trial. `wrong` is empty if the trial passed.
 
-    `paid_twice` counts calls, `anew` how often nothing was on disk yet and the run was begun again. `struck` counts the
-    sessions that a fault met when the run was under way, with lines on disk and more to come.
+    `paid_twice` counts calls. `anew` counts restarts with nothing on disk yet. `struck` counts the sessions whose fault
+    occurred during the run, with lines on disk and more to come.
     """
 
     kind: str
@@ -57,12 +57,12 @@ class Outcome:
 
     @property
     def equal(self) -> bool:
-        """Whether nothing is lost, and nothing paid twice."""
+        """True if no data is lost and no call is paid twice."""
         return not self.wrong and not self.paid_twice
 
 
 class Trial:
-    """A run in a place of its own, from its beginning to its end."""
+    """A run in its own folder, from its beginning to its end."""
 
     def __init__(self, kind: Kind, place: Place, chance: Random, whole: Whole | None = None) -> None:
         self.kind, self.place, self.chance, self.whole = kind, place, chance, whole
@@ -75,7 +75,7 @@ class Trial:
         self._disk = Disk(place.disk, place.journal, place.attic)
 
     def session(self, plan: Plan = NOTHING, words: tuple[str, ...] | None = None) -> Ended:
-        """Begin the run, or resume it, and let happen what is planned."""
+        """Begin or resume the run, with the planned faults."""
         words = words or (self.kind.again if self.place.out.exists() else self.kind.first)
         recorded, may = prompts(self.place.out) | self._owed, Counter[str]()
 
@@ -101,7 +101,7 @@ class Trial:
         return ended
 
     def finish(self) -> None:
-        """Resume to the end; where nothing was on disk yet, begin anew."""
+        """Resume the run to its end. Begin it again if nothing was on disk yet."""
         ended = self.session()
         if ended.code == 2 and not self._owed and not is_begun(self.place.out):
             self.outcome.anew += 1
@@ -111,21 +111,21 @@ class Trial:
             self._wrong(f"it can't be resumed: exit {ended.code}: {_last(ended.err)}")
 
     def left(self) -> Left:
-        """Read what it has left."""
+        """Read the data that the run has left."""
         memories = self.session(words=("memory", "export", "disk/run")).out if self.kind.remembers else ""
         return left_in(self.place.out, memories)
 
     def compare(self) -> None:
-        """Compare what it has left with what it should."""
+        """Compare the run's data with the expected data."""
         if not self.outcome.wrong and self.whole:
             self.outcome.wrong = difference(self.whole.left, self.left())
 
     def asked(self) -> Counter[str]:
-        """Count the prompts that were sent since this was last asked."""
+        """Count the prompts that were sent since the last call of this method."""
         return self._asked()
 
     def steps(self) -> int:
-        """Give the steps of the last session that came to its end."""
+        """Return the steps of the last session that ended normally."""
         return [noted["steps"] for noted in self._notes() if "steps" in noted][-1]
 
     def _wrong(self, what: str) -> None:
@@ -154,10 +154,10 @@ def _settings(kind: Kind) -> str:
 
 
 def undisturbed(kind: Kind, folder: Path) -> Whole:
-    """Run it to its end with nothing happening.
+    """Run the kind to its end without faults.
 
     Raises:
-        RuntimeError: it does not come to its end.
+        RuntimeError: the run does not end.
     """
     trial = Trial(kind, Place(folder), Random(0))
     ended = trial.session()
@@ -170,7 +170,7 @@ def undisturbed(kind: Kind, folder: Path) -> Whole:
 
 
 def hold_trial(kind: Kind, fault: str, seed: int, whole: Whole, folder: Path) -> Outcome:
-    """Let a fault happen to a run, resume it, and say what became of it."""
+    """Disturb a run with a fault, resume the run, and return the outcome."""
     chance = Random(f"{kind.name}/{fault}/{seed}")
     trial = Trial(kind, Place(folder), chance, whole)
     trial.outcome.fault, trial.outcome.seed = fault, seed

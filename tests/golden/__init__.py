@@ -1,1 +1,1 @@
-"""A golden set of games: what was decided, counted, told and shown before the schema of the log changed."""
+"""A golden set of games: decisions, counts, words and pages from before the change of the log's schema."""

@@ -1,4 +1,4 @@
-"""Compares two golden sets: by kind and by game, with the first value of each that differs."""
+"""Compares two golden sets by kind and game, and shows the first different value of each."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 AROUND = 120
-"""How many characters are shown before and after the first one that differs."""
+"""Characters that are shown before and after the first different one."""
 
 
 class Difference(NamedTuple):
-    """Where two sets differ, and what each has there."""
+    """The place of a difference between two sets, and both values."""
 
     kind: str
     game: str
@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 
 def differences(old: Path, new: Path) -> Iterator[Difference]:
-    """Give the first difference of each kind in each game: with the values where both sets have them."""
+    """Yield the first difference of each kind in each game, with both values if both sets have them."""
     if (old / "full.jsonl.gz").is_file() and (new / "full.jsonl.gz").is_file():
         yield from _of_sets(_full(old), _full(new))
     else:
@@ -51,7 +51,7 @@ def _of_sets(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Difference]:
 
 
 def first(old: Any, new: Any, where: str = "") -> tuple[str, str, str] | None:
-    """Find the first difference of two values: where it is, and the texts there."""
+    """Return the first difference of two values: its place, and the two texts."""
     if old == new:
         return None
     if isinstance(old, dict) and isinstance(new, dict):
@@ -79,7 +79,7 @@ def _excerpts(old: str, new: str) -> tuple[str, str]:
 
 
 def report(found: list[Difference], most: int) -> Iterator[str]:
-    """Say how many games differ in each kind, and show the first ones."""
+    """Report the number of different games for each kind, and show the first ones."""
     for kind in sorted({one.kind for one in found}):
         own = [one for one in found if one.kind == kind]
         yield f"{kind}: {len(own)} games differ"

@@ -1,8 +1,8 @@
-"""The written table of old to new events: what each bidder did in each turn, read from a log of either schema.
+"""Maps old events to new ones: each bidder's act in each turn, read from a log of either schema.
 
-Schema 3 tells an act by what followed from it, the schema after it by `Tried`, `Acted` and `ActedSealed`. What events
-of schema 3 don't tell (who else accepted a price, a losing sealed bid of a stranger's game) is taken from what the sale
-was told to settle; all else is checked against that.
+Schema 3 implies an act by the events after it. The next schema records it as `Tried`, `Acted` and `ActedSealed`. Acts
+that events of schema 3 omit (who else accepted a price, a losing sealed bid of a third-party game) come from the
+settled actions of the sale. All other acts are checked against them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 Act = str
-"""What was done as JSON, with amounts as plain decimal numbers."""
+"""An act as JSON, with amounts as plain decimal numbers."""
 NEW = ("Tried", "Acted", "ActedSealed")
 FAULT = "fault"
 
 
 class Decision(NamedTuple):
-    """One attempt of one bidder: the turn's number, and what was done, or why it failed."""
+    """One attempt of one bidder: the turn's number, and the act, or the reason of its failure."""
 
     turn: int
     bidder: str
@@ -30,24 +30,24 @@ class Decision(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What a log tells from one first attempt to the next; `asked` are its attempts."""
+    """The events of a log from one first attempt to the next. `asked` are its attempts."""
 
     asked: list[Any]
     events: list[Any]
 
 
 def kind(event: Any) -> str:
-    """Name the type of an event."""
+    """Return the name of an event's type."""
     return type(event).__name__
 
 
 def begins_turn(event: Any) -> bool:
-    """Say whether bidders are asked for the first time."""
+    """Return whether an event asks bidders for the first time."""
     return kind(event) == "BiddersAsked" and event.attempt == 1
 
 
 def turns(events: Sequence[Any]) -> list[Turn]:
-    """Cut a log into turns; what is before the first one is left out."""
+    """Split a log into turns. Drop the events before the first turn."""
     found: list[Turn] = []
     for event in events:
         if begins_turn(event):
@@ -60,10 +60,10 @@ def turns(events: Sequence[Any]) -> list[Turn]:
 
 
 def decisions(events: Sequence[Any], settled: Sequence[Mapping[str, Act]]) -> list[Decision]:
-    """Give what was decided in each turn, in order; `settled` has the acts that each turn was settled with.
+    """Return the decisions of each turn, in order. `settled` has the acts with which each turn was settled.
 
     Raises:
-        ValueError: the events tell another act than the one that was settled.
+        ValueError: an act in the events differs from the settled one.
     """
     is_new = any(kind(event) in NEW for event in events)
     read = of_new_turn if is_new else of_old_turn
@@ -75,7 +75,7 @@ def decisions(events: Sequence[Any], settled: Sequence[Mapping[str, Act]]) -> li
 
 
 def plain(act: Any) -> Act:
-    """Write the JSON of an act with its keys in order, and its amounts without zeros at the end."""
+    """Return the JSON of an act with sorted keys, and with amounts without trailing zeros."""
     told = json.loads(act) if isinstance(act, str) else act
     return json.dumps({name: _plain(value) for name, value in told.items() if name != "reasons"}, sort_keys=True)
 
@@ -112,7 +112,7 @@ def _agreed(name: str, told: Mapping[str, Act], settled: Mapping[str, Act]) -> A
 
 
 def old_acts(events: Sequence[Any], asked: Sequence[str], item: str) -> dict[str, Act]:
-    """Read acts on an item from what followed from them: the table. What came first counts."""
+    """Read acts on an item from the events that follow from them. The first event of a bidder counts."""
     found: dict[str, Act] = {}
     for event in events:
         for name, act in _acts_of(event, asked) if getattr(event, "item", item) == item else ():
@@ -134,9 +134,9 @@ def _acts_of(event: Any, asked: Sequence[str]) -> Iterator[tuple[str, Act]]:
             yield from ((name, bid(event.picks.get(name))) for name in asked)
         case "BundleSealed":
             yield event.bidder, plain({"action": "bid", "items": list(event.items), "amount": event.amount})
-        case "BundlesAllotted":  # after what was sealed: whoever sealed nothing
+        case "BundlesAllotted":  # comes after all sealed bids: the others sealed none
             yield from ((name, WITHDRAWAL) for name in asked)
-        case "PriceCalled":  # nobody accepted the price before it
+        case "PriceCalled":  # no bidder accepted the previous price
             yield from ((name, WAITING) for name in asked)
         case "FlowerSold":
             yield from ((event.winner, ACCEPTANCE),) if event.winner else ((name, WAITING) for name in asked)
@@ -148,7 +148,7 @@ ACCEPTANCE = plain({"action": "accept"})
 
 
 def bid(amount: Any) -> Act:
-    """Give the act of bidding an amount; None: of withdrawing."""
+    """Return the act of bidding an amount, or of withdrawing if `amount` is None."""
     return WITHDRAWAL if amount is None else plain({"action": "bid", "amount": amount})
 
 
@@ -158,9 +158,9 @@ def bid(amount: Any) -> Act:
 def of_new_turn(number: int, turn: Turn, settled: Mapping[str, Act]) -> Iterator[Decision]:
     """Read a turn of a log with acts: failed attempts are `Tried`, legal ones `Acted` or `ActedSealed`.
 
-    An `Acted` of an item and round whose act is known discloses what was sealed, and is no other act.
+    An `Acted` for an item and round with a known act only discloses the sealed act.
     """
-    from harbor._core.log.acts import act_json  # which the schema before does not have
+    from harbor._core.log.acts import act_json  # the earlier schema lacks this module
 
     failed = {(one.bidder, one.attempt): one.reason for one in turn.events if kind(one) == "Tried"}
     broken = {one.bidder for one in turn.events if kind(one) == "SeatFailed"}

@@ -1,4 +1,4 @@
-"""The games of the golden set: presets, policies, settings, packages of strangers, minds, agents and people."""
+"""The games of the golden set: presets, policies, settings, third-party packages, minds, agents and people."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from harbor.events import Acted, BiddersAsked
 from harbor.games import Bid, Game, Measures, RuleSettings, of_type
 
 ROOT = Path(harbor.__file__).resolve().parents[1]
-"""The checkout whose Harbor is imported: its examples and its tests belong to it."""
+"""The checkout whose Harbor is imported, with its examples and tests."""
 SEEDS = (1, 2)
 
 
 class Held(NamedTuple):
-    """A game to be held: what it is called, its settings, and what is given beside them, made anew for each game."""
+    """A game: its name, its settings, and the maker of its other inputs, which is called for each game."""
 
     name: str
     config: AuctionConfig
@@ -37,7 +37,7 @@ class Held(NamedTuple):
 
 
 def games() -> Iterator[Held]:
-    """Give all games."""
+    """Yield all games."""
     bring()
     for part in (of_policies, of_settings, of_strangers_minds, of_minds, of_auctions, of_experiments, of_others):
         yield from part()
@@ -47,7 +47,7 @@ def games() -> Iterator[Held]:
 
 
 def bring() -> None:
-    """Use what packages of strangers bring: the examples, and games of the tests."""
+    """Register third-party packages: the examples, and games of the tests."""
     sys.path[:0] = [str(ROOT / place) for place in ("examples/plugin", "examples/bundles", "examples", "tests")]
     for place in STRANGERS:
         module, _, name = place.partition(":")
@@ -70,14 +70,14 @@ STRANGERS = (
 
 
 class LowestRules(RuleSettings):
-    """No settings but those of all games."""
+    """Only the settings that all games share."""
 
     game: str = "lowest-unique"
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """What a bidder picked, and whether that won."""
+    """A bidder's pick, and True if it won."""
 
     bidder: str
     pick: Decimal | None
@@ -85,7 +85,7 @@ class Pick:
 
 
 def lowest_unique(module: Any) -> Game:
-    """Make a game of the rules of examples/game.py."""
+    """Make a game from the rules of examples/game.py."""
 
     def standings(entries: Sequence[Any]) -> list[Pick]:
         over = of_type(entries, module.GameOver)
@@ -132,7 +132,7 @@ MONEY = {"english": 6000, "dutch": 450, "bundles": 200}
 
 
 def config_of(game: str, seats: Sequence[Mapping[str, Any]], seed: int, **rules: Any) -> AuctionConfig:
-    """Seat bidders in a game, one after another, as many as it takes."""
+    """Seat as many bidders as a game takes, in order."""
     called = BIDDERS.get(game, THREE)
     purse = {"budget": MONEY[game]} if game in MONEY else {}
     bidders = [{"name": name, **purse, **seat} for name, seat in zip(called, cycle(seats), strict=False)]
@@ -142,12 +142,12 @@ def config_of(game: str, seats: Sequence[Mapping[str, Any]], seed: int, **rules:
 
 
 def ruled(*policies: str, **more: Any) -> list[dict[str, Any]]:
-    """Give seats for scripts."""
+    """Return seats for scripts."""
     return [{"rule": policy, **more} for policy in policies]
 
 
 def of_policies() -> Iterator[Held]:
-    """Give each policy in each game that takes it, among its like and among others."""
+    """Yield each policy in each game that takes it, among copies of itself and among others."""
     for policy in names("policy"):
         taken = find("policy", policy)
         for game in OWN:
@@ -191,7 +191,7 @@ VARIED: Mapping[str, Sequence[Mapping[str, Any]]] = {
 
 
 def of_settings() -> Iterator[Held]:
-    """Give games under all kinds of settings, with scripts that play, that err, and that tie."""
+    """Yield games under all kinds of settings, with scripts that play, that err, and that tie."""
     tables = {**TABLES, "tie": ruled("minimum-raise"), "fail": ruled("adversary")}
     for game, variants in VARIED.items():
         for number, rules in enumerate(variants):
@@ -218,7 +218,7 @@ MINDS: Mapping[str, Mapping[str, Any]] = {
 
 
 def of_minds() -> Iterator[Held]:
-    """Give ascending auctions among minds of each kind."""
+    """Yield ascending auctions among minds of each kind."""
     for mind, settings in MINDS.items():
         for seed in SEEDS:
             seats = [{"persona": persona, "budget": 6000, **settings} for persona in PERSONAS]
@@ -226,7 +226,7 @@ def of_minds() -> Iterator[Held]:
 
 
 def of_strangers_minds() -> Iterator[Held]:
-    """Give each other game among the built-in model, a rational player and one that errs."""
+    """Yield each other game among the built-in model, a rational player and one that errs."""
     for game in OWN:
         if game not in ("english", "lowest-unique"):
             for seed in SEEDS:
@@ -243,7 +243,7 @@ def of_strangers_minds() -> Iterator[Held]:
 
 
 def of_auctions() -> Iterator[Held]:
-    """Give the preset auctions, with little to play."""
+    """Yield the preset auctions in a short form."""
     from support.small import brief
 
     for name, path in files.presets().items():
@@ -253,7 +253,7 @@ def of_auctions() -> Iterator[Held]:
 
 
 def of_experiments() -> Iterator[Held]:
-    """Give one game of each arm under each condition of the preset experiments, with little to play."""
+    """Yield one short game of each arm under each condition of the preset experiments."""
     from support.small import brief
 
     for name in presets():
@@ -267,7 +267,7 @@ def of_experiments() -> Iterator[Held]:
 
 
 def of_others() -> Iterator[Held]:
-    """Give a series with memories, and auctions with an agent, with one that breaks, and with a person."""
+    """Yield a series with memories, and auctions with an agent, with a broken agent, and with a person."""
     from support.steady import decide
 
     for seed in SEEDS:
@@ -285,7 +285,7 @@ def of_others() -> Iterator[Held]:
 
 
 def series(seed: int) -> AuctionConfig:
-    """Give a series of three auctions, with memories of each kind."""
+    """Return a series of three auctions, with memories of each kind."""
     minds = [{"memory": "full", "learning": True}, {"memory": "episodes", "learning": True}]
     bidders = [Bidder(name, budget=4000, **mind) for name, mind in zip(THREE, minds, strict=False)]
     bidders.append(Bidder("Cho", budget=4000, rule="minimum-raise"))
@@ -293,7 +293,7 @@ def series(seed: int) -> AuctionConfig:
 
 
 class Broken:
-    """An agent that answers badly, raises an error, or withdraws, in turn; an odd one tells what others would."""
+    """Bids the minimum, bids too much, withdraws (`odd`: asks a question) and raises an error, in turn."""
 
     def __init__(self, odd: bool = False) -> None:
         self._turns, self._odd = 0, odd
@@ -316,16 +316,16 @@ SAID = ("1200", "I bid $1,350.", "I'd rather not", "a lot", "withdraw", "I bid 2
 
 
 def reader() -> Any:
-    """Make a person who reads answers off a list."""
+    """Make a person who reads answers from a list."""
     from harbor import Person
 
     class Reader(Person):
-        """Says what is on the list, over and over."""
+        """Repeats the answers of the list."""
 
         lines = cycle(SAID)
 
         async def act(self, ask: Any, seen: Any) -> str | None:
-            """Give the next line; a pause needs none."""
+            """Return the next answer, or None for a pause."""
             return next(self.lines) if hasattr(ask, "space") else None
 
     return Reader()

@@ -1,4 +1,4 @@
-"""What is kept of a game: lists and tables of texts, by kind, without clocks and without the names of event types."""
+"""The stored data of a game: lists and tables of texts, by kind, without clocks and without names of event types."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Entries = Sequence[Entry]
 MOMENTS = 5
 EVERYBODY, ANALYST = "everybody", "the analyst"
 _LINE = re.compile(r"(?:line |:)\d+")
-"""Where in a file something failed."""
+"""The line of a failure in a file."""
 TIMED = frozenset({"seconds", "run"})
 
 
 def kept_of(folder: Path, log: Entries, witness: Witness, metrics: Mapping[str, Sequence[str]]) -> Kept:
-    """Give what is kept of a game, by kind; `metrics` names those that are measured of each game."""
+    """Return the stored data of a game by kind. `metrics` names the metrics of each game."""
     summary = summarise(log)
     return {
         "decision": list(decisions([entry.event for entry in log], witness.settled)),
@@ -50,7 +50,7 @@ def kept_of(folder: Path, log: Entries, witness: Witness, metrics: Mapping[str, 
 
 
 def kept_of_series(log: Entries, metrics: Mapping[str, Sequence[str]]) -> Kept:
-    """Give what is kept of the log of a series: how each auction ended, and what is measured of all."""
+    """Return the stored data of a series' log: the result of each auction, and the metrics of all."""
     held = [{**asdict(event), "profits": _row(event)["profits"]} for event in of_type(log, AuctionHeld)]
     return {"standing": json.loads(json.dumps(held, default=str)), "metric": metrics_of(log, metrics, "series")}
 
@@ -70,7 +70,7 @@ def _results(summary: Any) -> Kept:
 
 
 def metrics_of(log: Entries, known: Mapping[str, Sequence[str]], kind: str = "") -> dict[str, list[str]]:
-    """Measure by the metrics that are known for the game, or by all that fit it."""
+    """Return the values of the game's known metrics, or of all metrics that fit the game."""
     names = known.get(kind or game_of(log).name) if known else fitting(log)
     found: dict[str, list[str]] = {name: [] for name in names or ()}
     for one in measure(found, log):
@@ -88,7 +88,7 @@ def _measured(one: Measurement) -> str:
 
 
 def prompts_of(folder: Path) -> dict[str, list[str]]:
-    """Give each prompt in order, by bidder, with its purpose and the reply."""
+    """Return each prompt in order, by bidder, with its purpose and its reply."""
     found: dict[str, list[str]] = {}
     for line in (folder / "calls.jsonl").read_text(encoding="utf-8").splitlines():
         call = json.loads(line)
@@ -98,7 +98,7 @@ def prompts_of(folder: Path) -> dict[str, list[str]]:
 
 
 def told_in(log: Entries) -> dict[str, list[str]]:
-    """Give what each bidder is told before each turn, and after the last one."""
+    """Return the words to each bidder before each turn, and after the last one."""
     said: dict[str, list[list[str]]] = {seat: [[]] for seat in seats_of(log)}
     for entry in log:
         for seat, turns in said.items():
@@ -113,7 +113,7 @@ def told_in(log: Entries) -> dict[str, list[str]]:
 
 
 def boards_of(log: Entries) -> dict[str, list[str]]:
-    """Give what boards show before some turns, which lie evenly, and at the end."""
+    """Return the boards before some evenly spaced turns, and at the end."""
     seats = seats_of(log)
     return {viewer: _shown(log, viewer) for viewer in (EVERYBODY, ANALYST, *seats)}
 
@@ -141,7 +141,7 @@ def _moments(log: Entries) -> set[int]:
 
 
 def page_of(folder: Path) -> Kept:
-    """Give the texts of a page that hang on no type of an event and on no line."""
+    """Return the texts of a page that do not depend on event types or line numbers."""
     head, parts = run_page(folder)
     chunks = list(parts)
     found: Kept = {name: head[name] for name in ("game", "simulated", "seats", "viewers", "players", "notes", "parts")}
@@ -167,7 +167,7 @@ def _thought(decision: Any, texts: Sequence[str]) -> Kept:
 
 
 def _words(log: Entries) -> Iterator[str]:
-    """Say what happened as rows of a page say it, but for what is said by the name of a type."""
+    """Yield the words of events as on the page, except plain sentences, which contain the name of a type."""
     game = game_of(log)
     spell = spell_of(game)
     for _, _, event in log:
@@ -177,5 +177,5 @@ def _words(log: Entries) -> Iterator[str]:
 
 
 def digest(value: Any) -> str:
-    """Give a short digest of a value."""
+    """Return a short digest of a value."""
     return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]

@@ -1,10 +1,10 @@
-"""Makes the golden set with whatever Harbor is importable, and compares two of them.
+"""Makes the golden set with the importable Harbor, and compares two such sets.
 
     python tests/golden/make.py make OUT [--only TEXT]
     python tests/golden/make.py compare OLD NEW [--kind KIND] [--game TEXT] [--most 5]
 
-OUT gets golden.json, counts and digests to be committed, and full.jsonl.gz, the values themselves. What is measured is
-what tests/golden/golden.json names, so that metrics that come later change nothing.
+OUT gets golden.json, counts and digests to be committed, and full.jsonl.gz, the values themselves. Only the metrics
+named in tests/golden/golden.json are measured, so that later metrics change nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from golden.comparing import differences, report  # noqa: E402
 
 
 def make(out: Path, only: str = "") -> Counter[str]:
-    """Hold all games and write what is kept of them; give how much there is of each kind."""
+    """Hold all games and write their data. Return the number of values of each kind."""
     out.mkdir(parents=True, exist_ok=True)
     golden, metrics, refused, counts = {}, {}, {}, Counter[str]()
     known = _known_metrics()
@@ -56,7 +56,7 @@ def _known_metrics() -> dict[str, Any]:
 def _held(
     place: Path, only: str, metrics: dict[str, Any], refused: dict[str, str]
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Hold the games one by one; give the name of each, the name of what is played, and what is kept."""
+    """Hold the games in turn. Yield the name of each, the name of its rules, and its data."""
     from golden.games import games
     from harbor._core.basics.errors import ConfigError
 
@@ -101,7 +101,7 @@ def _count(value: Any) -> int:
 
 
 def _written(told: dict[str, Any]) -> str:
-    """Write JSON with a line for each entry of each table."""
+    """Return JSON with a line for each entry of each table."""
     tables = []
     for name, table in sorted(told.items()):
         rows = ",\n".join(f"{json.dumps(key)}:{_compact(table[key])}" for key in sorted(table))

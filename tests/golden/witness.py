@@ -1,4 +1,4 @@
-"""Writes down what sales ask and what they are told to settle, while they are held."""
+"""Records the asks of sales and their settled actions while the sales are held."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harbor._house.auctioneer import Sale, call
 
 @dataclass
 class Witness:
-    """What one sale has asked, in words, and the acts that each turn was settled with."""
+    """The asks of one sale, in words, and the acts with which each turn was settled."""
 
     sale: Any
     asked: list[str] = field(default_factory=list)
@@ -23,13 +23,13 @@ class Witness:
 
     @property
     def opened(self) -> Any:
-        """The first event of its log, which no other log has."""
+        """The first event of the sale's log, which no other log has."""
         return self.sale.log.entries[0].event
 
 
 @contextmanager
 def witnessing() -> Iterator[list[Witness]]:
-    """Write down what happens in all sales that are held meanwhile."""
+    """Record all sales while the context is open."""
     found: dict[int, Witness] = {}
     asks, settle = Sale.asks, Sale.settle
 

@@ -1,1 +1,1 @@
-"""What several test files need: commands, processes and folders."""
+"""Helpers of several test files: commands, processes and folders."""

@@ -1,4 +1,4 @@
-"""The examples of agents of other makes, and the model that they are asked through: one policy, in every form."""
+"""The examples of agents from other frameworks, and the model that they call: one policy in every form."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from support.providers import Asked, Provider, provider
 
 DOORS = ROOT / "examples" / "doors"
 NODE = ROOT / "build" / "doors"
-"""Where `make check-doors` installs what the examples in Node stand on."""
+"""The folder in which `make check-doors` installs the packages of the Node examples."""
 TOKENS = {"input_tokens": 11, "output_tokens": 3, "total_tokens": 14}
 
 
 def needs(*packages: str) -> None:
-    """Skip a test where a package is not there that only `make check-doors` installs."""
+    """Skip a test if a package is missing that only `make check-doors` installs."""
     if missing := next((name for name in packages if find_spec(name) is None), ""):
         pytest.skip(f"{missing} is not installed here; run make check-doors")
 
 
 @contextmanager
 def hosted(patch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """Play OpenAI on loopback, where OpenAI's package finds it; nothing goes out of this machine."""
+    """Serve as OpenAI on loopback, under the address that OpenAI's package uses. No request leaves this machine."""
     with provider(answer=_bid) as server:
         patch.setenv("OPENAI_BASE_URL", server.openai_url)
         patch.setenv("OPENAI_API_KEY", "nobody's")
@@ -36,9 +36,9 @@ def hosted(patch: pytest.MonkeyPatch) -> Iterator[Provider]:
 
 
 def _bid(asked: Asked) -> AIMessage:
-    """Play as the examples without a model: bid the least while the item leaves a tenth of its value.
+    """Play as the examples without a model: bid the minimum while this leaves a tenth of the item's value.
 
-    The answer is in words or by a tool; one that tells how far to go is called first.
+    The answer is in words or by a tool. A tool that returns the limit is called first.
     """
     told = " ".join(message.text for message in asked.messages)
     item, least = re.findall(r"your call on (.+?): at least \$([\d,.]+)", told)[-1]

@@ -1,4 +1,4 @@
-"""API.md as the list of public names and their docstrings say it."""
+"""API.md, generated from the list of public names and their docstrings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FACES = (
     "harbor.personas",
     "harbor.testing",
 )
-"""The modules that say what is public, beside `harbor.events`."""
+"""The modules that define the public names, beside `harbor.events`."""
 PAGE = Path(__file__).resolve().parents[2] / "API.md"
 HEAD = """# Public names
 
 What you may import. Everything else stands in folders whose names begin with an underscore, and may change at any time.
 `make references` writes this page anew.
 """
-ALIASES = {  # type aliases and constants have no docstring of their own
+ALIASES = {  # type aliases and constants have no own docstring
     "CENT": "One cent, as a Decimal.",
     "Name": "A name in settings, of at most 80 characters that can be spoken.",
     "Share": "A share in settings: above 0, at most 1.",
@@ -36,7 +36,7 @@ ALIASES = {  # type aliases and constants have no docstring of their own
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     return "\n".join([HEAD, *(line for module in [*FACES, "harbor.events"] for line in _section(module))]) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What minds are asked in small games on the built-in model: every kind of call, in every game and protocol."""
+"""The calls of minds in small games on the built-in model: every kind of call, in every game and protocol."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOGETHER: Mapping[str, Any] = {"theory_of_mind": "second", "rivals": "together",
 IN_WORDS: Mapping[str, Any] = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
 LARGE_STEPS = {"increment_share": 0.3}
 ERRS = {"unreadable_rate": 0.2, "low_bid_rate": 0.2, "over_budget_rate": 0.2, "wrong_sum_rate": 0.5}
-"""Some answers fail and some beliefs are wrong, so that every seat is told so."""
+"""Error rates: some answers fail and some beliefs are wrong, so that every seat hears of such errors."""
 SESSIONS: Mapping[str, Mapping[str, Any]] = {
     "second-price": {"runs": 4, "show": "actions and values", "rational_rivals": True},
     "first-price": {"runs": 4, "show": "actions and values"},
@@ -38,15 +38,15 @@ class Asked:
     """One call of a mind.
 
     Attributes:
-        game: Which is played.
-        protocol: Of the bidder.
-        kind: What is asked for: "plan", "bid" and so on.
-        seat: Who is asked, at which table.
-        messages: What the model reads: the system prompt, and what it is asked now after earlier turns of a dialogue.
-        unadvised: The same without hints.
-        reply: The names of the fields of the reply, at any depth.
-        schema: The shape of the reply.
-        known: All facts that this seat is told in any call of its games, and the fields of all its replies.
+        game: the game.
+        protocol: protocol of the bidder.
+        kind: kind of the request: "plan", "bid" and so on.
+        seat: the bidder and its table.
+        messages: the model's input: the system prompt, and the current request after earlier turns of a dialogue.
+        unadvised: the same without hints.
+        reply: names of the reply's fields, at any depth.
+        schema: JSON schema of the reply.
+        known: all facts in any call to this seat in its games, and the fields of all its replies.
     """
 
     game: str
@@ -61,22 +61,22 @@ class Asked:
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The name of the call's file."""
         return f"{self.game}.{self.protocol}.{self.kind}"
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """The facts that it tells."""
+        """The facts in the call."""
         return facts_in("\n".join(self.messages))
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """The names of these facts, at any depth."""
+        """The names of the facts in the call, at any depth."""
         return frozenset(names_in(self.facts)) - set(self.facts.get("catalog", ()))
 
 
 def names_in(facts: Any) -> Iterator[str]:
-    """Name facts at any depth; keys with capitals or spaces are names of bidders, items or personas."""
+    """Yield the names of facts at any depth. Skip keys with capitals or spaces: bidders, items and personas."""
     if isinstance(facts, dict):
         for key, value in facts.items():
             if key and key == key.lower() and " " not in key:
@@ -88,7 +88,7 @@ def names_in(facts: Any) -> Iterator[str]:
 
 
 def fields_of(schema: Any) -> Iterator[str]:
-    """Name the fields of a JSON schema, at any depth."""
+    """Yield the fields of a JSON schema, at any depth."""
     if isinstance(schema, dict):
         yield from schema.get("properties", ())
         for value in schema.values():
@@ -100,12 +100,12 @@ def fields_of(schema: Any) -> Iterator[str]:
 
 @cache
 def everything_asked() -> Sequence[Asked]:
-    """Hold the games, and give all calls."""
+    """Hold the games and return all calls."""
     return [call for table, config in tables().items() for call in asked_in(table, config)]
 
 
 def asked_in(table: str, config: AuctionConfig) -> Sequence[Asked]:
-    """Hold one game, twice so that there are memories of it, and give all calls."""
+    """Hold one game twice, so that memories of it exist, and return all calls."""
     with witnessing() as found:
         run_series(config.model_copy(update={"series": TWICE.series, "models": TWICE.models}))
     known: dict[str, set[str]] = {}
@@ -115,7 +115,7 @@ def asked_in(table: str, config: AuctionConfig) -> Sequence[Asked]:
 
 
 def tables() -> dict[str, AuctionConfig]:
-    """Give the games: in each protocol those that it knows, with minds whose thoughts are switched on."""
+    """Return the games in each protocol that knows them, with minds whose thoughts are switched on."""
     fused, limit = {**EVERYTHING, "strategy": "fused"}, {**EVERYTHING, "strategy": "off", "bidding": "limit"}
     minds = [
         Bidder("Ann", **EVERYTHING, correct_beliefs="model", persona="downsizing"),
@@ -125,7 +125,7 @@ def tables() -> dict[str, AuctionConfig]:
     ]
     lots = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(34)]
     dear = [Item(name=name, start=2_000, true_value=2_000) for name in ("Lot A", "Lot B")]
-    low = Bidder("Ann", **limit, overestimate=-0.2)  # so that nobody takes an item at its first price
+    low = Bidder("Ann", **limit, overestimate=-0.2)  # so that no bidder takes an item at its first price
     own_account = {"theory_of_mind": "true", "bidding": "limit", "correct_beliefs": "none"}
     told = {"reply": "tool", "context": "fresh"}
     return {
@@ -147,13 +147,13 @@ def tables() -> dict[str, AuctionConfig]:
 
 
 def at_once(first: str = "Ann", second: str = "Ben") -> Sequence[Bidder]:
-    """Seat two minds that are asked about all rivals at once: for all there is, and for profiles alone."""
+    """Seat two minds that consider all rivals in one call: one with all requests, one with profiles only."""
     profiles = {**TOGETHER, "theory_of_mind": "inferred", "predict": False, "facts": "prose"}
     return [Bidder(first, **TOGETHER, memory="list", learning=True), Bidder(second, **profiles)]
 
 
 def named(game: str) -> tuple[str, str]:
-    """Name the first two players of a game."""
+    """Return the names of the first two players of a game."""
     return ("Alex", "Bob") if game == "water" else ("Ann", "Ben")
 
 
@@ -163,14 +163,14 @@ def mind_of(protocol: str, **more: Any) -> Bidder:
 
 
 def sale(minds: Sequence[Bidder], **more: Any) -> AuctionConfig:
-    """Sell two houses, or what is given, in large steps, as each asks all bidders."""
+    """Sell two houses, or the given items, in large steps, as each step asks all bidders."""
     first = minds[0]
     bidders = [*minds, Bidder("Eve", rule="rational", budget=first.budget, overestimate=first.overestimate)]
     return Auction(bidders=bidders, **{"items": houses(2, 1), "rules": LARGE_STEPS, **more})
 
 
 def session(game: str, minds: Sequence[Bidder] = (), **rules: Any) -> AuctionConfig:
-    """Play days or runs between these minds, or one with all thoughts and one that is asked in words, and a script."""
+    """Play days or runs between the given minds, or between two default minds and a script."""
     first, second = named(game)
     minds = minds or [
         Bidder(first, **EVERYTHING, persona=["downsizing", "urban-dwellers"]),
@@ -191,12 +191,12 @@ def of_a_paper(game: str) -> AuctionConfig:
 TWICE = Auction(
     bidders=[Bidder("Ann")], series={"auctions": 2}, models={"simulated": {"use": "simulated", "simulated": ERRS}}
 )
-"""What all games have in common."""
+"""The settings of all games."""
 
 
 @contextmanager
 def witnessing() -> Iterator[list[Asked]]:
-    """Write down each call of a mind, and the same call without hints."""
+    """Record each call of a mind, and the same call without hints."""
     found: list[Asked] = []
     fill, ask = NodeContext.prompt, NodeContext.ask
     unadvised: dict[int, Prompt] = {}

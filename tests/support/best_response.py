@@ -22,16 +22,16 @@ def gain_share(
     values: int = 200,
     points: int = 2000,
 ) -> float:
-    """Return what the best bids gain over the bids of everyone, as a share of the mean profit that these bring.
+    """Return the gain of the best bids over everyone's bids, as a share of the mean profit from everyone's bids.
 
     Bids are whole cents, and the searching bidder wins ties.
 
     Args:
-        players: how many bid.
+        players: number of bidders.
         prior: the distribution of values.
-        bid_of: how everyone bids, by value, number of rivals and distribution; it rises with the value.
-        values: how many values of the bidder are tried, each as likely as any other.
-        points: at how many values the rivals' bids are computed; between them they are interpolated.
+        bid_of: the bid by value, number of rivals and distribution. It rises with the value.
+        values: number of equally likely values of the searching bidder.
+        points: number of values at which the rivals' bids are computed. Bids between them are interpolated.
     """
     rivals = players - 1
     types = np.linspace(prior.lowest, prior.highest, points)
@@ -49,6 +49,6 @@ def gain_share(
 
 
 def best_response(others: Sequence[Decimal], fraction: Fraction) -> Decimal:
-    """Give the number that hits the target if the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
+    """Return the number that hits the target if the others pick these: x = p (S + x) / n, so x = p S / (n - p)."""
     best = fraction * sum(map(Fraction, others), Fraction(0)) / (len(others) + 1 - fraction)
     return (Decimal(best.numerator) / Decimal(best.denominator)).quantize(NUMBER_STEP)

@@ -1,6 +1,6 @@
-"""Looks at pages in Debian's Chromium, as a person would: on a desktop or a phone, in light or dark, or on paper.
+"""Opens pages in Debian's Chromium as a person sees them: on a desktop or a phone, in light or dark, or on paper.
 
-Playwright's calls run in a thread of their own, as its event loop and that of a test would be in each other's way.
+Playwright's calls run in their own thread, because its event loop would conflict with that of a test.
 
     with browser() as look:
         title = look(path, lambda page: page.title())
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Look:
-    """A browser that opens pages; `at_home` are the beginnings of addresses that a page may ask for."""
+    """A browser that opens pages. A page may only request addresses that begin with one of `at_home`."""
 
     def __init__(self, thread: ThreadPoolExecutor, opened: Browser) -> None:
         self._thread, self._browser = thread, opened
@@ -44,18 +44,18 @@ class Look:
         fragment: str = "",
         scripts: bool = True,
     ) -> T:
-        """Open a page in a window of its own and give what `see` makes of it.
+        """Open a page in a new window and return the result of `see`.
 
         Args:
             where: a file, or an address.
-            see: is called once the page has loaded.
-            phone: a narrow window instead of a wide one.
-            dark: as somebody sees it who prefers dark colours.
-            fragment: what stands behind `#` in the address.
-            scripts: whether the browser follows scripts.
+            see: called once the page has loaded.
+            phone: True for a narrow window.
+            dark: True if the user prefers dark colours.
+            fragment: the part of the address after `#`.
+            scripts: True if the browser runs scripts.
 
         Raises:
-            AssertionError: the page complained in its console, or asked for something from elsewhere.
+            AssertionError: the page wrote an error to its console, or requested another address.
         """
         address = where if isinstance(where, str) else where.resolve().as_uri()
         how = (phone, dark, scripts)
@@ -105,8 +105,8 @@ def browser() -> Iterator[Look]:
 
 
 def findings(page: Page) -> list[str]:
-    """Give what axe finds serious or critical: its rule and the first element, a line per rule."""
-    # It would fetch style sheets, which browsers refuse for files, and write out every element that passed.
+    """Return the serious and critical findings of axe: its rule and the first element, one line per rule."""
+    # axe would fetch style sheets, which browsers refuse for files, and list every element that passed
     options = {"preload": False, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options).response["violations"]
     return [
@@ -117,13 +117,13 @@ def findings(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """Give by how many pixels a page is wider than its window."""
+    """Return by how many pixels a page is wider than its window."""
     wider: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return wider
 
 
 class Paper(NamedTuple):
-    """A page as it is printed: the PDF, how many sheets it has, and the text that is on them."""
+    """A printed page: the PDF, its number of sheets, and its text."""
 
     pdf: bytes
     sheets: int
@@ -134,7 +134,7 @@ def printed(page: Page) -> Paper:
     """Print a page to PDF."""
     page.emulate_media(media="print")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    text: str = page.evaluate("document.body.innerText")  # what is not shown on paper is not in it
+    text: str = page.evaluate("document.body.innerText")  # leaves out elements that are hidden on paper
     pdf: bytes = page.pdf(prefer_css_page_size=True)
     page.emulate_media(media="null")
     return Paper(pdf, len(re.findall(rb"/Type\s*/Page\b", pdf)), text)

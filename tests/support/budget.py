@@ -1,7 +1,7 @@
-"""What the tree costs, beside what it cost when that was last kept: `make budget`, and `make budget KEEP=--keep`.
+"""The size of the tree beside the size that was last kept: `make budget`, and `make budget KEEP=--keep`.
 
-Code lines are those with code: no blanks, comments or docstrings. An arrow is a pair of folders of which one imports
-from the other. Processor seconds of tests are those of the last runs.
+Code lines exclude blanks, comments and docstrings. An arrow is a pair of folders of which one imports
+from the other. Processor seconds of tests come from their last runs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def measured() -> dict[str, Numbers]:
 
 
 def _tests(sources: dict[Path, str]) -> Numbers:
-    """Count code lines, tests and processor seconds by folder, of quick and slow tests together."""
+    """Count code lines, tests and processor seconds by folder, for quick and slow tests together."""
     found: Numbers = {}
     for path, text in sources.items():
         name = "/".join(path.relative_to(ROOT).parts[:2])
@@ -100,7 +100,7 @@ def _module(path: Path) -> str:
 
 
 def _imported(tree: ast.Module) -> set[str]:
-    """Name what a module imports, in functions too, but not what type checkers alone see."""
+    """Return the imports of a module, also those in functions, but not those for type checkers alone."""
     blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     unseen = {id(node) for block in blocks for node in ast.walk(block)}
     found = set[str]()
@@ -122,7 +122,7 @@ def _statements(tree: ast.Module) -> int:
 
 
 def tables(now: dict[str, Numbers], before: dict[str, Numbers]) -> Iterator[Table]:
-    """Set numbers beside those that were kept, where they differ."""
+    """Yield tables of the numbers that differ from the kept numbers."""
     for title, rows in now.items():
         kept = before.get(title, {})
         columns = list(next(iter(rows.values())))

@@ -1,4 +1,4 @@
-"""What leaves canaries in games: a model and agents whose every text has one."""
+"""A model and agents that leave canaries in games: each of their texts contains one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langchain_core.outputs import ChatResult
 from harbor import Model, SimulatedChat
 
 WORD = "canary"
-"""Part of every planted word; no word of Harbor's has it."""
+"""A part of every planted word. No word of Harbor's contains it."""
 
 
 class Marked(SimulatedChat):
@@ -30,12 +30,12 @@ MARKED = Model(name=f"{WORD}-model", description="leaves canaries", make=lambda 
 
 
 def speak(turn: dict[str, Any]) -> str:
-    """Bid the least, in words that have a canary."""
+    """Bid the minimum, in words with a canary."""
     return f"I bid ${turn['space'].get('minimum', 1):,}, {WORD}-words."
 
 
 def break_down(turn: dict[str, Any]) -> str:
-    """Speak, and break down with a canary at the second item or day."""
+    """Speak, and raise an error with a canary at the second item or day."""
     if turn["item"] in ("Lot B", "day 2"):
         raise RuntimeError(f"{WORD}-failure")
     return speak(turn)

@@ -1,4 +1,4 @@
-"""An agent of AutoGen that is no bidder of Harbor's."""
+"""An AutoGen agent that was not written for Harbor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autogen_agentchat.messages import TextMessage
 
 
 class Clerk(BaseChatAgent):
-    """An agent of yours that bids the least it hears of, and keeps what it heard."""
+    """An agent that bids the minimum that it hears of, and keeps all words that it heard."""
 
     def __init__(self, fails_at: int = -1):
         super().__init__("clerk", "An agent.")

@@ -1,7 +1,7 @@
-"""The command line of Harbor, in this process and in one of its own: both give the same.
+"""The command line of Harbor, in this process or in a new one, with the same result.
 
-In this process is the usual way: a new one takes a second or two to import what it needs. A process of its own is for
-what ends, streams, signals, terminals or a fresh interpreter do.
+This process is the default, because a new one takes a second or two for imports. A new process is for
+tests of exits, streams, signals, terminals or a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def harbor(*words: object, cwd: Path | str = ".", given: str = "") -> Done:
     with ExitStack() as put_back:
         put_back.enter_context(chdir(cwd))
         put_back.enter_context(patch.multiple(sys, argv=command, stdin=read, stdout=out, stderr=err))
-        put_back.enter_context(warnings.catch_warnings())  # the command line changes how they are shown
-        warnings.simplefilter("default", UserWarning)  # shown, as for a user, instead of raised
+        put_back.enter_context(warnings.catch_warnings())  # the command line changes how warnings are shown
+        warnings.simplefilter("default", UserWarning)  # show warnings, as for a user, instead of raising them
         try:
             main()
         except SystemExit as left:
@@ -37,12 +37,12 @@ def harbor(*words: object, cwd: Path | str = ".", given: str = "") -> Done:
 
 
 def process(*words: object, cwd: Path | str = ".", given: str = "", **how: object) -> Done:
-    """Run a command in a process of its own; `how` is what `subprocess.run` takes."""
+    """Run a command in a new process. `how` holds options of `subprocess.run`."""
     return run([*HARBOR, *map(str, words)], cwd=cwd, input=given, capture_output=True, text=True, check=False, **how)
 
 
 def mistake(done: Done) -> str:
-    """Give the one line that a command said of a mistake, without the name of the program."""
+    """Return the one line of a command's error message, without the name of the program."""
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     [line] = done.stderr.splitlines()
     said, error, complaint = line.partition("harbor: error: ")

@@ -1,4 +1,4 @@
-"""How often intervals cover the truth and tests err: laws to draw games from, and rates over many samples of them."""
+"""Coverage of intervals and error rates of tests: laws from which games are drawn, and rates over many samples."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from harbor.evaluation._analysis.statistics import rejects
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 TURNS = 3
-"""Games of a draw."""
+"""Games per draw."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """Values of games, their mean, and the kind and bounds that a metric of such values would tell."""
+    """A distribution of games' values, their mean, and the kind and bounds of a metric with such values."""
 
     draw: Draw
     mean: float
@@ -31,7 +31,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Rate:
-    """How often something was so: in `hits` of the samples that allow an answer; of all `samples` some may not."""
+    """A rate of `hits` among the samples that have an answer. Some of all `samples` may have none."""
 
     hits: int
     of: int
@@ -80,14 +80,14 @@ NULLS = {
 
 
 def covered(rows: np.ndarray, law: Law) -> Rate:
-    """Count the samples whose interval, if they have one, holds the mean of the law."""
+    """Count the samples whose interval, if they have one, covers the mean of the law."""
     low, high = intervals(rows, law)
     given = ~np.isnan(low)
     return Rate(int(((low <= law.mean) & (law.mean <= high)).sum()), int(given.sum()), len(rows))
 
 
 def intervals(rows: np.ndarray, law: Law) -> tuple[np.ndarray, np.ndarray]:
-    """The intervals of `mean_of` for many samples, most of them at once: NaN where there is none."""
+    """Return the intervals of `mean_of` for many samples, most of them at once. NaN means no interval."""
     low, high = np.full((2, len(rows)), np.nan)
     plain = ~untestable(rows, law.kind)
     if plain.any():
@@ -99,12 +99,12 @@ def intervals(rows: np.ndarray, law: Law) -> tuple[np.ndarray, np.ndarray]:
 
 
 def of_means(law: Law, games: int, samples: int, seed: int = 1) -> Rate:
-    """The mean of a law, from one value per game."""
+    """Return the coverage for the mean of a law, with one value per game."""
     return covered(law.draw(np.random.default_rng(seed), (samples, games)), law)
 
 
 def of_shares(share: float, games: int, samples: int, seed: int = 2) -> Rate:
-    """A share, from a yes or no per game."""
+    """Return the coverage for a share, with a yes or no per game."""
     found = [share_of(np.arange(games) < yes) for yes in range(games + 1)]
     holds = np.array([one.low <= share <= one.high for one in found])
     hits = holds[np.random.default_rng(seed).binomial(games, share, samples)]
@@ -112,7 +112,7 @@ def of_shares(share: float, games: int, samples: int, seed: int = 2) -> Rate:
 
 
 def of_counts(share: float, likeness: float, games: int, samples: int, seed: int = 3) -> Rate:
-    """A share of 10 to 40 counts per game, where games differ: `likeness` is the correlation of counts of one game."""
+    """Return the coverage for a share of 10 to 40 counts per game. `likeness` is their correlation within a game."""
     rng = np.random.default_rng(seed)
     counts, spread = rng.integers(10, 41, (samples, games)), 1 / likeness - 1
     hits = rng.binomial(counts, rng.beta(share * spread, (1 - share) * spread, (samples, games)))
@@ -122,7 +122,7 @@ def of_counts(share: float, likeness: float, games: int, samples: int, seed: int
 
 
 def of_clusters(kind: str, games: int, samples: int, seed: int = 4) -> Rate:
-    """A mean of 1 to 10 values per game that share a part: normal, or exponential if skewed."""
+    """Return the coverage for a mean of 1 to 10 values per game that share a part: normal, or exponential if skewed."""
     rng, rows = np.random.default_rng(seed), np.empty((samples, games))
     for at in range(samples):
         which = np.repeat(np.arange(games), rng.integers(1, 11, games))
@@ -135,7 +135,7 @@ def of_clusters(kind: str, games: int, samples: int, seed: int = 4) -> Rate:
 
 
 def of_informative_sizes(games: int, samples: int, seed: int = 5) -> Rate:
-    """How often the interval of all values holds the mean of games, where games with more values have larger ones."""
+    """Return how often the interval of all values covers the mean of games. Games with more values have larger ones."""
     rng, rows = np.random.default_rng(seed), np.empty((samples, games))
     for at in range(samples):
         own = rng.normal(size=games)
@@ -147,15 +147,15 @@ def of_informative_sizes(games: int, samples: int, seed: int = 5) -> Rate:
 def of_draws(
     likeness: float, draws: int, samples: int, seed: int = 6, lacking: float = 0, unit: Callable = per_draw
 ) -> Rate:
-    """The mean of normal values of 3 games per draw, whose correlation is `likeness`; some games may be missing.
+    """Return the coverage for the mean of normal values of 3 games per draw, with correlation `likeness`.
 
     Args:
         likeness: the share of the variance that games of a draw share.
-        draws: how many.
-        samples: how many samples are drawn.
-        seed: of the samples.
-        lacking: the share of games that are missing, but for the first of each draw.
-        unit: gives the independent values of values and their draws.
+        draws: number of draws.
+        samples: number of samples.
+        seed: seed of the samples.
+        lacking: share of missing games. The first game of each draw is never missing.
+        unit: returns independent values for games and draws.
     """
     rng = np.random.default_rng(seed)
     shared = sqrt(likeness) * rng.normal(size=(samples, draws, 1))
@@ -168,14 +168,14 @@ def of_draws(
 
 
 def of_rho(slope: float, games: int, samples: int, seed: int = 7) -> Rate:
-    """Rho of 20 pairs per game, of three levels with a skewed count, where games differ in both."""
+    """Return the coverage for rho of 20 pairs per game, of three levels with a skewed count; games differ in both."""
     truth = stats.spearmanr(*_pairs(np.random.default_rng(0), slope, 20_000)[:2]).statistic
     found = _rhos(slope, games, samples, seed)
     return Rate(sum(one.low <= truth <= one.high for one in found), len(found), samples)
 
 
 def found_rhos(games: int, samples: int, seed: int = 7) -> Rate:
-    """How often a correlation is found where there is none."""
+    """Return how often a test finds a correlation if there is none."""
     found = _rhos(0, games, samples, seed)
     return Rate(sum(one.p < 0.05 for one in found), len(found), samples)
 
@@ -196,19 +196,19 @@ def _pairs(rng: np.random.Generator, slope: float, games: int) -> tuple[np.ndarr
 
 
 def found_differences(law: Law, games: int, samples: int, seed: int = 8, effect: float = 0) -> Rate:
-    """How often a test finds differences of a law, moved to this mean, to differ from zero."""
+    """Return how often a test finds a difference from zero. Differences follow the law, with `effect` as their mean."""
     rows = law.draw(np.random.default_rng(seed), (samples, games)) - law.mean + effect
     return Rate(int(rejects(rows, law.kind).sum()), samples, samples)
 
 
 def found_in_family(law: Law, games: int, samples: int, seed: int = 9, tests: int = 4) -> Rate:
-    """How often Holm's first of some tests with one control finds a difference where there is none."""
+    """Return how often the first of Holm's tests against one control finds a difference if there is none."""
     rows = [rejects(one, law.kind, 0.05 / tests) for one in _family(law, games, samples, seed, tests)]
     return Rate(int(np.logical_or.reduce(rows).sum()), samples, samples)
 
 
 def disagreeing(law: Law, games: int, samples: int, seed: int = 9, tests: int = 4) -> Rate:
-    """How often an interval leaves out zero and its p does not, or the other way round."""
+    """Return how often an interval excludes zero and its p-value does not, or the reverse."""
     rows = np.concatenate(_family(law, games, samples, seed, tests))
     rows = rows[~untestable(rows, law.kind)]
     if not len(rows):

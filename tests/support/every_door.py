@@ -1,4 +1,4 @@
-"""The steady policy behind each door that there is."""
+"""The steady policy behind each kind of door."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ STEADY = (sys.executable, steady.__file__)
 
 
 async def decide_later(turn: dict[str, Any]) -> dict[str, Any]:
-    """Decide after others had their turn."""
+    """Decide after other tasks have run."""
     await asyncio.sleep(0)
     return decide(turn)
 
 
 @contextmanager
 def server() -> Iterator[AgentServer]:
-    """Run a web server in a process of its own."""
+    """Run a web server in a new process."""
     process = subprocess.Popen((*STEADY, "serve"), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -39,14 +39,14 @@ def server() -> Iterator[AgentServer]:
 
 
 def chain() -> Any:
-    """Make a chain of LangChain's."""
+    """Make a LangChain chain."""
     from langchain_core.runnables import RunnableLambda
 
     return RunnableLambda(decide)
 
 
 def graph() -> Any:
-    """Make a graph of LangGraph's."""
+    """Make a LangGraph graph."""
     from langgraph.graph import StateGraph
 
     class State(TypedDict, total=False):
@@ -65,7 +65,7 @@ def graph() -> Any:
 
 
 def speaker() -> Agent:
-    """Make agents of AutoGen's."""
+    """Make AutoGen agents."""
 
     def make(bidder: str) -> Any:
         from support.speaker import Speaker
@@ -76,7 +76,7 @@ def speaker() -> Agent:
 
 
 class ClientDoor(Door):
-    """A seat of a server on loopback, which a client of the SDK of MCP plays."""
+    """A seat of a server on loopback. A client of the MCP SDK plays it."""
 
     def __init__(self, bidder: str, policy: Callable[[dict[str, Any]], dict[str, Any]] = decide) -> None:
         self._bidder, self._policy = bidder, policy
@@ -84,14 +84,14 @@ class ClientDoor(Door):
         self._playing: asyncio.Task[None] | None = None
 
     async def ask(self, turn: Turn) -> Given:
-        """Ask the client, which comes at the first turn."""
+        """Ask the client, which connects at the first turn."""
         if self._playing is None:
             self._playing = asyncio.create_task(self._play())
             await self._seat.taken()
         return await self._seat.ask(turn)
 
     async def close(self) -> None:
-        """Wait until the client has heard that it is over."""
+        """Wait until the client has been told of the end."""
         await self._seat.close()
         if self._playing is not None:
             await self._playing
@@ -121,4 +121,4 @@ DOORS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "a server": server,
     "an MCP client": lambda: nullcontext(client()),
 }
-"""An agent behind each door but a plain function's, for as long as it is in use."""
+"""An agent behind each door but that of a plain function. Each exists while its context is open."""

@@ -1,6 +1,6 @@
-"""The examination of all prompts: what a machine can find wrong in them, and a folder in which a person reads them.
+"""The examination of all prompts: automatic checks, and a folder of prompts for a human reader.
 
-`make prompts` writes one filled prompt of each game, protocol and kind, the longest, into build/prompts, with the shape
+`make prompts` writes the longest filled prompt of each game, protocol and kind into build/prompts, with the schema
 of its reply, and an index of lengths and findings.
 """
 
@@ -25,7 +25,7 @@ from support.asked import Asked, everything_asked, names_in
 ROOT = Path(harbor.__file__).resolve().parents[1]
 FOLDER = Path("build/prompts")
 NOUNS = frozenset({"bid", "limit", "plan", "profile", "rivals"})
-"""Names of nodes that are plain English words for a fact, too."""
+"""Names of nodes that are also plain English words for a fact."""
 WEIGHT = r"-1 \(certainly not\)", r"0 \(unknown\)", r"1 \(certainly\)"
 PERCENT = r"\b0 \(certainly not\)", r"\b100 \(certainly\)"
 EITHER = [f"{weight}|{percent}" for weight, percent in zip(WEIGHT[::2], PERCENT, strict=True)]
@@ -39,7 +39,7 @@ SCALES: Mapping[str, Sequence[str]] = {
     "shares": PERCENT,
     "shares_of_you": PERCENT,
     "shares_so_far": PERCENT,
-    "personas": [r"\bshares?\b"],  # their weights add up to 1
+    "personas": [r"\bshares?\b"],  # the weights sum to 1
     "share": [r"\badd up to 100\b"],
     "interest": INTEREST,
     "expected_interest_of_yours": INTEREST,
@@ -48,13 +48,13 @@ SCALES: Mapping[str, Sequence[str]] = {
         r"\b1\W+(you give it up|it matters least)\b",
     ],
 }
-"""What a prompt must say that tells one of these or asks for it: both ends of the scale, and which end is which."""
+"""Patterns that a prompt must contain if it states or asks for one of these: both ends of the scale, with meanings."""
 ADVISING = re.compile(
     r"\b(should|consider|usually|commonly|weigh what|keep (money|the rest)|compare how|raise the weights"
     r"|counts more)\b",
     re.IGNORECASE,
 )
-"""Words of the sentences that stand in hints."""
+"""Words of the sentences in hints."""
 BUDGETS: Mapping[str, int] = {
     "believe": 2_100,
     "bid": 2_200,
@@ -72,11 +72,11 @@ BUDGETS: Mapping[str, int] = {
     "rivals": 3_800,
     "strategize": 4_500,
 }
-"""The most tokens of a prompt, its facts included, by kind: the longest in these games, rounded up."""
+"""Most tokens of a prompt with its facts, by kind: the longest in these games, rounded up."""
 FULL_PAGE = 900
-"""The tokens by which a prompt of a sale of more than thirty items may be longer, as it lists a page of them."""
+"""Most additional tokens of a prompt in a sale of more than thirty items, because it lists a page of them."""
 HARDEST_TEXT, HARDEST_PARAGRAPH = 30.0, 50.0
-"""The highest LIX. Below 30 is the prose of children's books, above 50 that of officials (Björnsson 1968)."""
+"""Highest LIX. Below 30 is the prose of children's books, above 50 that of officials (Björnsson 1968)."""
 _BLOCK = re.compile(r"<facts>\n.*?\n</facts>", re.DOTALL)
 _NAMED = re.compile(r"`([a-z][a-z0-9_-]*)`")
 _ADVICE = re.compile(rf"^\[(?:hint[^\]\n]*|if {ADVICE})\]\n(.*?)(?=^\[|^\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -86,12 +86,12 @@ _RAW = re.compile(r"[{}]|\[\[|\bnull\b|\bis (?:true|false)\b")
 _CODE = re.compile(r"\b[a-z]+_[a-z_]+\b|\b[A-Z][a-z]+[A-Z]\w*|\btask is called\b")
 _STOP = re.compile(r"[.:!?](?=\s|$)|\n\s*\n")
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
-_LONG = 6  # letters; a word of more is a long one for LIX
+_LONG = 6  # most letters of a word that LIX does not count as long
 Check = Callable[[Asked], Iterator[str]]
 
 
 class Finding(NamedTuple):
-    """What a check has found in a prompt."""
+    """A finding of a check in a prompt."""
 
     prompt: str
     check: str
@@ -99,20 +99,20 @@ class Finding(NamedTuple):
 
 
 def examine(calls: Iterable[Asked]) -> Sequence[Finding]:
-    """Give what all checks find, once for each prompt."""
+    """Return the findings of all checks, once for each prompt."""
     found = (Finding(call.name, name, what) for call in calls for name, check in CHECKS.items() for what in check(call))
     return sorted(set(found))
 
 
 def unexplained(call: Asked) -> Iterator[str]:
-    """Name the facts told as JSON that the text does not explain."""
+    """Yield the facts in JSON that the text does not explain."""
     text = said(*call.messages)
     if any(block.endswith("}\n</facts>") for message in call.messages for block in _BLOCK.findall(message)):
         yield from (f"`{name}`" for name in call.told - PLAIN if f"`{name}`" not in text)
 
 
 def unsaid(call: Asked) -> Iterator[str]:
-    """Name the facts for which prose has no sentence, or one with JSON in it."""
+    """Yield the facts for which prose has no sentence, or one with JSON in it."""
     for name, value in call.facts.items():
         line = in_prose({name: value})
         if line.startswith(("The fact ", "Your task is called ")) or _RAW.search(_QUOTED.sub("", line)):
@@ -120,20 +120,20 @@ def unsaid(call: Asked) -> Iterator[str]:
 
 
 def absent(call: Asked) -> Iterator[str]:
-    """Name what is explained and not there: in any call of this seat, or outside the system prompt in this one."""
+    """Yield explained names that are in no call of this seat, or, outside the system prompt, not in this call."""
     system, *asked = (_NAMED.findall(said(message)) for message in call.messages)
     yield from (f"`{name}`" for name in system if name not in call.known)
     yield from (f"`{name}`" for names in asked for name in names if name not in call.told | call.reply)
 
 
 def twice(call: Asked) -> Iterator[str]:
-    """Name what more than one sentence explains, as they may contradict each other."""
+    """Yield the names that more than one sentence explains, as such sentences may contradict each other."""
     explained = _SAYS.findall(said(call.messages[0], call.messages[-1]))
     yield from (f"`{name}`" for name in set(explained) if explained.count(name) > 1)
 
 
 def idle(call: Asked) -> Iterator[str]:
-    """Say so if a catalog is told, and no profile that is told or asked for is over it."""
+    """Report a catalog in a prompt without any profile over it, given or requested."""
     facts = dict(call.facts)
     over = facts.pop("catalog", {})
     if over and not over.keys() & set(names_in(facts)) and not {"weights", "shares"} & call.reply:
@@ -141,7 +141,7 @@ def idle(call: Asked) -> Iterator[str]:
 
 
 def one_sided(call: Asked) -> Iterator[str]:
-    """Name the scales of which an end is not told."""
+    """Yield the scales of which the prompt omits an end."""
     text = said(*call.messages)
     for name in SCALES.keys() & (call.told | call.reply):
         if not all(re.search(end, text) for end in SCALES[name]):
@@ -149,7 +149,7 @@ def one_sided(call: Asked) -> Iterator[str]:
 
 
 def code_names(call: Asked) -> Iterator[str]:
-    """Give the names of nodes and classes, and other words that no English text has; facts that have names of nodes."""
+    """Yield the names of nodes and classes, other words that are not English, and facts with names of nodes."""
     yield from _CODE.findall(_NAMED.sub("", said(*call.messages)))
     yield from (name for name in names("node") if "-" in name and name in "\n".join(call.messages))
     nodes = {name.replace("-", "_") for name in names("node")} - NOUNS
@@ -157,7 +157,7 @@ def code_names(call: Asked) -> Iterator[str]:
 
 
 def advising(call: Asked) -> Iterator[str]:
-    """Give the sentences that advise with hints off; say so if more than the hints is off then."""
+    """Yield the sentences that advise with hints off. Report a prompt that lacks more than its hints then."""
     text = said(*call.unadvised)
     yield from (sentence for sentence in re.split(r"(?<=[.:;?!]) ", text) if ADVISING.search(sentence))
     advised = said(*call.messages)
@@ -168,18 +168,18 @@ def advising(call: Asked) -> Iterator[str]:
 
 
 def too_long(call: Asked) -> Iterator[str]:
-    """Say so if a prompt has more tokens than its kind may have."""
+    """Report a prompt with more tokens than its kind may have."""
     if tokens(call) > budget(call):
         yield f"above {budget(call):,} tokens"
 
 
 def budget(call: Asked) -> int:
-    """Give the most tokens that a prompt may have."""
+    """Return the most tokens that a prompt may have."""
     return BUDGETS[call.kind] + FULL_PAGE * bool({"earlier_results", "later_items"} & call.facts.keys())
 
 
 def hard(call: Asked) -> Iterator[str]:
-    """Say so if a text is hard to read; give the paragraphs that are."""
+    """Report a text that is hard to read, and yield its hard paragraphs."""
     text = _BLOCK.sub("", "\n\n".join(call.messages))
     if lix(text) > HARDEST_TEXT:
         yield f"LIX above {HARDEST_TEXT:g}"
@@ -203,13 +203,13 @@ CHECKS: Mapping[str, Check] = {
 
 
 def said(*messages: str) -> str:
-    """Give the text of messages in one line, without their facts."""
+    """Return the text of messages in one line, without their facts."""
     return " ".join(_BLOCK.sub("", "\n\n".join(messages)).split())
 
 
 @cache
 def hints() -> Sequence[str]:
-    """Read the parts of all prompts that advise, in one line each, the longest first."""
+    """Return the advising parts of all prompts, in one line each, the longest first."""
     files = (file for folder in ("graphs", "harbor/_games") for file in (ROOT / folder).rglob("*.md"))
     found = {said(hint) for file in files for hint in _ADVICE.findall(file.read_text(encoding="utf-8"))}
     return sorted(found, key=len, reverse=True)
@@ -221,7 +221,7 @@ def tokens(call: Asked) -> int:
 
 
 def lix(text: str) -> float:
-    """Measure how hard a text is to read: words per sentence, and the percentage of words of more than six letters.
+    """Return the LIX of a text: words per sentence, plus the percentage of words of more than six letters.
 
     Source: Björnsson, Läsbarhet, 1968.
     """
@@ -231,7 +231,7 @@ def lix(text: str) -> float:
 
 
 def write(folder: Path, calls: Sequence[Asked]) -> Sequence[Finding]:
-    """Write the longest prompt of each name and the index; give the findings."""
+    """Write the longest prompt of each name and the index. Return the findings."""
     findings = examine(calls)
     shown = {call.name: call for call in sorted(calls, key=tokens)}
     rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Experiments with results in all their cells, of which few games were held, or none."""
+"""Experiments with results in all their cells, of which few or no games were held."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from support.small import brief
 
 REPEATS = 3
 FIXED = "rank", "series_rank", "mean_rank", "priority", "engagement", "persona_match", "uniform_profiling_error"
-"""Metrics that the design fixes, or whose values are whole or bounded by the number of bidders."""
+"""Metrics that the design fixes, or whose values are integers or bounded by the number of bidders."""
 
 
 @cache
 def full(name: str) -> Results:
-    """A preset with games of all its cells: one is held with little to play, the others are like it with noise."""
+    """Return a preset with games in all cells: one short game was held, and the others copy it with noise."""
     design = experiment(name).model_copy(update={"repeats": REPEATS})
     first = trials(design, repeats=1)[0]
     held = asyncio.run(run_trial(replace(first, config=brief(offline(first.config))), measured(design)))
@@ -39,7 +39,7 @@ def _like(held: TrialRecord, game, rng: Random) -> TrialRecord:
 
 
 def crowd(metric: str, arms: int, conditions: int, bidders: int, items: int = 3, abouts=("",), **design) -> Results:
-    """An experiment of so many arms, conditions and bidders with long names, in which a metric has values by item."""
+    """Return an experiment of this size, with long names of bidders and with one metric's values by item."""
     names = [f"Benedict van der Meer the {seat}." for seat in range(1, bidders + 1)]
     places = range(1, items + 1) if items else (None,)
     made = Experiment(

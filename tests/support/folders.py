@@ -1,4 +1,4 @@
-"""Where things are in this checkout, and what a run has left in its folder."""
+"""The places in this checkout, and the files of a run in its folder."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TINY = DATA / "tiny.toml"
 
 @contextmanager
 def shared(folder: Path) -> Iterator[Path]:
-    """Let tests share a folder; in the end this fails if one of them has changed it."""
+    """Let tests share a folder. Fail at the end if a test has changed it."""
     before = _contents(folder)
     yield folder
     assert _contents(folder) == before, f"a test has changed {folder}, which others share: give it a copy"
 
 
 def filled(name: str, folder: Path) -> set[Path]:
-    """Find the folders with a file of this name that is not empty, while others write there: what goes away is none."""
+    """Find the folders with a non-empty file of this name, while others write there. Ignore a file that vanishes."""
     found = set()
     for place, _, names in os.walk(folder):
         with suppress(FileNotFoundError):

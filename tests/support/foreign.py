@@ -1,4 +1,4 @@
-"""A package of a stranger's with a model and an agent, and what a user writes to have them."""
+"""A third-party package with a model and an agent, and the user's settings that name them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ auction.bidders.Ann = {{ agent = "{package}.clerk:CLERK" }}
 
 
 def package(folder: Path, name: str) -> str:
-    """Write the package; give its name."""
+    """Write the package and return its name."""
     home = folder / name
     home.mkdir(parents=True)
     for file, text in {"__init__.py": "", "chat.py": MODEL, "clerk.py": AGENT}.items():

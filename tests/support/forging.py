@@ -1,4 +1,4 @@
-"""Forging logs as somebody would who knows that their digests have no key: fields are changed, digests made anew."""
+"""Forges logs as an attacker can, since digests have no key: it changes fields and computes the digests again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lines_of(log: Path) -> list[Line]:
 
 
 def write(log: Path, lines: Iterable[Line], numbered: bool = True) -> None:
-    """Write lines with numbers and digests that fit."""
+    """Write lines with matching numbers and digests."""
     digest, written = "", []
     for number, line in enumerate(lines):
         fields = {**line, "seq": number} if numbered else dict(line)
@@ -35,19 +35,19 @@ def write(log: Path, lines: Iterable[Line], numbered: bool = True) -> None:
 
 
 def of_type(lines: Iterable[Line], *names: str) -> list[Line]:
-    """Pick the lines of these types."""
+    """Return the lines of these types."""
     return [line for line in lines if line["type"] in names]
 
 
 def public(lines: Iterable[Line]) -> list[Line]:
-    """Pick the lines that everyone may see."""
+    """Return the lines that everyone may see."""
     return [line for line in lines if "audience" not in line]
 
 
 def forged(lines: list[Line], rng: Random, pick: Callable[[list[Line]], list[Line]] = public) -> tuple[str, list[Line]]:
-    """Forge one of the lines that are picked: change a field of it, drop it, write it twice, or swap it with another.
+    """Forge one of the picked lines: change a field, drop the line, write it twice, or swap it with another.
 
-    Gives what was done, in words, and the new lines, which differ from the old ones.
+    Return a description of the change, and the new lines, which differ from the old ones.
     """
     while True:
         new = deepcopy(lines)
@@ -72,7 +72,7 @@ def _change(lines: list[Line], line: Line, pick: object, rng: Random) -> str:
 
 
 def _places(line: Line) -> Iterable[tuple[Any, Any]]:
-    """Find every value of an event, however deep."""
+    """Yield every value of an event, at any depth."""
     todo = [(line, key) for key in line if key not in HEAD]
     while todo:
         holder, key = todo.pop()

@@ -1,4 +1,4 @@
-"""Every wire format: how a model is named that speaks it, and an auction of two bidders over it."""
+"""Every wire format: the name of a model in the format, and an auction of two bidders over it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Settings = dict[str, Any]
 
 
 def spoken(form: str, server: Provider) -> Settings:
-    """Give the settings of a model that speaks a format at a server."""
+    """Return the settings of a model that uses a format at a server."""
     openai = {"use": "openai:gpt-4o-mini", "base_url": server.openai_url}
     return {
         "openai chat": openai,
@@ -28,26 +28,26 @@ def spoken(form: str, server: Provider) -> Settings:
 
 
 def config(models: Settings, seed: int = SEED, **auction: Any) -> Settings:
-    """Give the settings of an auction of two bidders with one model, as a file has them."""
+    """Return the settings of an auction of two bidders with one model, as in a file."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
     bidders = [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")]
     return {"items": items, "bidders": bidders, "models": {"mine": models}, "seed": seed, **auction}
 
 
 def auction(settings: Settings, **more: Any) -> Auction:
-    """Give an auction of two bidders with one model, which has `more` settings; with none it is the built-in one."""
+    """Return an auction of two bidders with one model. Without any settings it is the built-in model."""
     bidders = [Bidder(name, model="mine", bidding="call") for name in ("Ann", "Ben")]
     return Auction(items=ITEMS, bidders=bidders, models={"mine": ModelSettings(**settings, **more)}, seed=SEED)
 
 
 def told(log: Log) -> list[Any]:
-    """Give all events but the first, which names the run, those that name the model, and the calls."""
+    """Return all events except the opening, which names the run, the events that name the model, and the calls."""
     without = ("LogOpened", "BidderLabelled", "ModelCalled")
     return [entry.event for entry in log if type(entry.event).__name__ not in without]
 
 
 def asked(log: Log) -> list[tuple[Any, ...]]:
-    """Give what of the calls does not depend on the provider's clock, name and way to count."""
+    """Return the parts of the calls that do not depend on the provider's clock, name and token count."""
     return [(call.bidder, call.purpose, call.attempt, call.outcome) for call in of_type(log, ModelCalled)]
 
 

@@ -1,7 +1,8 @@
-"""The blocks of code that a page shows, and what becomes of each.
+"""The code blocks on a page, and how each is tested.
 
-`sh` is run and `console` is not: it takes a person, a key, a long time, or what is not there; each command of it begins
-with a dollar sign. A block whose first line is a comment with the name of a file is that file; any other Python runs.
+`sh` blocks run. `console` blocks do not: they need a person, a key, a long time, or something that is missing. Each
+command in them begins with a dollar sign. A block whose first line is a comment with a file name is that file. Any
+other Python block runs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Block(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """The commands of a block of the shell, without what they print."""
+        """The commands of a shell block, without their output."""
         lines = self.text.replace("\\\n", "").splitlines()
         if self.language == "console":
             return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
@@ -41,12 +42,12 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> list[Block]:
-    """Give the blocks of a page, or of a part of one, in order."""
+    """Return the blocks of a page, or of a part of one, in order."""
     return [Block(*one) for one in FENCED.findall(text)]
 
 
 def commands(page: Path) -> Iterator[list[str]]:
-    """Give every command of Harbor that the blocks of a page show."""
+    """Yield every Harbor command in the blocks of a page."""
     for block in blocks(page.read_text(encoding="utf-8")):
         for line in block.lines:
             if found := re.match(r"(?:\.venv/bin/)?harbor (.*)", line):
@@ -54,14 +55,14 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 
 def spoken(page: Path) -> Iterator[list[str]]:
-    """Give every command of Harbor that the sentences of a page name, which may leave out what a reader knows."""
+    """Yield every Harbor command in the sentences of a page. Such a command may be abridged."""
     prose = FENCED.sub("", page.read_text(encoding="utf-8"))
     for said in re.findall(r"`harbor ([^`]*)`", prose):
         yield said.split()
 
 
 def parse(words: list[str]) -> None:
-    """Take a command apart as the command line does, without doing anything; raise what it would complain of."""
+    """Parse a command as the command line does, without running it. Raise the error of a wrong command."""
     command: Any = typer.main.get_command(app)
     within = None
     while hasattr(command, "commands"):
@@ -71,7 +72,7 @@ def parse(words: list[str]) -> None:
 
 
 def unknown(words: list[str]) -> str:
-    """Say which word of a command that a sentence names is neither a command nor an option; empty: none."""
+    """Return the word of a command in a sentence that is neither a command nor an option, or ""."""
     command: Any = typer.main.get_command(app)
     options = {name for one in command.params for name in one.opts}
     for word in words:

@@ -1,4 +1,4 @@
-"""Auctions of every game of Harbor, short and with every kind of answer, for tests of their logs."""
+"""Short auctions of every Harbor game, with every kind of answer, for tests of their logs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT: Mapping[str, Mapping[str, Any]] = {
 
 
 def auction(game: str, players: Sequence[str] = POLICIES, seed: int = 0, **settings: Any) -> Auction:
-    """Seat these policies, one after another, in a short auction of a game."""
+    """Seat these policies in turn in a short auction of a game."""
     known = find("game", game)
     names = names_of(known)
     seats = [{"name": name, "rule": players[place % len(players)]} for place, name in enumerate(names)]
@@ -30,5 +30,5 @@ def auction(game: str, players: Sequence[str] = POLICIES, seed: int = 0, **setti
 
 
 def played(game: str, players: Sequence[str] = POLICIES, seed: int = 0, **settings: Any) -> Sequence[Entry]:
-    """Give the log of such an auction."""
+    """Return the log of such an auction."""
     return auction(game, players, seed, **settings).run().log

@@ -1,4 +1,4 @@
-"""An account of the governor, driven through a history: calls come, go away and end, and time passes."""
+"""Drives an account of the governor through a history: calls come, are cancelled and end, and time passes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refuse
 
 VERDICTS = (Answered(20), Answered(5), Busy(), Busy(0.5), Failed(), Refused("no"))
 GIVEN = (0.5, 1, 1.5, 7, 10, 59, 60, 61, 90.5, 119, 120, 150, 600, 3600)
-"""Limits in requests per minute: whole and broken, slower and faster than one per second."""
+"""Limits in requests per minute: whole and fractional, below and above one per second."""
 
 
 class Driven:
-    """An account and what it was seen to do."""
+    """An account and its observed behaviour."""
 
     def __init__(self, limits: Limits) -> None:
         self.account, self.limits = Account(lambda: 0.5), limits
@@ -26,7 +26,7 @@ class Driven:
         self.again: float | None = None
 
     def look(self) -> None:
-        """Let start what may start."""
+        """Start the calls that may start."""
         step = self.account.step(self.now)
         for number, _words in step.stopped:
             del self.waiting[number]
@@ -41,7 +41,7 @@ class Driven:
         self.again = step.again
 
     def act(self, what: int, which: int, seconds: float) -> None:
-        """Let time pass; then a call comes, goes away, or ends."""
+        """Let `seconds` pass. Then a call comes, is cancelled, or ends."""
         self.now += seconds
         if what < 5:
             self.number += 1
@@ -56,7 +56,7 @@ class Driven:
         self.look()
 
     def finish(self) -> None:
-        """Answer all calls until none is left."""
+        """Answer calls until none is left."""
         for _ in range(10_000):
             if not self.waiting and not self.inside:
                 return
@@ -68,7 +68,7 @@ class Driven:
         raise AssertionError(f"never started: {self.waiting}")
 
     def excess(self) -> int:
-        """Count the starts after which a second or a minute had more starts than were given."""
+        """Count the starts after which a second or a minute had more starts than its limit."""
         given = self.limits.requests_per_minute or 0
         return sum(
             self._within(start, 1) > ceil(given / 60) or self._within(start, 60) > max(1, floor(given))
@@ -80,9 +80,9 @@ class Driven:
 
 
 def random_history(chance: Random, acts: int = 80) -> Driven:
-    """Drive an account through a random history, and then until no call is left."""
+    """Drive an account through a random history, and then on until no call is left."""
     driven = Driven(Limits(requests_per_minute=chance.choice(GIVEN), max_concurrent=chance.choice((None, 3))))
-    pauses = chance.choice((0.02, 0.5, 2.0, 20.0))  # seconds between two acts, on average
+    pauses = chance.choice((0.02, 0.5, 2.0, 20.0))  # mean seconds between two acts
     for _ in range(acts):
         driven.act(chance.randrange(10), chance.randrange(31), chance.choice((0, chance.expovariate(1 / pauses))))
     driven.finish()

@@ -1,6 +1,6 @@
-"""A clock for clients that wait: it leaps when a request hangs, or with each request, and nobody waits for real.
+"""A clock for waiting clients: it leaps when a request hangs, or with each request, so that no test waits.
 
-So no sound call is given up on a busy machine.
+A busy machine thus causes no time-outs of sound calls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from support.providers import Provider
 
 T = TypeVar("T")
 LIMIT = 60.0
-"""Seconds after which a client gives up; a sound call takes far less, and a bidder has more."""
+"""Seconds until a client gives up. A sound call takes far less, and a bidder has more."""
 
 
 def hung(server: Provider) -> float:
@@ -23,12 +23,12 @@ def hung(server: Provider) -> float:
 
 
 def slow(seconds: float) -> Callable[[Provider], float]:
-    """Leap by so many seconds as soon as a request has come, before it is answered."""
+    """Leap by `seconds` as soon as a request has come, before its answer."""
     return lambda server: seconds * len(server.requests)
 
 
 def run_leaping(work: Coroutine[Any, Any, T], server: Provider, leaps: Callable[[Provider], float] = hung) -> T:
-    """Run to the end, in an event loop whose clock leaps."""
+    """Run `work` to its end, in an event loop whose clock leaps."""
     with asyncio.Runner(loop_factory=lambda: _LeapingLoop(server, leaps)) as runner:
         return runner.run(work)
 
@@ -43,7 +43,7 @@ class _LeapingLoop(asyncio.SelectorEventLoop):
 
 
 class _Attentive(selectors.DefaultSelector):
-    """Looks up now and then, as the clock may have leapt."""
+    """A selector that wakes up from time to time, as the clock may have leapt."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         return super().select(0.01 if timeout is None else min(timeout, 0.01))

@@ -1,4 +1,4 @@
-"""A listener behind a door of each kind: it keeps the words that it is told, and acts as it was told to."""
+"""A listener behind a door of each kind: it keeps the words that it hears, and acts as instructed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ for line in sys.stdin:
 
 
 class Listener:
-    """Keeps, for each turn, all the words that it was told until then."""
+    """Keeps, for each turn, all the words that it has heard so far."""
 
     def __init__(self, acts: Sequence[Mapping[str, Any]]) -> None:
         self.heard: list[str] = []
         self._acts = iter(acts)
 
     def __call__(self, turn: Mapping[str, Any]) -> dict[str, Any]:
-        """Take a turn; one that does not repeat what was told before goes on from there."""
+        """Take a turn. A turn that does not repeat earlier words continues them."""
         before = turn.get("so_far", self.heard[-1] if self.heard else "")
         self.heard.append(f"{before} {turn['words']}".strip())
         return dict(next(self._acts))
@@ -48,7 +48,7 @@ def _chain(answer: Answer) -> Any:
 
 
 def _conversation(answer: Answer) -> Any:
-    """Make a graph that is told the whole conversation as a message."""
+    """Make a graph that gets the whole conversation as a message."""
     from langgraph.graph import MessagesState, StateGraph
 
     def decide(state: MessagesState) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _conversation(answer: Answer) -> Any:
 
 
 def _speaker(answer: Answer) -> Agent:
-    """Make an agent of AutoGen's."""
+    """Make an AutoGen agent."""
 
     def make(bidder: str) -> Any:
         from support.speaker import Speaker
@@ -75,7 +75,7 @@ def _speaker(answer: Answer) -> Agent:
 
 @contextmanager
 def _server(answer: Answer) -> Iterator[AgentServer]:
-    """Serve it on a free port."""
+    """Serve the answer on a free port."""
 
     class Listening(Handler):
         policy = staticmethod(answer)
@@ -107,4 +107,4 @@ LISTENING: dict[str, Callable[[Answer], AbstractContextManager[Any]]] = {
     "a server": _server,
     "an MCP client": lambda answer: nullcontext(_client(answer)),
 }
-"""An agent behind each door, for as long as it is in use."""
+"""An agent behind each door. Each exists while its context is open."""

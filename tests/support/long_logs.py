@@ -1,4 +1,4 @@
-"""A log as long as one likes, made of a real one: its sale is held again and again, with new items each time."""
+"""A log of any length from a real log: its sale is held again and again, with new items each time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harbor._games.english.events import ItemOpened
 
 
 def lengthen(run: Path, to: Path, times: int) -> int:
-    """Write a run whose sale is held this many times; give the number of its events."""
+    """Write a run whose sale is held `times` times. Return the number of its events."""
     entries = read_log(run / "events.jsonl").entries
     first = next(number for number, entry in enumerate(entries) if isinstance(entry.event, ItemOpened))
     *sale, closed = entries[first:]

@@ -1,4 +1,4 @@
-"""Servers of Harbor's tools on loopback, and clients of the SDK's own that play in them."""
+"""Servers of Harbor's tools on loopback, and MCP SDK clients that play in their auctions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Decide = Callable[[Told], Any]
 
 @dataclass
 class Served:
-    """A server's parts, and the address of its web server if it has one."""
+    """The parts of a server, and the address of its web server if it has one."""
 
     held: HeldAuctions
     house: House
@@ -36,13 +36,13 @@ class Served:
 
 @dataclass
 class Played:
-    """What a client has heard: every answer of every tool, as text."""
+    """The answers of all tools to a client, as text."""
 
     heard: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
     async def call(self, client: Client, name: str, /, **arguments: Any) -> Told:
-        """Call a tool, and keep what it says."""
+        """Call a tool and keep its answer."""
         result = await client.call_tool(name, arguments)
         text = "".join(part.text for part in result.content)
         (self.refused if result.is_error else self.heard).append(text)
@@ -51,7 +51,7 @@ class Played:
 
 @asynccontextmanager
 async def tools(runs: Path, max_cost: float | None = None, trust: bool = False) -> AsyncIterator[Served]:
-    """Make the servers of bidders and of hosts, which share their auctions."""
+    """Make the servers for bidders and for hosts, which share their auctions."""
     house = House(runs, presets, load, named_by, trust, Purse(max_cost))
     held, experiments = HeldAuctions(runs), ExperimentTools(house)
     try:
@@ -63,7 +63,7 @@ async def tools(runs: Path, max_cost: float | None = None, trust: bool = False) 
 
 @asynccontextmanager
 async def on_loopback(runs: Path) -> AsyncIterator[Served]:
-    """Serve both over HTTP, on a free port."""
+    """Serve both servers over HTTP on a free port."""
     async with tools(runs) as served:
         door, stop = listening("127.0.0.1", 0), asyncio.Event()
         served.url = f"http://127.0.0.1:{door.getsockname()[1]}"
@@ -78,7 +78,7 @@ async def on_loopback(runs: Path) -> AsyncIterator[Served]:
 
 
 async def play(client: Client, token: str, decide: Decide, played: Played | None = None) -> Played:
-    """Play a seat to the end: what `decide` makes of a turn is answered."""
+    """Play a seat to the end. `decide` returns the answer to a turn."""
     played = played or Played()
     while (turn := await played.call(client, "wait_for_turn", seat=token))["status"] != "over":
         if turn["status"] == "your_turn":
@@ -87,12 +87,12 @@ async def play(client: Client, token: str, decide: Decide, played: Played | None
 
 
 def withdraw(_: Told) -> Told:
-    """Bid for nothing."""
+    """Withdraw from every item."""
     return {"action": "withdraw"}
 
 
 def up_to(limit: int) -> Decide:
-    """Bid the least that can be bid, as long as it is not above a limit."""
+    """Return a decision function that bids the minimum up to a limit."""
 
     def decide(turn: Told) -> Told:
         least = turn["space"]["minimum"]

@@ -1,4 +1,4 @@
-"""A chat model that is paid for: it answers as the built-in one, but its tokens vary as those of a real model do."""
+"""A chat model with costs: it answers as the built-in one, but its tokens vary as those of a real model do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CALLS = count(1)
 
 
 class PaidChat(BaseChatModel):
-    """Answers equal prompts alike, and tells other tokens with each answer; `made` has the prompts of all calls."""
+    """Answers equal prompts alike, with different token counts each time. `made` has the prompts of all calls."""
 
     inner: SimulatedChat = SimulatedChat(settings=Simulated(unreadable_rate=0.1, low_bid_rate=0.2))
     made: list[str] = []  # noqa: RUF012 - pydantic copies it

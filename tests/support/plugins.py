@@ -1,4 +1,4 @@
-"""Packages of strangers: installed into a folder of their own, as pip would leave them."""
+"""Third-party packages, installed into a folder as pip would leave them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harbor._core.plugins import finding
 def install(
     site: Path, name: str, modules: Mapping[str, str], points: Mapping[str, Mapping[str, str]], version: str = "0.1"
 ) -> Path:
-    """Leave a package in a folder: its modules by file name, and its entry points by group."""
+    """Write a package into a folder: its modules by file name, and its entry points by group."""
     for file, text in modules.items():
         path = site / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +36,7 @@ def install(
 
 @contextmanager
 def installed(*sites: Path) -> Iterator[None]:
-    """Let the packages of these folders be found, and forget them again."""
+    """Make the packages of these folders importable, and forget them afterwards."""
     with pytest.MonkeyPatch.context() as patch, forgetting_modules():
         for site in sites:
             patch.syspath_prepend(site)
@@ -46,7 +46,7 @@ def installed(*sites: Path) -> Iterator[None]:
 
 @contextmanager
 def forgetting_modules() -> Iterator[None]:
-    """Forget the places of modules that are added meanwhile, and what was imported from there."""
+    """Forget the modules that are added and imported while the context is open."""
     path, modules = list(sys.path), set(sys.modules)
     try:
         yield
@@ -60,7 +60,7 @@ def forgetting_modules() -> Iterator[None]:
 
 @contextmanager
 def remembering(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put what was found so far back afterwards; what is found meanwhile is found anew."""
+    """Restore the cache of found extensions at the end. Look extensions up again until then."""
     patch.setattr(finding, "_FOUND", {kind: {} for kind in finding.KINDS})
     patch.setattr(finding, "_TRIED", {})
     at_hand.points_of.cache_clear()

@@ -1,4 +1,4 @@
-"""What a power cut would leave: how much of each file has been synced."""
+"""The state after a power cut: the synced size of each file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 @contextmanager
 def synced_sizes() -> Iterator[Callable[[Path], int]]:
-    """Note what is synced meanwhile; gives a function that tells the synced size of a file or folder."""
+    """Record syncs while the context is open. Yield a function that returns the synced size of a file or folder."""
     sizes: dict[tuple[int, int], int] = {}
     sync = os.fsync
 
@@ -31,6 +31,6 @@ def synced_sizes() -> Iterator[Callable[[Path], int]]:
 
 
 def patch_syncing(patch: pytest.MonkeyPatch, sync: Callable[[int], object]) -> None:
-    """Put a function in the place of what syncs files, with and without their times."""
+    """Replace the functions that sync files, with and without their times."""
     for name in ("fsync", "fdatasync"):
         patch.setattr(os, name, sync, raising=False)

@@ -1,4 +1,4 @@
-"""Processes that are watched, killed or served by, and terminals in which they run."""
+"""Processes that tests watch, kill or use as servers, and terminals in which they run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG = 60
 
 
 def when(condition: Callable[[], T], running: subprocess.Popen[str]) -> T:
-    """Wait for something to be so while a process runs, and give it."""
+    """Wait for a condition while a process runs, and return its value."""
     nap = threading.Event()
     while not (found := condition()):
         assert running.poll() is None, running.communicate()
@@ -35,18 +35,18 @@ def when(condition: Callable[[], T], running: subprocess.Popen[str]) -> T:
 
 
 def stopped_and_continued(running: subprocess.Popen[Any], seconds: float) -> tuple[int, int]:
-    """Let a process stand still for a while whenever it is stopped; give how often it was, and its exit code."""
+    """Continue a process a few seconds after each stop. Return the number of stops, and its exit code."""
     stops = 0
     while os.WIFSTOPPED(status := os.waitpid(running.pid, os.WUNTRACED)[1]):
         stops += 1
-        time.sleep(seconds)  # how long it is stopped is what is tested
+        time.sleep(seconds)  # the test is about the length of the stop
         running.send_signal(signal.SIGCONT)
     running.returncode = os.waitstatus_to_exitcode(status)
     return stops, running.returncode
 
 
 def full_disk(size: int) -> dict[str, Any]:
-    """How to start a process that can't write a file of more bytes."""
+    """Return `Popen` options for a process that can't write a file of more than `size` bytes."""
     return {
         "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
         "env": {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
@@ -54,13 +54,13 @@ def full_disk(size: int) -> dict[str, Any]:
 
 
 def shown_in_terminal(*words: object, cwd: Path, **environment: str) -> str:
-    """Run a command at a terminal; give all that it shows."""
+    """Run a command at a terminal and return all its output."""
     leader, follower = pty.openpty()
     command, variables = [*HARBOR, *map(str, words)], {**os.environ, **environment}
     shown = b""
     with subprocess.Popen(command, cwd=cwd, stdout=follower, stderr=follower, env=variables) as running:
         os.close(follower)
-        with suppress(OSError):  # the process has gone
+        with suppress(OSError):  # the process has ended
             while part := os.read(leader, 65536):
                 shown += part
         assert running.wait() == 0
@@ -69,7 +69,7 @@ def shown_in_terminal(*words: object, cwd: Path, **environment: str) -> str:
 
 
 def chroma_server(folder: Path, port: int | None = None) -> tuple[str, subprocess.Popen[bytes]]:
-    """Start a real Chroma server on a folder; it answers at the address when this returns."""
+    """Start a real Chroma server on a folder. Return its address once it answers, and its process."""
     if port is None:
         with closing(socket.socket()) as free:
             free.bind(("127.0.0.1", 0))
@@ -87,7 +87,7 @@ def chroma_server(folder: Path, port: int | None = None) -> tuple[str, subproces
 
 
 class Terminal:
-    """A process at a terminal of its own, as a person has it."""
+    """A process at its own terminal, as for a person."""
 
     def __init__(self, folder: Path, *words: str, columns: int = 200):
         self.pid, self.screen = pty.fork()
@@ -113,13 +113,13 @@ class Terminal:
         assert ready, f"nothing more after: {self.shown[-500:]}"
         try:
             part = os.read(self.screen, 65536)
-        except OSError:  # the process has gone
+        except OSError:  # the process has ended
             return False
         self.shown += part.decode(errors="replace").replace("\r\n", "\n")
         return bool(part)
 
     def expect(self, text: str) -> str:
-        """Read on until a text is shown; give what was shown since the last time, up to there."""
+        """Read until a text appears. Return the new output up to the text."""
         while (found := self.shown.find(text, self.read)) < 0:
             assert self.more(), f"{text!r} never came after: {self.shown[-500:]}"
         before, self.read = self.shown[self.read : found], found + len(text)
@@ -129,7 +129,7 @@ class Terminal:
         os.write(self.screen, keys.encode())
 
     def answer(self, line: str) -> str:
-        """Wait for the prompt and type a line; give what stood before the prompt."""
+        """Wait for the prompt and type a line. Return the output before the prompt."""
         before = self.expect("\n> ")
         self.type(line + "\n")
         return before

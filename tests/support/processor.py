@@ -1,4 +1,4 @@
-"""Tells the processor time of tests, with the processes that they start and wait for, and keeps it by folder."""
+"""Measures the processor time of tests, with the processes that they start and wait for, and stores it by folder."""
 
 from __future__ import annotations
 

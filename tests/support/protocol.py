@@ -1,4 +1,4 @@
-"""The JSON schema of a turn, as page and code say it; `python tests/support/protocol.py` writes it anew."""
+"""The JSON schema of a turn, from the page and the code. `python tests/support/protocol.py` writes it again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TYPES: dict[str, dict[str, Any]] = {
 
 
 def schema() -> dict[str, Any]:
-    """Give the schema as it should be; descriptions are those of the page."""
+    """Return the schema as it should be, with descriptions from the page."""
     told = {name: kind | {"description": text} for (name, text), kind in zip(fields(), TYPES.values(), strict=True)}
     inner: dict[str, Any] = {}
     space = _placed(TypeAdapter(Space).json_schema(mode="serialization"), inner)
@@ -59,13 +59,13 @@ def schema() -> dict[str, Any]:
 
 
 def fields() -> list[tuple[str, str]]:
-    """Give each field of a turn and what the page says of it."""
+    """Return each field of a turn and its description on the page."""
     table = PAGE.read_text(encoding="utf-8").partition("| field | what it is |")[2].partition("\n\n")[0]
     return re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE)
 
 
 def _event(names: list[str]) -> dict[str, Any]:
-    """Tell the fields of each event by its type; packages may bring others, of which only the type is known."""
+    """Describe the fields of each event by its type. Packages may bring other events, with only the type known."""
     return {
         **TABLE,
         "required": ["type"],
@@ -77,7 +77,7 @@ def _event(names: list[str]) -> dict[str, Any]:
 
 
 def _events(inner: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the shape of each event that a bidder may see, by its type: the house's, and those of Harbor's games."""
+    """Yield the schema of each event that a bidder may see, by its type: the house's, and those of Harbor's games."""
     known = named(kind for game in GAMES for kind in find("game", game).events)
     for name, kind in known.items():
         if not issubclass(kind, AnalystEvent) and kind.__module__ != "harbor._core.log.thoughts":
@@ -96,7 +96,7 @@ def _shape(name: str, kind: type[Event], inner: dict[str, Any]) -> dict[str, Any
 
 
 def _placed(shape: dict[str, Any], inner: dict[str, Any]) -> dict[str, Any]:
-    """Take the inner shapes out, and drop titles, which only repeat names."""
+    """Move the inner schemas out, and drop titles, which only repeat names."""
     inner |= {name: _plain(one) for name, one in shape.pop("$defs", {}).items()}
     return _plain(shape)
 

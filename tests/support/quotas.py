@@ -16,7 +16,7 @@ from harbor._models.governor.terms import Answered, Busy, Governor, Limits, Requ
 
 @dataclass
 class Provider:
-    """It refuses calls beyond `cap` at once, and beyond `most` in any `window` seconds, and a `share` at random."""
+    """Refuses calls beyond `cap` at once, beyond `most` in any `window` seconds, and a `share` at random."""
 
     cap: int | None = None
     most: int | None = None
@@ -32,7 +32,7 @@ class Provider:
     accepted: deque[float] = field(default_factory=deque)
 
     def call(self, now: float) -> bool:
-        """Take a call, which has to `end`, or refuse it."""
+        """Accept a call, which has to `end`, or refuse it."""
         self.requests += 1
         while self.accepted and self.accepted[0] <= now - self.window:
             self.accepted.popleft()
@@ -64,7 +64,7 @@ class Played:
 
 @dataclass
 class Oracle:
-    """A governor that looks into the provider: what it takes is the least that games of this order can take."""
+    """A governor that knows the provider's state. No governor with this order of games takes less time."""
 
     provider: Provider
     waiting: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Oracle:
 
 
 def least(provider: Provider, games: int = 100, calls: int = 20) -> float:
-    """Give the seconds that the games take if the quota is known and used in full."""
+    """Return the seconds that the games take if the quota is known and fully used."""
     return play(provider, Limits(), games, calls, governor=Oracle(provider)).seconds
 
 
@@ -105,7 +105,7 @@ def play(
     seed: int = 1,
     governor: Account | Oracle | None = None,
 ) -> Played:
-    """Let games make their calls one after another, all games at the same time."""
+    """Play all games at the same time. Each game makes its calls in turn."""
     chance = Random(seed)
     account = governor or Account(chance.random)
     events: list[tuple[float, int, str, int]] = []
@@ -182,7 +182,7 @@ async def play_for_real(
 
 
 class TimelessLoop(asyncio.SelectorEventLoop):
-    """An event loop that does not wait: when nothing else is to do, its clock jumps to the next timer."""
+    """An event loop that does not wait: its clock jumps to the next timer when no task is ready."""
 
     def __init__(self) -> None:
         super().__init__(_Hasty(self))

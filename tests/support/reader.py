@@ -1,4 +1,4 @@
-"""A language model as far as a bidder needs one to hear an auctioneer: what each sentence means is told beforehand."""
+"""A language model that understands an auctioneer as a bidder needs: a table gives the meaning of each sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harbor._core.prompts.prompts import facts_in
 
 
 class Reader(BaseChatModel):
-    """Reads the sentences of `readings`, all others as news of nothing, and plays like the built-in model."""
+    """Reads the sentences in `readings`, ignores all others, and plays like the built-in model."""
 
     readings: Mapping[str, Mapping[str, Any]]
     player: SimulatedChat = SimulatedChat()
@@ -28,7 +28,7 @@ class Reader(BaseChatModel):
 
     @property
     def read(self) -> list[str]:
-        """The words that it was shown, one by one."""
+        """The words of its prompts, one by one."""
         facts = [facts_in(text) for text in self.asked]
         return [one["words"] for one in facts if one["task"] == "listen"]
 

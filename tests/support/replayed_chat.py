@@ -10,13 +10,13 @@ from autogen_core.models import ChatCompletionClient, CreateResult, LLMMessage, 
 
 
 class OfflineChat(ChatCompletionClient):
-    """Has all that a client has but what it says, and counts nothing."""
+    """Has all methods of a client except `create`, and counts nothing."""
 
     component_type = "model"
-    component_config_schema = None  # it is made by tests alone
+    component_config_schema = None  # only tests make this client
 
     async def create_stream(self, messages: Sequence[LLMMessage], **named: Any) -> AsyncGenerator[Any, None]:
-        """Say it at once."""
+        """Yield the whole answer at once."""
         yield await self.create(messages, **named)
 
     async def close(self) -> None:
@@ -45,21 +45,21 @@ class OfflineChat(ChatCompletionClient):
 
     @property
     def model_info(self) -> ModelInfo:
-        """Tools, and nothing else."""
+        """The model supports tools, and nothing else."""
         return ModelInfo(
             vision=False, function_calling=True, json_output=False, family=ModelFamily.UNKNOWN, structured_output=False
         )
 
 
 class ReplayedChat(OfflineChat):
-    """Says its lines one after the other: words, or the name of a tool with its arguments as JSON."""
+    """Returns its lines in turn: words, or the name of a tool with its arguments as JSON."""
 
     def __init__(self, lines: Sequence[str | tuple[str, str]]) -> None:
         self._lines = list(lines)
         self.heard: list[list[LLMMessage]] = []
 
     async def create(self, messages: Sequence[LLMMessage], **_: Any) -> CreateResult:
-        """Say the next line."""
+        """Return the next line."""
         self.heard.append(list(messages))
         line = self._lines.pop(0)
         usage = RequestUsage(10, 5)
@@ -70,5 +70,5 @@ class ReplayedChat(OfflineChat):
 
 
 def words_in(messages: Sequence[LLMMessage], source: str) -> list[str]:
-    """List what a speaker said among the messages that a model was shown."""
+    """Return the words of one speaker in the messages to a model."""
     return [str(one.content) for one in messages if getattr(one, "source", "") == source]

@@ -1,4 +1,4 @@
-"""Folders as somebody might send them: settings that name what they like, with digests that fit, and without a mark."""
+"""Folders as an attacker might send them: settings with any names, with matching digests, and without a mark."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ rule = "random"
 name = "Ben"
 rule = "minimum-raise"
 """
-"""An auction of scripted policies, as a file has it."""
+"""An auction of scripted policies, as in a file."""
 
 
 def forge(folder: Path, changes: Mapping[str, Any], settings: str = "config.json") -> None:
-    """Change settings in a folder with all digests over them; the mark stays as it was."""
+    """Change settings in a folder and all digests over them. The mark stays unchanged."""
     values = json.loads((folder / settings).read_text()) | dict(changes)
     text = json.dumps(values, indent=2)
     (folder / settings).write_text(text + "\n")
@@ -36,7 +36,7 @@ def forge(folder: Path, changes: Mapping[str, Any], settings: str = "config.json
 
 
 def forge_opening(log: Path, changes: Mapping[str, Any]) -> None:
-    """Change the opening of a log, and make the digests of all its lines anew."""
+    """Change the opening of a log, and compute the digests of all its lines again."""
     digest, lines = "", []
     for number, line in enumerate(log.read_text().splitlines()):
         event = json.loads(line)
@@ -48,13 +48,13 @@ def forge_opening(log: Path, changes: Mapping[str, Any]) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Give every file below a folder, to see that none was touched."""
+    """Return the bytes of every file below a folder, to check that none was changed."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @contextmanager
 def listening() -> Iterator[tuple[str, list[object]]]:
-    """Listen on loopback: the address, and everybody who has connected."""
+    """Listen on loopback. Yield the address and the list of connected clients."""
     visitors: list[object] = []
 
     class Visit(BaseRequestHandler):
@@ -65,5 +65,5 @@ def listening() -> Iterator[tuple[str, list[object]]]:
         Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}", visitors
-        finally:  # else its thread spins on a closed socket until the process ends
+        finally:  # otherwise its thread spins on a closed socket until the process ends
             server.shutdown()

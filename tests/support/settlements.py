@@ -1,4 +1,4 @@
-"""Random games of every kind, each settlement checked against what the rules of the game say, from its events alone."""
+"""Random games of every kind. Each settlement is checked against the rules of the game, from its events alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLAYERS = ("Zoe", "Alex", "Moe", "Bob", "Lea", "Ann")
 
 
 def settle_games(game: str, settlements: int, seed: int) -> int:
-    """Play games until so many settlements are checked; give the number of games.
+    """Play games until `settlements` settlements are checked. Return the number of games.
 
     Raises:
         AssertionError: a settlement breaks a rule, or a game does not end.
@@ -88,7 +88,7 @@ def _config(game: str, rng: Random) -> AuctionConfig:
 
 
 def _english(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[Event]], None]:
-    """Keep the books of an ascending auction: what each has left, the bids on the item, and what was sold."""
+    """Keep the books of an ascending auction: the money of each bidder, the bids on the item, and the sales."""
     left = {bidder.name: bidder.budget for bidder in config.bidders}
     bids, settled, start = dict[str, Decimal](), set[str](), Decimal(0)
 
@@ -122,7 +122,7 @@ def _english(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequenc
 
 
 def _sealed(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[Event]], None]:
-    """Check who wins an item under private values, what the winner pays, and that nobody else pays but a fee."""
+    """Check the winner of an item under private values and its payment, and that others pay nothing but a fee."""
     rules: Any = config.rules
     names = [bidder.name for bidder in config.bidders]
     clock, accepted, broke = rules.game == "english-private", dict[str, Decimal](), set[str]()
@@ -144,7 +144,7 @@ def _sealed(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence
         settled = past[0].results
         assert [one.bidder for one in settled] == names, settled
         assert {one.bidder for one in settled if one.fee} == broke, settled
-        is_shown = clock or rules.shown != "nothing"  # a clock is heard by all
+        is_shown = clock or rules.shown != "nothing"  # all bidders hear a clock
         _check_outcomes(events, closed[0].item, {one.bidder: one.paid for one in settled if one.won}, is_shown)
         bids = sorted(accepted.items(), key=lambda bid: (-bid[1], names.index(bid[0])))
         winners = [one for one in settled if one.won]
@@ -164,12 +164,12 @@ def _sealed(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence
 
 
 def _moved(events: Sequence[Event]) -> list[Event]:
-    """Give the events by which units or money change hands."""
+    """Return the events by which units or money change hands."""
     return [one for one in events if isinstance(one, Allocated | AllocatedSealed | Paid | PaidSealed)]
 
 
 def _check_outcomes(events: Sequence[Event], item: str, won: Mapping[str, Decimal], is_shown: bool) -> None:
-    """Check that nothing changes hands but the item, its price and a fee, and who learns of it."""
+    """Check that only the item, its price and a fee change hands, and who learns of it."""
     of_trade = [one for one in _moved(events) if not getattr(one, "fee", False)]
     for name, price in won.items():
         [got, paid] = of_trade
@@ -183,14 +183,14 @@ def _check_outcomes(events: Sequence[Event], item: str, won: Mapping[str, Decima
 
 
 def _price(game: str, first: Decimal, second: Decimal | None, least: Decimal) -> Decimal:
-    """Give what a winner pays; `least` is what it pays alone, the first price of a clock."""
+    """Return the winner's payment. `least` is the payment of a single bidder, the first price of a clock."""
     if game == "first-price":
         return first
     return least if second is None else second
 
 
 def _water(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[Event]], None]:
-    """Check that a day's water goes to the highest bids that fit, and that money only comes as salary."""
+    """Check that a day's water goes to the highest bids that fit, and that salaries are the only new money."""
     rules: Any = config.rules
     money = {bidder.name: Decimal(0) for bidder in config.bidders}
     supply = 0
@@ -210,7 +210,7 @@ def _water(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[
             of_day = [one for name in day.served for one in _served(name, needs[name], legal[name], day.item)]
             assert _moved(events) == of_day, events
             left = supply - sum(needs[name] for name in day.served)
-            for name in set(legal) - set(day.served):  # whoever did not fit was not before one that did
+            for name in set(legal) - set(day.served):  # an unserved bidder was not ahead of one that fit
                 above = sum(needs[one] for one in day.served if legal[one] >= legal[name])
                 assert needs[name] > supply - above or needs[name] > left, day
             for name, status in day.statuses.items():
@@ -222,12 +222,12 @@ def _water(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[
 
 
 def _served(name: str, need: int, bid: Decimal, item: str) -> list[Event]:
-    """Give what is told of a resident that is served."""
+    """Return the events about a resident that is served."""
     return [Allocated(name, item, Decimal(need)), Paid(name, HOUSE, item, bid)]
 
 
 def _beauty(config: AuctionConfig) -> Callable[[Sequence[Ask], Actions, Sequence[Event]], None]:
-    """Check that the prize goes, whole, to the numbers closest to the target."""
+    """Check that the whole prize goes to the numbers closest to the target."""
     rules: Any = config.rules
     sessions = Sessions()
 

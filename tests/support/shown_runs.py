@@ -1,4 +1,4 @@
-"""Runs to look at: one in which bidders have every kind of thought, and the presets, made short."""
+"""Runs for pages: one in which bidders have every kind of thought, and shortened presets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIXED = ("Literal", "StrategicAction", "MemoryKind", "Part")
 
 
 def think_much(folder: Path, names: Sequence[str] = ("Ann", "Ben", "Cho"), **changes: Any) -> Path:
-    """Hold an auction whose bidders plan, believe, profile, mirror, predict and choose actions, and err at times."""
+    """Hold an auction whose bidders plan, believe, profile, mirror, predict and choose actions, and sometimes err."""
     personas = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
     seats = [
         {"name": name, "persona": persona, "theory_of_mind": "second", "strategy": "on"}
@@ -35,7 +35,7 @@ def think_much(folder: Path, names: Sequence[str] = ("Ann", "Ben", "Cho"), **cha
 
 
 def hold_preset(name: str, folder: Path) -> Path:
-    """Hold a preset auction of few items, days or runs; of a series, its first."""
+    """Hold a preset auction of few items, days or runs; from a series, hold its first auction."""
     values = tomllib.loads(presets()[name].read_text(encoding="utf-8"))
     values.pop("series", None)
     rules = values.get("rules", {})
@@ -49,7 +49,7 @@ def hold_preset(name: str, folder: Path) -> Path:
 
 
 def boards_of(chunks: Sequence[Chunk], viewer: str) -> list[tuple[int, WholeBoard]]:
-    """Give what the boards of a viewer show, whole, from which entries on."""
+    """Return the boards of a viewer in full, each with its first entry."""
     shown: list[tuple[int, WholeBoard]] = []
     for chunk in chunks:
         for place, (seq, frame) in enumerate(chunk["boards"][viewer]):
@@ -67,7 +67,7 @@ def boards_of(chunks: Sequence[Chunk], viewer: str) -> list[tuple[int, WholeBoar
 
 
 def with_canaries(run: Path, to: Path, seat: str) -> Path:
-    """Copy a run with a canary in all that a seat may not see: texts, amounts, and words of calls."""
+    """Copy a run with a canary in all data that a seat may not see: texts, amounts, and words of calls."""
     to.mkdir()
     digest = ""
     with (to / "events.jsonl").open("wb") as log:

@@ -1,4 +1,4 @@
-"""Presets with little to play."""
+"""Presets with short games."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from harbor._config.auction import AuctionConfig
 
 
 def brief(config: AuctionConfig) -> AuctionConfig:
-    """The game of a preset with little to play: all its bidders and rules, and a second time in which secrets may tell.
+    """Return a short game of a preset with all its bidders and rules, and a second round in which secrets may leak.
 
     Prices rise in large steps, as every step asks all bidders.
     """

@@ -1,4 +1,4 @@
-"""A sale of an ascending auction as its log tells it, for logs that are written by hand."""
+"""A sale in an ascending auction as its log records it, for logs written by hand."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from harbor._games.english.events import ItemSold
 
 
 def sold(item: str, winner: str, price: Decimal) -> tuple[Event, ...]:
-    """Give the item to the winner, its money to the house, and let the hammer fall."""
+    """Return the events that move the item to the winner and its money to the house, and that close the item."""
     return Allocated(winner, item), Paid(winner, HOUSE, item, price), ItemSold(item, winner, price)

@@ -1,4 +1,4 @@
-"""The steady policy as an agent of AutoGen, which hears words and the ask beside them, and says what it decides."""
+"""The steady policy as an AutoGen agent, which hears words with the ask beside them, and says its decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.steady import decide
 
 
 class Speaker(BaseChatAgent):
-    """Takes the part of a bidder; it is made anew for each."""
+    """Plays one bidder. A new agent is made for each bidder."""
 
     def __init__(self, bidder: str, policy: Callable[[dict[str, Any]], dict[str, Any]] = decide) -> None:
         super().__init__(bidder, "An agent.")

@@ -1,4 +1,4 @@
-"""Ways in which models spoil a good reply, as OpenAI's chat completions carry them."""
+"""Ways in which models spoil a good reply, in the form of OpenAI's chat completions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ OUT: Values = {"action": "withdraw", "amount": None}
 class Kind:
     """A way to spoil a reply.
 
-    `spoil` writes a good reply in another way, as the arguments of a call of a tool, as text, or as the refusal beside
-    a text. `bids`: it spoils bids only. `meant` is what the model wants to do. `becomes` is what Harbor has to make of
-    a bid: it is read "as meant", is read and fails by the "rules", or is "unreadable" or "refused".
+    `spoil` rewrites a good reply as the arguments of a tool call, as text, or as the refusal beside a text. `bids` is
+    True if it spoils only bids. `meant` is the model's intended action. `becomes` is Harbor's required reading of a
+    bid: "as meant", failed by the "rules", "unreadable" or "refused".
     """
 
     spoil: Spoil
@@ -51,7 +51,7 @@ def said(spoil: Spoil, becomes: Any = "as meant", **more: Any) -> Kind:
 
 
 def priced(say: Callable[[Any], Any]) -> Spoil:
-    """Write the amount of a bid in another way."""
+    """Rewrite the amount of a bid."""
     return lambda one: js(one if one.get("amount") is None else one | {"amount": say(one["amount"])})
 
 
@@ -130,7 +130,7 @@ KINDS: dict[str, Kind] = {
 
 @dataclass
 class Spoiler:
-    """Rewrites replies of OpenAI's chat completions; `meant` is what each bid wanted to do, by its prompt."""
+    """Rewrites replies of OpenAI's chat completions. `meant` is the intention of each bid by its prompt."""
 
     kind: Kind
     meant: dict[tuple[str, ...], Values] = field(default_factory=dict)
@@ -159,5 +159,5 @@ class Spoiler:
 
 
 def prompt_of(asked: Asked) -> tuple[str, ...]:
-    """Give what a model is asked, without the system prompt, which also tells the form."""
+    """Return the model's prompt without the system prompt, which also states the form."""
     return tuple(str(message.content) for message in asked.messages[1:])

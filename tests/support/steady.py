@@ -1,7 +1,7 @@
-"""A seeded policy that decides from a turn's JSON alone, and programs that play by it through each transport.
+"""A seeded policy that decides from a turn's JSON alone, and programs that play it through each transport.
 
-As a program it answers lines with lines; with `serve` it is a web server, whose port it prints; with `mcp URL TOKEN` it
-plays a seat as a client of the Model Context Protocol.
+As a program it answers lines with lines. With `serve` it is a web server, whose port it prints. With `mcp URL TOKEN`
+it plays a seat as a client of the Model Context Protocol.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def decide(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """Bid a little more than the least up to a limit of one's own, which differs between bidders and items."""
+    """Bid a little more than the minimum up to a limit, which differs between bidders and items."""
     space, who, what = turn["space"], turn["bidder"], turn["item"]
     limit = min(space["maximum"], Random(f"{who} {what}").randrange(1_800, 5_000))
     amount = space["minimum"] + 10 * Random(f"{who} {what} {turn['round']}").randrange(0, 20)
@@ -31,10 +31,10 @@ def answer_lines() -> None:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers each turn that is posted; another `policy` can be given to a class of its own."""
+    """Answers each posted turn. A subclass can set another `policy`."""
 
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one packet: the second of two would wait for the first to be acknowledged
+    wbufsize = -1  # head and body in one packet: otherwise the second would wait for the first one's acknowledgement
     policy = staticmethod(decide)
 
     def do_POST(self) -> None:
@@ -51,7 +51,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def serve() -> None:
-    """Serve on a free port, and print it."""
+    """Serve on a free port, and print the port."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         print(server.server_address[1], flush=True)
         server.serve_forever()

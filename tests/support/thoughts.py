@@ -1,4 +1,4 @@
-"""A thought of a stranger's, as the text of a module, with changes to its parts."""
+"""A third-party thought as the text of a module, with changes to its parts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PROMPT = "What does `item`, sold at `price`, teach you?\n\n<facts>\n${facts}\n</
 
 
 def thought(folder: Path, module: str, text: str | None = PROMPT, **changes: str) -> str:
-    """Write the module and its prompt; give the reference to the node. An empty change leaves a part out."""
+    """Write the module and its prompt. Return the reference to the node. An empty change drops a part."""
     folder.mkdir(parents=True, exist_ok=True)
     listed = ", ".join(f"{part}={value}" for part, value in (PARTS | changes).items() if value)
     (folder / f"{module}.py").write_text(TEXT.replace("{parts}", listed), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""What an agent or a mind is told of a game, as one set: the sentences of its rules, and its facts by name.
+"""The information that an agent or a mind has about a game, as one set: the sentences of its rules and facts by name.
 
-Words are read by the sayings below. A sentence in which none of them is found counts as one of the rules, so that no
-sentence goes by unread.
+The sayings below parse words. A sentence that matches none of them counts as a sentence of the rules, so that every
+sentence is read.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ SAYINGS = (
     f"(?P<you>{WHO}), your call on (?P<item>{WHAT}): .*at least (?P<minimum>{MONEY}) and at most (?P<budget>{MONEY})",
     r"^Run \d+ is over\.|^Say 'I bid \$<amount>' or 'I withdraw'\.",
 )
-"""How facts are said; `of` is what they are about."""
+"""Patterns of sentences that state facts. `of` is the subject of the fact."""
 RULES_THAT_TELL = (
     f"you have (?P<assets>{MONEY}) to spend",
     rf"(?P<of>{WHO}) needs (?P<need>\d+) units a day and earns (?P<salary>{MONEY})",
     rf"Everybody begins with (?P<each_health>\d+) health and (?P<each_balance_before_salary>{MONEY})",
     r"loses health: (?P<each_health_lost_if_dry>\d+) on the first dry day",
 )
-"""How facts are said by sentences of the rules; `each` is any of those that need something."""
+"""Patterns of rule sentences that state facts. `each` is any resident that needs something."""
 OF_NOW = {"supply", "winner", "price", "served", "value"}
-"""Facts of the item, run or day that it is about now, where nothing else is said."""
+"""Facts about the current item, run or day, unless another subject is named."""
 ALSO_CALLED = {
     "players": "bidders",
     "winners": "winner",
@@ -57,13 +57,13 @@ ALSO_CALLED = {
     "maximum": "budget",
 }
 FOLLOWS = {"runs_left", "days_left", "value_is_above_assets", "action", "won", "assets_at_end", "paid", "fee"}
-"""Facts that follow from others, and are worked out for a mind."""
+"""Facts that follow from others, and that the program computes for a mind."""
 ASKED_HOW = {"rules", "game", "task", "give_reasons", "listing", "round"}
-"""Facts of how a mind is asked, and what agents are told as data beside the words: listings, and rounds of bids."""
+"""Facts about a mind's request, and facts that agents get as data beside the words: listings and rounds of bids."""
 
 
 class Told:
-    """What somebody has been told so far."""
+    """The information that one listener has so far."""
 
     def __init__(self) -> None:
         self.rules: set[str] = set()
@@ -72,11 +72,11 @@ class Told:
 
     @property
     def all(self) -> set[str]:
-        """Give it as one set."""
+        """Return the information as one set."""
         return self.rules | self.acts | {f"{name}: {fact}" for name, fact in self.facts.items()}
 
     def hear(self, words: str) -> None:
-        """Read sentences; of bids on earlier items in an ascending auction a mind is told in thoughts of its own."""
+        """Read sentences. Skip bids on earlier items in an ascending auction, which a mind gets in other thoughts."""
         for sentence in re.split(r"(?<=\.) (?=[A-Z])", words):
             if re.search(OPENS, sentence):
                 self.acts.clear()
@@ -89,7 +89,7 @@ class Told:
                 self._take(found.groupdict())
 
     def row(self, facts: Mapping[str, Any]) -> None:
-        """Read a row of a list: first what it is about, then its facts."""
+        """Read a row of a list: first its subject, then its facts."""
         (_, of), *rest = facts.items()
         for name, fact in rest:
             if name in {"bids", "actions"}:
@@ -99,12 +99,12 @@ class Told:
                 self.fact(name, fact, of)
 
     def did(self, who: str, amount: float | None, item: str) -> None:
-        """Read what somebody did."""
+        """Read an act of a bidder."""
         out = amount is None
         self.acts.add(f"{who} is out of {item}" if out else f"{who} bids {dollars(Decimal(str(amount)))} on {item}")
 
     def fact(self, name: str, fact: Any, of: str = "") -> None:
-        """Read a fact; of none there is nothing to tell."""
+        """Read a fact. Skip one that is None."""
         name = ALSO_CALLED.get(name, name)
         if name in OF_NOW and not of:
             of = str(self.facts["item"])
@@ -124,14 +124,14 @@ class Told:
 
 
 def told_in(words: str) -> set[str]:
-    """Read all that an agent has heard."""
+    """Return all that an agent has heard."""
     told = Told()
     told.hear(words)
     return told.all
 
 
 def told_by(prompt: Prompt) -> set[str]:
-    """Read what a prompt tells a mind."""
+    """Return all that a prompt tells a mind."""
     told, facts = Told(), facts_in(f"{prompt.system}\n{prompt.human}")
     told.hear(facts["rules"])
     told.fact("item", item := facts.get("item") or facts.get("run") or facts["today"])
@@ -152,7 +152,7 @@ def told_by(prompt: Prompt) -> set[str]:
 
 
 def _plain(fact: Any) -> object:
-    """Write a fact as it is written in any form: amounts as numbers, names in a list as a list in words."""
+    """Normalize a fact: amounts become numbers, and a list of names becomes a list in words."""
     if isinstance(fact, Sequence) and not isinstance(fact, str):
         return _plain(", ".join(fact))
     if isinstance(fact, str):

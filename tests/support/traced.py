@@ -1,7 +1,7 @@
-"""Runs commands in this process, and says what each took from the current folder: `python -P traced.py < COMMANDS`.
+"""Runs commands in this process and reports which files each used from the current folder.
 
-The kernel tells of every file that anybody opens there, compiled code and other processes too; Python's audit events
-tell of programs and connections, but not of those of compiled code.
+Run it as `python -P traced.py < COMMANDS`. The kernel reports every opened file, also from compiled code and other
+processes. Python's audit events report programs and connections, but not those of compiled code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONNECTIONS = ("socket.connect", "socket.sendto", "socket.getaddrinfo", "socket.
 
 
 class Opened:
-    """The files that were opened in a folder, at any depth, since it was asked last."""
+    """The files that were opened in a folder, at any depth, since the last call of `files`."""
 
     def __init__(self, folder: Path) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -50,7 +50,7 @@ class Opened:
 
 
 def traced(commands: dict[str, list[str]]) -> dict[str, dict[str, object]]:
-    """Run commands one after another; give the exit code of each, and what it said, opened, started and called."""
+    """Run commands in turn. Return for each its exit code, its output, and the files, programs and hosts it used."""
     from support.commands import harbor
 
     programs, connections = list[str](), list[str]()

@@ -1,4 +1,4 @@
-"""A turn of a sale by hand, as the auctioneer takes it."""
+"""A turn of a sale by hand, as the auctioneer runs it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from harbor._house.auctioneer import Sale
 
 
 def take_turn(sale: Sale[Any], actions: Mapping[str, Action], asks: Sequence[Ask] | None = None) -> list[Event]:
-    """Record what everyone who is asked did, and what follows from it; `asks` where they are known."""
+    """Record the actions of all asked bidders and the events that follow. `asks` are the open asks, if known."""
     sale.act(sale.asks() if asks is None else asks, actions)
     return sale.settle(actions)

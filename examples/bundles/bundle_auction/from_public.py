@@ -1,4 +1,4 @@
-"""The rules of an auction of bundles, made of what its log tells, which may be public events alone."""
+"""The rules of an auction of bundles, made from its log, which may hold public events alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_LIMIT = Decimal(10**12)
 
 
 def from_public(rules: BundleRules, events: Sequence[Event]) -> Bundles:
-    """Make the rules of the auction that opened; of public events, without values, and with no limit to bids."""
+    """Make the rules of the opened auction. A public log yields rules without values and without a limit on bids."""
     opened = next(event for event in events if isinstance(event, BundlesOpened))
     told = {event.bidder: event.values for event in events if isinstance(event, Signal)}
     budgets = {event.bidder: event.budget for event in events if isinstance(event, BidderSeated)}

@@ -1,4 +1,4 @@
-"""The game as one value: its settings, its rules, what bidders see, and how it is played and measured."""
+"""The game as one value: its settings, its rules, the bidders' view, its play and its measures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from harbor.games import (
 
 
 def build(rules: BundleRules, config: AuctionConfig) -> Bundles:
-    """Draw what each item is worth to each bidder."""
+    """Draw the value of each item to each bidder."""
     rng = stream(config.seed, "bundles")
     values = {
         bidder.name: {item: Decimal(rng.randint(1, rules.most_value)) for item in rules.items}
@@ -57,14 +57,14 @@ def policy(facts: Mapping[str, Any], settings: Simulated, chance: Random) -> dic
 
 
 def rational(ask: Ask, seen: Sequence[Event]) -> Action:
-    """Bid for the favourites; no equilibrium of this game is known."""
+    """Bid for the favourites, as no equilibrium of this game is known."""
     opened = next(event for event in seen if isinstance(event, BundlesOpened))
     drawn = next(event for event in seen if isinstance(event, Signal))
     return favourites(drawn.values, opened.synergy, len(opened.bidders), ask.maximum)
 
 
 def favourites(values: Mapping[str, Decimal], synergy: Decimal, bidders: int, most: Decimal) -> BundleBid:
-    """Bid (n - 1) / n of its worth, as in a first-price auction, for what is worth half of the best item or more."""
+    """Bid (n - 1) / n of the bundle's value, as in a first-price auction, for items of at least half the best value."""
     items = tuple(item for item, value in values.items() if value >= max(values.values()) / 2)
     return BundleBid(items, min(most, to_cents(worth(items, values, synergy) * (bidders - 1) / bidders)))
 
@@ -74,7 +74,7 @@ def favourites(values: Mapping[str, Decimal], synergy: Decimal, bidders: int, mo
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a bidder won; amounts are dollars, and profit is the worth of its bundle to itself, minus what it paid."""
+    """A bidder's result in dollars. Profit is the bundle's value to the bidder, minus its payment."""
 
     bidder: str
     items: tuple[str, ...]
@@ -97,7 +97,7 @@ def standings(entries: Sequence[Entry]) -> list[Standing]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Who got what, and the revenue in dollars."""
+    """The winners' items, and the revenue in dollars."""
 
     name: str
     winners: tuple[str, ...]
@@ -105,7 +105,7 @@ class Outcome:
 
 
 def outcomes(entries: Sequence[Entry]) -> list[Outcome]:
-    """Give the outcome, once there is one."""
+    """Return the outcome, if the auction is over."""
     return [
         Outcome(event.item, event.winners, sum((one.amount for one in of_type(entries, Paid)), Decimal(0)))
         for event in of_type(entries, BundlesAllotted)

@@ -1,4 +1,4 @@
-"""The rules: one sealed bid per bidder, for a bundle; the bids that bring most together win, and pay what they bid."""
+"""The rules: one sealed bid per bidder for a bundle. The bids with the highest sum win. A winner pays its bid."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from harbor.games import Action, Ask, Bundle, BundleBid, Chance, Claim, Event, N
 
 
 class BundleRules(RuleSettings):
-    """The items, the most that one of them can be worth, and by which share a bundle is worth more than its parts.
+    """The items, their highest value, and the share by which a bundle is worth more than its parts.
 
-    What each item is worth to a bidder is drawn uniformly from one dollar up to `most_value`.
+    The value of each item to a bidder is drawn uniformly from one dollar to `most_value`.
     """
 
     game: str = "bundles"
@@ -52,7 +52,7 @@ class BundlesOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BundlesAllotted(LotClosed):
-    """The auction is over: whose bids win. What they bid, get and pay is told before."""
+    """The auction is over, with the winners. Earlier events tell their bids, items and payments."""
 
     winners: tuple[str, ...]
 
@@ -64,7 +64,7 @@ class BundlesAllotted(LotClosed):
 
 @dataclass(frozen=True)
 class Bundles:
-    """The rules of one auction; their state is whether bids are wanted.
+    """The rules of one auction. Their state is True while bids are open.
 
     Args:
         options: the items and the synergy.
@@ -77,11 +77,11 @@ class Bundles:
     budgets: Mapping[str, Decimal]
 
     def start(self) -> bool:
-        """Give the state before the opening."""
+        """Return the state before the opening."""
         return False
 
     def asks(self, wanted: bool) -> Sequence[Ask]:
-        """Ask everybody for a bundle."""
+        """Ask every bidder for a bundle."""
         return [
             Ask(name, "the bundles", 1, Bundle(self.options.items, most))
             for name, most in self.budgets.items()
@@ -89,7 +89,7 @@ class Bundles:
         ]
 
     def settle(self, wanted: bool, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Open; then find the winners."""
+        """Open the auction, and then find the winners."""
         if not wanted:
             told = [Signal(name, dict(values)) for name, values in self.values.items()]
             opened = BundlesOpened(tuple(self.values), self.options.items, self.options.synergy)
@@ -100,12 +100,12 @@ class Bundles:
         return [*traded, BundlesAllotted("the bundles", winners)]
 
     def apply(self, wanted: bool, event: Event) -> bool:
-        """Give the state after an event."""
+        """Return the state after an event."""
         return isinstance(event, BundlesOpened) or (wanted and not isinstance(event, BundlesAllotted))
 
 
 def _trade(winner: str, bid: BundleBid) -> Iterator[Event]:
-    """Tell everyone the bid that wins; give its bidder each item for its money."""
+    """Tell everyone a winning bid, and trade its items for its money."""
     yield Acted(winner, "the bundles", bid)
     for item in bid.items:
         yield Allocated(winner, item)
@@ -113,6 +113,6 @@ def _trade(winner: str, bid: BundleBid) -> Iterator[Event]:
 
 
 def worth(items: Sequence[str], values: Mapping[str, Decimal], synergy: Decimal) -> Decimal:
-    """Give what a bundle is worth in dollars."""
+    """Return the value of a bundle in dollars."""
     total = sum((values[item] for item in items), Decimal(0))
     return total * (1 + synergy) if len(items) > 1 else total

@@ -1,4 +1,4 @@
-"""The rules of a Dutch auction, made of what its log tells, which may be public events alone."""
+"""The rules of a Dutch auction, made from its log, which may hold public events alone."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from harbor.events import BiddersAsked, BidderSeated, Event
 
 
 def from_public(rules: DutchRules, events: Sequence[Event]) -> Dutch:
-    """Make the rules of the auction that opened."""
+    """Make the rules of the opened auction."""
     opened = next(event for event in events if isinstance(event, DutchOpened))
     return Dutch(opened.lots, _budgets(events, opened), rules)
 
 
 def _budgets(events: Sequence[Event], opened: DutchOpened) -> Mapping[str, Decimal]:
-    """Give the budgets; in a public log, the least with which everybody could pay what it was asked for."""
+    """Return the budgets. In a public log, return the least budgets with which all could pay their asked prices."""
     seated = {event.bidder: event.budget for event in events if isinstance(event, BidderSeated)}
     least, spent = dict.fromkeys(opened.bidders, Decimal(0)), Counter[str]()
-    # a price that nobody could pay would have fallen: somebody can, though nobody is asked yet
+    # a price that no bidder could pay would have fallen: some bidder can pay it, though none is asked yet
     price = called = Decimal(0)
     for event in events:
         if isinstance(event, PriceCalled):

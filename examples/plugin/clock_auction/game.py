@@ -1,4 +1,4 @@
-"""The game as one value: its settings, its rules, what bidders see, and how it is played and measured."""
+"""The game as one value: its settings, its rules, the bidders' view, its play and its measures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def build(rules: DutchRules, config: AuctionConfig) -> Dutch:
 
 
 def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
-    """Tell a bidder its estimates, its money, and how the items before went."""
+    """Tell a bidder its estimates, its money, and the results of earlier items."""
     me = next(event for event in seen if isinstance(event, BidderSeated))
     worth = worth_of(seen)
     opened = next(event for event in seen if isinstance(event, DutchOpened))
@@ -41,7 +41,7 @@ def facts(name: str, seen: Sequence[Event]) -> dict[str, Any]:
 
 
 def policy(facts: Mapping[str, Any], settings: Simulated, chance: Random) -> dict[str, Any]:
-    """Accept once the price leaves the profit that waiting can still be expected to bring."""
+    """Accept once the profit reaches the expected profit of waiting."""
     price, most = float(facts["price"]), limit(float(facts["items"][0]["worth"]), len(facts["bidders"]))
     action = "accept" if price <= most else "wait"
     return {"reasons": f"The price is ${price:,.2f}, and I go up to ${most:,.2f}.", "action": action}
@@ -54,12 +54,12 @@ def rational(ask: Ask, seen: Sequence[Event]) -> Action:
 
 
 def worth_of(seen: Sequence[Event]) -> Mapping[str, Any]:
-    """Give what a bidder is told that each item is worth to it."""
+    """Return a bidder's value or estimate of each item, as it was told."""
     return next(event.values for event in seen if isinstance(event, Signal))
 
 
 def limit(worth: Any, bidders: int) -> Any:
-    """Give the highest price to accept."""
+    """Return the highest price to accept."""
     return worth * (bidders - 1) / bidders if bidders > 1 else worth
 
 
@@ -68,7 +68,7 @@ def limit(worth: Any, bidders: int) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a bidder won and earned; amounts are dollars, and profit is true value minus price."""
+    """A bidder's items and profit in dollars. Profit is true value minus price."""
 
     bidder: str
     items_won: int
@@ -90,7 +90,7 @@ def standings(entries: Sequence[Entry]) -> list[Standing]:
 
 @dataclass(frozen=True, slots=True)
 class Sale:
-    """How an item went; no winner: it was not sold."""
+    """The result of an item (no winner: it was not sold)."""
 
     name: str
     winner: str | None

@@ -1,4 +1,4 @@
-"""A metric: how far a bidder lets the price fall before it buys."""
+"""A metric: the fall of the price before a bidder buys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harbor.games import Entry, of_type
 
 @metric("price paid over the first price called", "share", of=DutchOpened, no_data="nothing was sold", api=1)
 def patience(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean over the items that a bidder bought of the price that it paid over the first price called."""
+    """Return a bidder's mean ratio of the price that it paid to the first price called, over the items it bought."""
     first = {called.item: called.price for called in of_type(entries, PriceCalled) if called.round == 1}
     bidders = next(iter(of_type(entries, DutchOpened))).bidders
     shares = {

@@ -1,4 +1,4 @@
-"""A thought node: after each item a bidder tells itself in a sentence what it has learned."""
+"""A thought node: after each item a bidder writes one sentence about its lesson."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Reflection(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Reflected(PrivateEvent):
-    """What a bidder told itself after an item."""
+    """A bidder's lesson after an item."""
 
     item: str
     lesson: str

@@ -1,4 +1,4 @@
-"""A scripted policy: accept as soon as an item costs half of what it is worth."""
+"""A scripted policy: accept an item at half of its value."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from harbor.games import (
 
 @dataclass(frozen=True, slots=True)
 class DutchOpened(Listed):
-    """The auction begins: who bids, and what is sold in which order."""
+    """The auction begins, with its bidders and its items in order."""
 
     @property
     def words(self) -> str:
@@ -42,7 +42,7 @@ class DutchOpened(Listed):
 
 @dataclass(frozen=True, slots=True)
 class PriceCalled(PublicEvent):
-    """A price is called: the first of an item, or a lower one than before."""
+    """A call of a price: the first price of an item, or a lower one."""
 
     item: str
     round: int
@@ -50,7 +50,7 @@ class PriceCalled(PublicEvent):
 
     @property
     def called(self) -> Money:
-        """The price, which whoever accepts it pays."""
+        """The price, which the accepting bidder pays."""
         return self.price
 
     @property
@@ -61,7 +61,7 @@ class PriceCalled(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class FlowerSold(LotClosed):
-    """An item is sold, or (no winner) its price fell to its reserve and nobody accepted."""
+    """An item is sold, or (no winner) nobody accepted its reserve price."""
 
     winner: str | None
     price: Money
@@ -85,7 +85,7 @@ class DutchRules(RuleSettings):
 
 
 class DutchState(NamedTuple):
-    """How many items are over, the price that is called, its round (0: none), and the money of each bidder."""
+    """The number of closed items, the current price, its round (0: none), and the money of each bidder."""
 
     closed: int
     item: str
@@ -103,11 +103,11 @@ class Dutch:
     options: DutchRules
 
     def start(self) -> DutchState:
-        """Give the state before the opening."""
+        """Return the state before the opening."""
         return DutchState(0, "", Decimal(0), 0, dict(self.budgets))
 
     def asks(self, state: DutchState) -> Sequence[Ask]:
-        """Ask everybody who can pay the price whether they accept it."""
+        """Ask all bidders who can pay the price whether they accept it."""
         if not state.round:
             return []
         space = AcceptOrWait(state.price)
@@ -116,7 +116,7 @@ class Dutch:
         ]
 
     def settle(self, state: DutchState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Sell to who accepts, or call a lower price, or the next item."""
+        """Sell to an accepting bidder, or call a lower price, or call the next item."""
         if not state.round:
             return [DutchOpened(tuple(self.budgets), self.lots), *self._call(state, 0)]
         accepted = [name for name in state.budgets if isinstance(actions.get(name), Accept)]
@@ -126,7 +126,7 @@ class Dutch:
         return list(self._lower(state))
 
     def apply(self, state: DutchState, event: Event) -> DutchState:
-        """Give the state after an event."""
+        """Return the state after an event."""
         match event:
             case PriceCalled(item=item, round=round, price=price):
                 return state._replace(item=item, round=round, price=price)
@@ -137,7 +137,7 @@ class Dutch:
                 return state
 
     def _lower(self, state: DutchState) -> Iterator[Event]:
-        """Call the next price that somebody can pay; below the reserve the item stays unsold."""
+        """Call the next price that some bidder can pay. Below the reserve the item stays unsold."""
         reserve = self.lots[state.closed].start
         step = max(CENT, to_cents(reserve * self.options.step_share))
         price, number = state.price - step, state.round + 1
@@ -149,7 +149,7 @@ class Dutch:
         yield from self._close(state, FlowerSold(state.item, None, Decimal(0)))
 
     def _trade(self, state: DutchState, buyer: str) -> list[Event]:
-        """Tell everyone who accepted, of several the one whom the lot chose, and give it the item for its money."""
+        """Tell everyone the buyer, drawn at random from several, and trade the item for the price."""
         return [
             Acted(buyer, state.item, Accept(), state.round),
             Allocated(buyer, state.item),

@@ -1,1 +1,1 @@
-"""What runs inside of the processes that the lab stops: it notes what they do, and does nothing else to them."""
+"""The code inside the processes that the lab stops. It notes their acts and changes nothing else."""

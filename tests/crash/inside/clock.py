@@ -1,6 +1,6 @@
-"""A clock that can jump, put in place of Python's before anything else is imported.
+"""A clock that can jump. It replaces Python's before anything else is imported.
 
-`time.time` and `time.monotonic` jump, and with the latter the clock of event loops; `datetime.now` does not.
+`time.time` and `time.monotonic` jump, and so does the clock of event loops. `datetime.now` does not.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 _wall, _steady = time.time, time.monotonic
 true_seconds = _steady
 jumps: list[tuple[int, float, float]] = []
-"""When to jump, in readings of the clock from now; and by how many seconds, for either clock. Soonest first."""
+"""Jumps: the clock's reading in seconds from now, and the seconds that each clock jumps. The earliest is first."""
 _off = [0.0, 0.0]
 _read = 0
 
@@ -35,5 +35,5 @@ def _monotonic() -> float:
 
 
 def install() -> None:
-    """Put it in place; it tells the true time as long as there are no `jumps`."""
+    """Install the clock. It tells the true time while there are no `jumps`."""
     time.time, time.monotonic = _time, _monotonic

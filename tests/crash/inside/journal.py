@@ -1,6 +1,6 @@
-"""What a process notes for the lab, in a file outside of its own folder: what it synced, and what it asked a model.
+"""The notes of a process for the lab, in a file outside its folder: its syncs and its model requests.
 
-One line of JSON each, written at once by one `write`, so that it survives the end of the process.
+Each note is a line of JSON, written at once by one `write`, so that it survives the end of the process.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _attic: Path | None = None
 
 
 def open_at(journal: Path, attic: Path) -> None:
-    """Begin to note; `attic` keeps what a rename replaces, as the disk does until its folder is synced."""
+    """Open the journal. `attic` keeps replaced files, as the disk does until their folder is synced."""
     global _journal, _attic
     _journal, _attic = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), attic
 
 
 def prompt_id(words: Sequence[str]) -> str:
-    """Name a prompt in few characters."""
+    """Return a short ID of a prompt."""
     return hashlib.sha256(json.dumps(list(words)).encode()).hexdigest()[:24]
 
 
@@ -38,13 +38,13 @@ def _note(**what: Any) -> None:
 
 
 def install() -> None:
-    """Watch syncing, renaming and removing, from now on; what is noted is what the kernel has been told."""
+    """Start noting syncs, renames and removals. A note says that the kernel has got the request."""
     fsync, replace, rename = os.fsync, os.replace, os.rename
 
     def synced(fd: Any) -> None:
         steps.step()
         number = fd if isinstance(fd, int) else fd.fileno()
-        about = os.fstat(number)  # before it is synced: what another thread appends meanwhile may come too late
+        about = os.fstat(number)  # before the sync, as bytes that another thread appends meanwhile may not be synced
         names = _names(number) if stat.S_ISDIR(about.st_mode) else None
         fsync(fd)
         if names is None:
@@ -75,7 +75,7 @@ def _names(folder: int) -> dict[str, int]:
 
 
 def _gone(event: str, given: tuple[Any, ...]) -> None:
-    """Note that a file is removed, as its number may be given to another one."""
+    """Note that a file is removed, as another file may get its inode number."""
     if event == "os.remove" and _journal is not None:
         path, folder = given
         with contextlib.suppress(OSError):
@@ -85,7 +85,7 @@ def _gone(event: str, given: tuple[Any, ...]) -> None:
 
 
 def watch(model: Any) -> None:
-    """Note each request to the built-in model, before it is answered."""
+    """Note each request to the built-in model before its answer."""
     answer = model._answer
 
     def noted(self: Any, messages: Sequence[Any], tools: list[Any]) -> Any:
@@ -96,5 +96,5 @@ def watch(model: Any) -> None:
 
 
 def tell_steps() -> None:
-    """Note how many steps this process has taken."""
+    """Note the number of steps of this process so far."""
     _note(steps=steps.count())

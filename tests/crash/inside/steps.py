@@ -1,4 +1,4 @@
-"""The steps of a process: each act on its folder, counted, so that it can be stopped right before any one of them."""
+"""The steps of a process: each act on its folder is counted, so that the lab can stop it right before any of them."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ WRITES = os.O_WRONLY | os.O_RDWR
 _inside = ""
 _count = 0
 kill_at = 0
-"""The step before which this process kills itself; 0: none."""
+"""The step before which this process kills itself (0: none)."""
 kill_all = False
-"""Whether its workers die with it, as they do when the power is cut."""
+"""True if its workers die with it, as in a power cut."""
 handles_at: tuple[int, int] = (0, 0)
-"""The step before which files run out, and how many more can be opened from then on; step 0: never."""
+"""The step before which files run out (0: never), and the number of files that can still be opened after it."""
 
 
 def begin(folder: str) -> None:
-    """Count from now on what happens in a folder."""
+    """Start counting the acts on a folder."""
     global _inside
     _inside = folder
 
 
 def count() -> int:
-    """Give the steps so far."""
+    """Return the number of steps so far."""
     return _count
 
 
 def step() -> None:
-    """Count one; what is to happen at this one happens."""
+    """Count a step, and run the fault planned for it."""
     global _count
     _count += 1
     if _count == kill_at:
@@ -43,14 +43,14 @@ def step() -> None:
 
 
 def few_handles(more: int) -> None:
-    """Let this process open so many more files, and no others."""
+    """Let this process open `more` more files, and no others."""
     opened = sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (opened + more, hard))
 
 
 def listen() -> None:
-    """Hear of every act from the interpreter."""
+    """Register an audit hook for every act of the interpreter."""
     sys.addaudithook(_heard)
 
 

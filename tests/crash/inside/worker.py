@@ -1,4 +1,4 @@
-"""The workers of an experiment, which begin as new interpreters: they note what they do as their driver does."""
+"""The workers of an experiment, which begin as new interpreters. They note their acts as their driver does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JOURNAL, ATTIC = "CRASH_JOURNAL", "CRASH_ATTIC"
 
 
 def settle_in() -> None:
-    """Watch this process, if the lab has started it."""
+    """Watch this process if the lab has started it."""
     if JOURNAL in os.environ:
         clock.install()
         journal.open_at(Path(os.environ[JOURNAL]), Path(os.environ[ATTIC]))
@@ -27,7 +27,7 @@ def settle_in() -> None:
 
 
 class _Once(MetaPathFinder):
-    """Watches the built-in model once it is imported: importing it here would cost every small process seconds."""
+    """Watches the built-in model once it is imported. Importing it here would cost every small process seconds."""
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
         if name != MODEL:

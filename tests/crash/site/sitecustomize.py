@@ -1,4 +1,4 @@
-"""Python imports this first of all in the workers of an experiment, as this folder is first on their path."""
+"""Python imports this module first in the workers of an experiment, because its folder is first on their path."""
 
 from crash.inside import worker
 

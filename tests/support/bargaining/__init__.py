@@ -1,4 +1,4 @@
-"""A game for two and no more: both demand a part of $10 at once, and get it if both demands can be met."""
+"""A game for exactly two: both demand a part of $10 at the same time, and get it if both demands can be met."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BargainClosed(LotClosed):
 
 @dataclass(frozen=True)
 class Bargain:
-    """The rules; their state is whether demands are wanted."""
+    """The rules. Their state is True while demands are open."""
 
     bidders: tuple[str, ...]
 
@@ -119,7 +119,7 @@ HALVES = ScriptedPolicy(
 
 @metric("the part of the pie that a bidder gets", "share", of=BargainOpened, no_data="nothing was demanded", api=1)
 def part_of_the_pie(name, entries):
-    """The dollars that a bidder gets, over the dollars that there are."""
+    """Measure the dollars that a bidder gets, divided by the available dollars."""
     return by_bidder(name, {one.bidder: float(one.share / PIE) for one in standings(entries)}, missing="")
 
 

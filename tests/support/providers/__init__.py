@@ -1,7 +1,7 @@
 """Providers of language models on loopback: real wire formats over real sockets, answered by the built-in model.
 
-`with provider(...) as server:` serves; `harbor` and every LangChain client can be pointed at `server.openai_url` and
-the like. `limits`, `faults`, `refuses` and outages make it as bad as real ones are.
+`with provider(...) as server:` serves. `harbor` and every LangChain client can use `server.openai_url` and
+the like. `limits`, `faults`, `refuses` and outages make it as unreliable as real providers are.
 """
 
 from __future__ import annotations

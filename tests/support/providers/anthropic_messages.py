@@ -56,7 +56,7 @@ def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
-    """List what is cached in the order in which it is: tools, then the system prompt, then the messages."""
+    """Yield the parts of the prompt in the order of caching: tools, then the system prompt, then the messages."""
     for tool in body.get("tools") or ():
         yield json.dumps(_tool(tool)), "cache_control" in tool
     for content in (body.get("system") or (), *(said["content"] for said in body["messages"])):

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions as Azure has them: the model is a deployment in the path, the key a header of its own."""
+"""OpenAI's chat completions in Azure's form: the model is a deployment in the path, and the key has its own header."""
 
 from __future__ import annotations
 

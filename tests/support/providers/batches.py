@@ -22,7 +22,7 @@ MULTIPART = b"MIME-Version: 1.0\r\nContent-Type: %b\r\n\r\n%b"
 
 
 class Answering(Protocol):
-    """Who answers; a job is complete once it has been looked at `polls` times. One of more than `most_queued` fails."""
+    """The answering service. A job is complete after `polls` polls. A job of more than `most_queued` requests fails."""
 
     polls: float
     most_queued: int | None
@@ -32,9 +32,9 @@ class Answering(Protocol):
 
 @dataclass(slots=True)
 class Job:
-    """A batch: its requests by their own ids, in order, and how often it was looked at.
+    """A batch: its requests by their own IDs, in order, and its number of polls.
 
-    `lines` are the replies once it is complete: the id, the status and the body.
+    `lines` are the replies of a complete batch: the ID, the status and the body.
     """
 
     name: str
@@ -49,17 +49,17 @@ class Job:
 
 @dataclass
 class Batches:
-    """The jobs and files of a provider, in the order in which they came."""
+    """The jobs and files of a provider, in order of arrival."""
 
     answering: Answering
     jobs: dict[str, Job] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
     def reply(self, question: Question) -> Reply:
-        """Reply to what is asked of jobs and files.
+        """Reply to a request about jobs and files.
 
         Raises:
-            Trouble: there is no such thing, or the request is malformed.
+            Trouble: there is no such job or file, or the request is malformed.
         """
         match question.method, *question.path.strip("/").split("/")[1:]:
             case "POST", "files":
@@ -115,7 +115,7 @@ class Batches:
         return job
 
     def _looked(self, job: Job, method: str, rest: list[str]) -> Job:
-        """Look at a job, or cancel it; it is answered at the look after the last that it needs."""
+        """Poll a job, or cancel it. The poll after the last required one answers it."""
         if (method, rest) == ("POST", ["cancel"]):
             job.cancelled, job.lines = True, job.lines or []
         elif job.lines is None:
@@ -154,7 +154,7 @@ class Batches:
         return "in_progress" if job.looks else "validating"
 
     def _written(self, job: Job, kind: str, lines: list[tuple[str, int, Any]]) -> str | None:
-        """Give the name of the file that lines are written to; None if there are none."""
+        """Return the name of the file with these lines, or None if there are none."""
         if not lines:
             return None
         name = f"file-{job.name}-{kind}"

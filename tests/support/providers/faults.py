@@ -1,4 +1,4 @@
-"""What can go wrong at a provider, on demand: each kind by name, for a share of the requests or for some by number."""
+"""Faults of a provider on demand: each kind by name, for a share of the requests or for some by number."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from support.providers.speech import CHARACTERS_PER_TOKEN, Said, Trouble
 from support.providers.wire import Question, Reply
 
 BUSY = ("429", "429 date", "429 bare", "529")
-"""Too many requests: with a Retry-After in seconds, as a date, or without; and a provider that is overloaded."""
+"""Too many requests: with a Retry-After in seconds, as a date, or without it; and an overloaded provider."""
 LATER = ("503 later",)
-"""An outage whose end is told."""
+"""An outage with a stated end."""
 BROKEN = ("500", "503", "reset", "cut", "html", "truncated")
-"""Faults that end at once and leave the answer as it is when the request is asked again."""
+"""Faults that end at once. The same request gets the same answer when it is sent again."""
 HOLLOW = ("502", "other json", "error in 200", "no choices")
-"""Faults of gateways in front of a model, the last three with a status that says that all is well."""
+"""Faults of gateways in front of a model. The last three have a status of success."""
 STUCK = ("hang", "endless")
 """Faults that last until the client leaves."""
 TRANSIENT = BUSY + BROKEN + STUCK
 CONTENT = ("wrong tool", "wrong arguments", "prose", "empty", "refusal", "length", "huge")
-"""What the model does wrong."""
+"""Faults of the model."""
 PERMANENT = ("401", "403", "404", "400", "quota", "echoed key")
 KINDS = TRANSIENT + HOLLOW + LATER + CONTENT + PERMANENT
 PROSE = "Let me think about this a little longer."
@@ -39,8 +39,8 @@ HUGE = 10_000_000
 class Faults:
     """One of `kinds`, at random, at a `share` of the requests or at those whose numbers are in `only`, from 1.
 
-    What happens to a request depends on the seed, on the request and on how often it was asked, so not on the order in
-    which requests arrive. `retry_after` is in seconds; `subject` is what "400" refuses.
+    The fault of a request depends on the seed, on the request and on its number of repeats, so not on the order in
+    which requests arrive. `retry_after` is in seconds. `subject` is the parameter that "400" refuses.
     """
 
     kinds: tuple[str, ...] | str
@@ -59,7 +59,7 @@ class Faults:
         return (self.kinds,) if isinstance(self.kinds, str) else self.kinds
 
     def hit(self, question: Question, number: int, times: int) -> str:
-        """Say what goes wrong with a request that was asked so many times before; empty if nothing does."""
+        """Return the fault of a request that was sent `times` times before, or "" for no fault."""
         if self.only is not None and number not in self.only:
             return ""
         digest = blake2b(question.path.encode() + question.body, digest_size=8).hexdigest()
@@ -67,7 +67,7 @@ class Faults:
         return chance.choice(self.every) if chance.random() < self.share else ""
 
     def trouble(self, kind: str, key: str) -> Trouble | None:
-        """Give the error with which the server answers; None if this kind of fault is no error."""
+        """Return the server's error, or None if this kind of fault is no error."""
         wait, limit = self.retry_after, "Rate limit reached for requests per min (RPM)."
         date = format_datetime(datetime.now(UTC) + timedelta(seconds=ceil(wait)), usegmt=True)
         return {
@@ -101,7 +101,7 @@ def refused(parameter: str) -> Trouble:
 
 
 def misspoken(said: Said, kind: str) -> Said:
-    """Make the model say something wrong; it is as it was if the fault is none of the model's."""
+    """Return the model's faulty reply. Return the reply unchanged if the fault is not the model's."""
     match kind:
         case "wrong tool" if said.tool:
             return replace(said, tool="think_aloud")
@@ -123,7 +123,7 @@ def misspoken(said: Said, kind: str) -> Said:
 
 
 def cut_off(said: Said, most: int) -> Said:
-    """Stop a reply at so many tokens."""
+    """Cut a reply off at `most` tokens."""
     whole = json.dumps(said.arguments) if said.tool else said.text
     return replace(said, text=whole[: most * CHARACTERS_PER_TOKEN], written=most, end="length")
 
@@ -136,7 +136,7 @@ def _huge(said: Said) -> Said:
 
 
 def spoiled(reply: Reply, kind: str) -> Reply:
-    """Make a reply go wrong on its way."""
+    """Damage a reply in transit."""
     match kind:
         case "html":
             return Reply(200, HTML, "text/html; charset=utf-8")

@@ -81,7 +81,7 @@ def _usage(said: Said) -> dict[str, Any]:
 def complain(trouble: Trouble) -> tuple[int, dict[str, Any]]:
     status, message = trouble.status, trouble.message
     details: list[dict[str, Any]] = []
-    if trouble.kind == "key":  # Google's way to say 401
+    if trouble.kind == "key":  # Google's form of a 401
         status, message = 400, message if "..." in message else WRONG_KEY
         details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}]
     wait = (trouble.headers or {}).get("retry-after", "")

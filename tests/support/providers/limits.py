@@ -1,4 +1,4 @@
-"""What a provider allows: calls at once, and calls in a sliding window of time."""
+"""A provider's limits: concurrent calls, and calls in a sliding window of time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """At most `at_once` calls at the same time, and at most `per_window` accepted within any `window` seconds.
+    """At most `at_once` concurrent calls, and at most `per_window` accepted calls within any `window` seconds.
 
-    A call beyond is refused with 429, and with a Retry-After of `retry_after` seconds if it is given.
+    A further call is refused with 429, and with a Retry-After of `retry_after` seconds if it is given.
     """
 
     at_once: int | None = None
@@ -20,14 +20,14 @@ class Limits:
 
 
 class Gate:
-    """Lets calls in and counts them."""
+    """Admits calls and counts them."""
 
     def __init__(self) -> None:
         self.inside, self.peak, self.accepted, self.rejected = 0, 0, 0, 0
         self._starts: deque[float] = deque()
 
     def enter(self, limits: Limits, now: float) -> bool:
-        """Let a call in, or not."""
+        """Return whether a call is admitted."""
         while self._starts and self._starts[0] <= now - limits.window:
             self._starts.popleft()
         if limits.at_once is not None and self.inside >= limits.at_once:
@@ -40,7 +40,7 @@ class Gate:
         return True
 
     def leave(self) -> None:
-        """Note that a call that was let in is over."""
+        """Note that an admitted call has ended."""
         self.inside -= 1
 
     def _reject(self) -> bool:

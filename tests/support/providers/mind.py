@@ -1,4 +1,4 @@
-"""The model behind the doors: it answers as the built-in model does offline, and counts tokens as hosted ones do."""
+"""The model behind the providers: it answers like the built-in model, and counts tokens as hosted models do."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from support.providers.speech import CHARACTERS_PER_TOKEN, Asked, Said, Trouble
 
 Answer = Callable[[Asked], AIMessage]
 LEAST_CACHED, STEP = 1_024, 128
-"""The shortest prefix that is cached, and the steps in which it grows where no client marks its end, in tokens."""
+"""Tokens of the shortest cached prefix, and the step in which a prefix grows if no client marks its end."""
 
 
 class Mind:
-    """A model for every name; `minds` gives the seed of a game and the name that the model has there, by model id."""
+    """A model for every name. `minds` maps a model ID to the seed of a game and the model's name in the game."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Mind:
         """Answer a request.
 
         Raises:
-            Trouble: the built-in model has no answer to it.
+            Trouble: the built-in model has no answer to the request.
         """
         try:
             message = (self._own_answer or self._answer)(asked)
@@ -65,7 +65,7 @@ class Mind:
         return said.message
 
     def _cached(self, asked: Asked) -> tuple[int, int]:
-        """Count the tokens of the prefix that is read from the provider's cache, and of that which is stored there."""
+        """Return the tokens that are read from the provider's cache, and the tokens that are written to it."""
         match asked.caches if self.keeps_prompts else "nothing":
             case "every prefix":
                 return self._seen(asked), 0
@@ -74,7 +74,7 @@ class Mind:
         return 0, 0
 
     def _seen(self, asked: Asked) -> int:
-        """Count the tokens of the longest prefix that was seen before, as OpenAI and Google do."""
+        """Return the tokens of the longest prefix that was seen before, as OpenAI and Google do."""
         text, seen, whole = "".join(part for part, _ in asked.parts).encode(), 0, True
         digest, size = blake2b(asked.model.encode(), digest_size=16), STEP * CHARACTERS_PER_TOKEN
         for start in range(0, len(text) - size + 1, size):
@@ -85,7 +85,7 @@ class Mind:
         return seen if seen >= LEAST_CACHED else 0
 
     def _marked(self, asked: Asked) -> tuple[int, int]:
-        """Take the prefixes that end with a mark, as Anthropic does."""
+        """Count cached tokens only in prefixes that end with a mark, as Anthropic does."""
         digest, length, cached, last = blake2b(asked.model.encode(), digest_size=16), 0, 0, 0
         for text, mark in asked.parts:
             digest.update(text.encode())
@@ -99,5 +99,5 @@ class Mind:
 
 
 def schema_text(tools: list[dict]) -> str:
-    """Write tools as the beginning of a prompt, where providers put them."""
+    """Return the tools as text at the start of a prompt, where providers put them."""
     return json.dumps(tools) if tools else ""

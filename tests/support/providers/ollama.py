@@ -1,4 +1,4 @@
-"""Ollama's chat: a stream of JSON lines, unless the client wants it whole."""
+"""Ollama's chat: a stream of JSON lines, or one reply if the client asks for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ key = bearer
 ENDS = {"stop": "stop", "length": "length", "refusal": "stop"}
 TOO_LONG = "the request exceeds the available context size ({most} tokens), try increasing it"
 PIECE = 400
-"""How many characters a line carries."""
+"""Characters in a line."""
 
 
 def hear(path: str, body: Mapping[str, Any]) -> Asked:

@@ -13,7 +13,7 @@ from support.providers.speech import Asked, Said, bearer, forced, set_in, text_o
 __all__ = ["TOO_LONG", "complain", "hear", "key", "say", "streamed"]
 key = bearer
 PIECE = 40
-"""How many characters a chunk of a stream carries."""
+"""Characters in a chunk of a stream."""
 ENDS = {"stop": "stop", "length": "length", "refusal": "stop"}
 
 
@@ -49,7 +49,7 @@ def say(asked: Asked, said: Said, number: int) -> dict[str, Any]:
 
 
 def streamed(whole: Mapping[str, Any], with_usage: bool) -> list[dict[str, Any]]:
-    """Give a completion as the chunks of a stream; its usage comes last, if the client wants it."""
+    """Return a completion as the chunks of a stream. The last chunk has the usage, if the client asked for it."""
     [choice] = whole["choices"]
     head = {**whole, "object": "chat.completion.chunk", "usage": None}
     message = dict(choice["message"])

@@ -1,4 +1,4 @@
-"""What OpenAI's two formats have in common: errors, and the names of what a request wants."""
+"""The shared parts of OpenAI's two formats: errors, and the names of requested forms."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def complain(trouble: Trouble) -> tuple[int, dict[str, Any]]:
 
 
 def forms(tool_choice: Any, response_format: str | None) -> frozenset[str]:
-    """Name what a request wants of the form of its reply."""
+    """Return the names of the reply forms that a request asks for."""
     forced = {"tool_choice.required"} if tool_choice and tool_choice not in ("auto", "none") else set()
     return frozenset(forced | ({f"response_format.{response_format}"} if response_format else set()))

@@ -1,4 +1,4 @@
-"""Which address speaks which wire format."""
+"""The wire format of each address."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FAMILIES: dict[str, Dialect] = {
 
 
 def is_model(path: str) -> bool:
-    """Say whether a model answers at an address; batches and files are at others."""
+    """Return whether a model answers at an address. Batches and files have other addresses."""
     return path in MODELS or path.endswith((":generateContent", "/chat/completions"))
 
 
 def dialect_of(path: str) -> Dialect:
-    """Give the format of an address; errors at an unknown one are OpenAI's."""
+    """Return the format of an address. An unknown address returns errors in OpenAI's format."""
     if path in MODELS:
         return MODELS[path]
     return next((dialect for start, dialect in FAMILIES.items() if path.startswith(start)), openai_chat)

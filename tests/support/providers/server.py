@@ -1,4 +1,4 @@
-"""A provider of models on loopback: serves in a thread, over real connections that it keeps."""
+"""A provider of models on loopback. It serves in a thread, over real persistent connections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST = 2**28
 
 
 class Provider(Service):
-    """A service at an address; `provider` makes one."""
+    """A service at an address. `provider` makes one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,23 +36,23 @@ class Provider(Service):
 
     @property
     def url(self) -> str:
-        """The address, which Anthropic's, Google's and Ollama's clients take as it is."""
+        """The base URL, which the clients of Anthropic, Google and Ollama use unchanged."""
         return f"http://127.0.0.1:{self.port}"
 
     anthropic_url = google_url = ollama_url = url
 
     @property
     def openai_url(self) -> str:
-        """The address that OpenAI's client takes."""
+        """The base URL for OpenAI's client."""
         return f"{self.url}/v1"
 
     def start(self) -> None:
-        """Begin to serve."""
+        """Start the server."""
         self._thread.start()
         self._do(self._listen())
 
     def stop(self) -> None:
-        """End, and let go of those who hang."""
+        """Stop the server and release hanging requests."""
         self._do(self._hang_up())
         self._do(self._finish())
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -60,12 +60,12 @@ class Provider(Service):
         self._loop.close()
 
     def is_left(self) -> bool:
-        """Say whether all clients close their connections, as they have before this is asked."""
+        """Wait at most 60 s until all clients have closed their connections. Return whether they did."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.open, timeout=60)
 
     def fail(self, outage: Outage = "refused") -> None:
-        """Begin an outage: connections are refused, or are reset, or every request gets a 503."""
+        """Begin an outage: refuse connections, reset them, or answer every request with a 503."""
         self._outage, self.unavailable = outage, outage == "unavailable"
         if outage == "refused":
             self._do(self._close())
@@ -73,14 +73,14 @@ class Provider(Service):
             self._do(self._hang_up())
 
     def recover(self) -> None:
-        """End an outage."""
+        """End the outage."""
         was, self._outage, self.unavailable = self._outage, None, False
         if was == "refused":
             self._do(self._listen())
 
     @contextmanager
     def down(self, outage: Outage = "refused") -> Iterator[None]:
-        """Be out of order for a while."""
+        """Have an outage while the context is open."""
         self.fail(outage)
         try:
             yield
@@ -99,7 +99,7 @@ class Provider(Service):
 
     async def _close(self) -> None:
         for listening in self._listening.sockets:
-            listening._sock.shutdown(socket.SHUT_RDWR)  # processes that were forked may have it open too
+            listening._sock.shutdown(socket.SHUT_RDWR)  # forked processes may still have it open
         self._listening.close()
 
     async def _hang_up(self) -> None:
@@ -119,7 +119,7 @@ class Provider(Service):
         try:
             await self._converse(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
-            pass  # the client has left, or the server stops
+            pass  # the client has left, or the server is stopping
         finally:
             self._writers.discard(writer)
             writer.close()
@@ -158,24 +158,24 @@ def provider(
     snapshots: Mapping[str, str] | None = None,
     polls: float = 0,
 ) -> Iterator[Provider]:
-    """Serve models until the end of the block.
+    """Serve models while the context is open.
 
     Args:
-        seed: of the game; the model answers as the built-in model named `name` does in it.
+        seed: seed of the game; the model answers as the game's built-in model named `name`.
         name: see `seed`.
-        minds: other seeds and names, by model id.
-        simulated: how the built-in model plays.
+        minds: other seeds and names, by model ID.
+        simulated: settings of the built-in model.
         answer: answers instead of the built-in model.
-        thought: how many tokens of every reply are thought.
-        key: as of `Service`, like all that follow.
-        latency: see there.
-        limits: see there.
-        faults: see there.
-        refuses: see there.
-        ignores: see there.
-        gone: see there.
-        snapshots: see there.
-        polls: see there.
+        thought: thinking tokens of every reply.
+        key: see `Service`, as for all that follow.
+        latency: see `Service`.
+        limits: see `Service`.
+        faults: see `Service`.
+        refuses: see `Service`.
+        ignores: see `Service`.
+        gone: see `Service`.
+        snapshots: see `Service`.
+        polls: see `Service`.
     """
     mind = Mind((seed, name), minds or {}, simulated or Simulated(), answer, thought)
     known = SNAPSHOTS if snapshots is None else snapshots

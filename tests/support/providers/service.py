@@ -1,4 +1,4 @@
-"""What a provider does with a request: lets it in or not, answers it by the model, and fails on demand."""
+"""A provider's handling of a request: it admits or refuses it, answers it by the model, and fails on demand."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ WITHOUT_ANSWER = ("reset", "hang", "endless")
 
 @dataclass(slots=True)
 class Heard:
-    """A request: its number from 1, when it began and ended by `time.monotonic`, and what became of it.
+    """A request: its number from 1, its start and end by `time.monotonic`, and its outcome.
 
-    `body` is JSON where it is JSON, and bytes otherwise; `status` is 0 where nothing was answered; `fault` is what went
-    wrong on demand. `read` and `written` are the tokens that the model has used, whether its answer came or was lost.
+    `body` is JSON if it can be parsed, and bytes otherwise. `status` is 0 if nothing was answered. `fault` is the fault
+    on demand. `read` and `written` are the tokens that the model has used, also if its answer was lost.
     """
 
     number: int
@@ -46,26 +46,26 @@ class Heard:
 
 @dataclass
 class Service:
-    """A provider without its sockets; all but `mind` can be set at any time.
+    """A provider without its sockets. All attributes except `mind` can be set at any time.
 
     Args:
         mind: the model.
-        key: what a request needs; None: it needs nothing.
-        latency: how long a model thinks, in seconds.
-        limits: what is allowed.
-        faults: what goes wrong, and how often.
+        key: the required key (None: no key).
+        latency: seconds that a model takes to answer.
+        limits: the limits on calls.
+        faults: the faults and their frequency.
         refuses: parameters that are refused with 400, in the provider's words, such as "temperature", "tools",
             "tool_choice.required" or "response_format.json_schema".
-        ignores: parameters because of which the reply is prose: "tools" for a server that drops them.
+        ignores: parameters that turn the reply into prose: "tools" for a server that drops them.
         gone: models that do not exist.
-        snapshots: which model answers, by the name that is asked for.
-        polls: how often a batch is looked at before it is complete.
+        snapshots: the model that answers, by the requested name.
+        polls: number of polls before a batch is complete.
 
     Attributes:
-        fates: what becomes of a key: the fault of its requests, once so many are answered.
-        streams: whether replies of OpenAI's chat completions come as a stream, and then they come so alone.
-        context: how many tokens a prompt may have.
-        rewrite: puts a reply, as JSON of its wire format, in other words.
+        fates: the fault of all requests with a key, after a number of answers to the key.
+        streams: True if replies of OpenAI's chat completions come only as a stream.
+        context: most tokens of a prompt.
+        rewrite: rewrites a reply, as JSON of its wire format.
     """
 
     mind: Mind
@@ -84,36 +84,36 @@ class Service:
         self.gate = Gate()
         self.batches = Batches(self)
         self.unavailable = False
-        self.stuck = 0  # requests so far whose client has to leave
-        self.most_queued: int | None = None  # requests in a job of OpenAI's
+        self.stuck = 0  # requests so far that end only when the client leaves
+        self.most_queued: int | None = None  # most requests in a job of OpenAI's
         self.fates: dict[str, tuple[str, int]] = {}
         self.streams = False
         self.context: int | None = None
         self.rewrite: Callable[[Asked, Any], Any] = lambda _, reply: reply
-        self.charged = 0  # tokens of all answers, read and written
+        self.charged = 0  # tokens of all answers, input plus output
         self._answers = count(1)
         self._times = Counter[tuple[str, bytes]]()
 
     @property
     def peak(self) -> int:
-        """The most calls to models that were answered at the same time."""
+        """Most model calls that were answered at the same time."""
         return self.gate.peak
 
     @property
     def accepted(self) -> int:
-        """How many calls to models the limits let in."""
+        """Number of model calls that the limits admitted."""
         return self.gate.accepted
 
     @property
     def rejected(self) -> int:
-        """How many calls to models the limits did not let in."""
+        """Number of model calls that the limits refused."""
         return self.gate.rejected
 
     def answer(self, path: str, body: Mapping[str, Any], fault: str = "") -> Any:
-        """Answer a request to a model, as JSON.
+        """Answer a model request, as JSON.
 
         Raises:
-            Trouble: it is refused.
+            Trouble: the request is refused.
         """
         asked, said = self._thought_out(path, body, fault)
         return self._told(path, body, asked, said)
@@ -144,7 +144,7 @@ class Service:
         return asked, said
 
     def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]:
-        """Answer a request of a batch: the status and the body that it would get by itself."""
+        """Answer a request of a batch with the status and the body that it would get alone."""
         question = Question("POST", path, {}, encoded(body))
         try:
             fault = self._fault(question, len(self.requests))
@@ -154,12 +154,12 @@ class Service:
             return dialect_of(path).complain(trouble)
 
     async def attend(self, question: Question, deliver: Callable[[Reply], Awaitable[bool]]) -> bool:
-        """Reply to a request, and keep its place among those at once until the reply is delivered."""
+        """Reply to a request, and count it as concurrent until the reply is delivered."""
         heard = self._note(question)
         entered = is_model(question.path) and self.gate.enter(self.limits, heard.began)
         try:
             reply = await self._reply(question, heard, entered)
-            heard.ended = time.monotonic()  # a client that has the reply may look
+            heard.ended = time.monotonic()  # set before delivery, as a client with the reply may read it
             heard.status = 0 if reply.manner in WITHOUT_ANSWER else reply.status
             self.stuck += reply.manner in STUCK
             return await deliver(reply)
@@ -196,7 +196,7 @@ class Service:
             raise trouble
 
     def answers_to(self, key: str) -> int:
-        """Count the answers that a key has got."""
+        """Count the answers to a key."""
         mine = [heard for heard in self.requests if dialect_of(heard.path).key(heard.headers) == key]
         return sum(heard.status == 200 for heard in mine)
 
@@ -226,7 +226,7 @@ class Service:
             raise Trouble(400, "parameter", f"The request is malformed: {error!r}") from error
 
     def _fault(self, question: Question, number: int) -> str:
-        """Say what goes wrong with a request; the same request may fare better the next time."""
+        """Return the fault of a request. The same request may get another fault the next time."""
         if self.faults is None:
             return ""
         same = question.path, question.body

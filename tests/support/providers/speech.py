@@ -1,4 +1,4 @@
-"""What is asked and what is said, in no provider's words: wire formats are read into one, written from the other."""
+"""Requests and replies in a neutral form. Wire formats are parsed into requests and written from replies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 CHARACTERS_PER_TOKEN = 4
-"""As the built-in model counts."""
+"""The built-in model's ratio."""
 ROLES = {"system": SystemMessage, "developer": SystemMessage, "assistant": AIMessage, "model": AIMessage}
 
 
@@ -17,11 +17,11 @@ ROLES = {"system": SystemMessage, "developer": SystemMessage, "assistant": AIMes
 class Asked:
     """A request to a model.
 
-    `tools` are in OpenAI's form. `parameters` names all that the request sets, in its provider's words, and a tool that
-    has to be called, a schema and plain JSON as "tool_choice.required", "response_format.json_schema" and
-    "response_format.json_object". `parts` is the prompt in the order in which its prefix is cached, and says where the
-    client marked an end; `caches` says what of it the provider caches. `most` is how many tokens the reply may have.
-    `forced` is the tool that has to be called, by name, if it is one of several.
+    `tools` are in OpenAI's form. `parameters` names all that the request sets, in its provider's words, and a required
+    tool, a schema and plain JSON as "tool_choice.required", "response_format.json_schema" and
+    "response_format.json_object". `parts` is the prompt in the order in which its prefix is cached, with the ends that
+    the client marked. `caches` says which parts the provider caches. `most` is the most tokens of the reply.
+    `forced` is the name of the required tool, if it is one of several.
     """
 
     model: str
@@ -36,11 +36,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A model's reply: a call of a tool, or text.
+    """A model's reply: a tool call, or text.
 
-    `end` is "stop", "length" or "refusal"; a reply that is cut off has its text or its arguments, as JSON, in `text`.
-    `read` are all tokens of the prompt, `cached` and `stored` those of them that came from or went into the provider's
-    cache; `written` are all tokens of the reply, `thought` those of them that nobody sees.
+    `end` is "stop", "length" or "refusal". A reply that is cut off has its text or its JSON arguments in `text`.
+    `read` are all tokens of the prompt. `cached` and `stored` are those of them that were read from or written to the
+    provider's cache. `written` are all tokens of the reply, and `thought` the hidden ones among them.
     """
 
     model: str
@@ -57,7 +57,7 @@ class Said:
 
 @dataclass(slots=True, eq=False)
 class Trouble(Exception):
-    """A request that gets no reply: a status, and one of the kinds for which providers have names of their own.
+    """A request without a reply: a status, and a kind of error for which providers have their own names.
 
     The kinds are "rate", "quota", "server", "overloaded", "unavailable", "key", "access", "model",
     "parameter", "path" and "long".
@@ -71,7 +71,7 @@ class Trouble(Exception):
 
 
 class Dialect(Protocol):
-    """A wire format; a module is one. `TOO_LONG` says in its words that a prompt has too many tokens."""
+    """A wire format, implemented by a module. `TOO_LONG` is its message for a prompt with too many tokens."""
 
     TOO_LONG: str
 
@@ -82,29 +82,29 @@ class Dialect(Protocol):
 
 
 def forced(choice: Any) -> str | None:
-    """Name the tool that has to be called, if it is one."""
+    """Return the name of the one required tool, if any."""
     return choice.get("name") or (choice.get("function") or {}).get("name") if isinstance(choice, dict) else None
 
 
 def turn(role: str, content: Any) -> BaseMessage:
-    """Make a message of what a client sent: a text, or a list of blocks of which some have text."""
+    """Make a message from a client's content: a text, or a list of blocks of which some have text."""
     return ROLES.get(role, HumanMessage)(text_of(content))
 
 
 def text_of(content: Any) -> str:
-    """Give the text of a message's content."""
+    """Return the text of a message's content."""
     if isinstance(content, str):
         return content
     return "".join(block.get("text") or "" for block in content or ())
 
 
 def set_in(body: Mapping[str, Any]) -> frozenset[str]:
-    """Name the parameters of a request that are set."""
+    """Return the names of the parameters that a request sets."""
     return frozenset(name for name, value in body.items() if value or (value is not False and value in (0, "")))
 
 
 def bearer(headers: Mapping[str, str]) -> str:
-    """Give the key of an Authorization header."""
+    """Return the key of an Authorization header."""
     return headers.get("authorization", "").removeprefix("Bearer ")
 
 

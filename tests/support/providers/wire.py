@@ -1,4 +1,4 @@
-"""HTTP/1.1 over a socket: reads requests one after the other, and writes replies, whole or as no server should."""
+"""HTTP/1.1 over a socket: reads requests in turn, and writes whole or faulty replies."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LINES = "application/x-ndjson"
 EVENTS = "text/event-stream"
 STATUSES = {int(status) for status in HTTPStatus}
 ABORT = struct.pack("ii", 1, 0)
-"""What makes a socket end with a reset."""
+"""The socket option with which closing sends a reset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A request as it came; names of headers are in small letters."""
+    """A request as received. Names of headers are in lower case."""
 
     method: str
     path: str
@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply, and the manner in which it is sent: "whole", "cut" in half, "reset", "hang" or "endless"."""
+    """A reply and the way to send it: "whole", "cut" in half, "reset", "hang" or "endless"."""
 
     status: int = 200
     body: bytes = b""
@@ -48,7 +48,7 @@ def encoded(payload: Any) -> bytes:
 
 
 async def receive(reader: StreamReader) -> Question | None:
-    """Read the next request; None if the client has left."""
+    """Read the next request. Return None if the client has left."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.rstrip().split("\r\n")
@@ -71,10 +71,10 @@ async def _body(reader: StreamReader, headers: Mapping[str, str]) -> bytes:
 
 
 async def send(reply: Reply, reader: StreamReader, writer: StreamWriter) -> bool:
-    """Send a reply; say whether the connection goes on."""
+    """Send a reply. Return whether the connection stays open."""
     match reply.manner:
         case "hang":
-            await reader.read(1)  # nothing comes any more but the client's farewell
+            await reader.read(1)  # returns only when the client closes the connection
         case "reset":
             reset(writer)
         case "endless":
@@ -91,7 +91,7 @@ async def send(reply: Reply, reader: StreamReader, writer: StreamWriter) -> bool
 
 
 def reset(writer: StreamWriter) -> None:
-    """End a connection without a farewell."""
+    """Close a connection with a reset."""
     with suppress(OSError):
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
     writer.transport.abort()
@@ -103,7 +103,7 @@ async def _pour(writer: StreamWriter, head: bytes) -> None:
     while True:
         writer.write(chunk)
         await writer.drain()
-        await asyncio.sleep(0.001)  # others want to be answered too
+        await asyncio.sleep(0.001)  # let other requests be answered
 
 
 def _whole(reply: Reply) -> bytes:

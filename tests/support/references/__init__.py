@@ -1,1 +1,1 @@
-"""The pages that are made of the code: `make references` writes them, and tests/test_references.py compares them."""
+"""The pages generated from the code: `make references` writes them, and tests/test_references.py checks them."""

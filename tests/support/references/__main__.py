@@ -1,4 +1,4 @@
-"""Write every page that is made of the code anew."""
+"""Write every page that is generated from the code again."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ its description tells them.
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     return "\n".join([HEAD, *_command(typer.main.get_command(app), ("harbor",))]).rstrip() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The page of events: who may see each, and what is in it."""
+"""The page of events, with the audience and the fields of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AUDIENCES: dict[str, type[Event]] = {
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     own = list(_events_in(events, thoughts, acts))
     lines = [HEAD]
     for title, audience in AUDIENCES.items():

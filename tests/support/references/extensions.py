@@ -1,4 +1,4 @@
-"""The page of extension points: what the value of each kind holds."""
+"""The page of extension points: the fields of each kind's value."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ NAMED: dict[Kind, str] = {
     "model": '`use = "mine"` in `[models.NAME]`',
     "catalogue": '`catalogue = "flowers@1"`',
 }
-"""How settings name a value of each kind."""
+"""The way in which settings name a value of each kind."""
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     return "\n".join([HEAD, *(line for kind in KINDS for line in _section(kind))]).rstrip() + "\n"
 
 
@@ -51,6 +51,6 @@ def _part(one: Field[Any]) -> tuple[str, str, str]:
 
 
 def _default(value: Any) -> str:
-    if value in (None, "", ()) or is_dataclass(value):  # whose functions have no name that stays
+    if value in (None, "", ()) or is_dataclass(value):  # a dataclass may hold functions without a stable name
         return "no"
     return f"no: `{value.__name__ if isinstance(value, type) else value!r}`"

@@ -1,4 +1,4 @@
-"""Tables and texts of the pages that are made of the code."""
+"""Tables and texts of the pages that are generated from the code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MADE = "This page is made of the code: `make references` writes it anew.\n"
 
 
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Give the lines of a table, and an empty one."""
+    """Yield the lines of a table, and an empty line."""
     heads = list(columns)
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
@@ -20,22 +20,22 @@ def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str
 
 
 def cell(text: str) -> str:
-    """Make a text one cell."""
+    """Return a text as one table cell."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def code(text: str) -> str:
-    """Put a text in code, unless it is empty."""
+    """Return a text as inline code, or "" if it is empty."""
     return f"`{text}`" if text else ""
 
 
 def prose(thing: object) -> str:
-    """Give the docstring of a thing, but for the sections of its attributes and arguments."""
+    """Return the docstring of an object, without the sections of its attributes and arguments."""
     return re.split(r"\n\n(?:Attributes|Args|Returns|Raises):\n", cleandoc(thing.__doc__ or ""))[0]
 
 
 def attributes(thing: object) -> dict[str, str]:
-    """Give what the docstring of a class says of each of its attributes."""
+    """Return each attribute of a class with its text in the docstring."""
     _, _, section = cleandoc(thing.__doc__ or "").partition("\n\nAttributes:\n")
     found = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in found}

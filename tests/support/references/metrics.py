@@ -23,7 +23,7 @@ COLUMNS = ("metric", "what it measures", "unit", "interval", "public")
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     opened: defaultdict[str, list[Metric]] = defaultdict(list)
     for found in everything("metric"):
         opened[found.value.wanted].append(found.value)

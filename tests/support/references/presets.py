@@ -1,4 +1,4 @@
-"""The page of presets: the auctions and the experiments that Harbor brings."""
+"""The page of presets: Harbor's own auctions and experiments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ tells all of its design, and why it does otherwise than its paper, and to what e
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     rows = [(row.name, *row.description.split(": ", 1)) for row in _presets()]
     auctions = [(code(name), load(name).rules.game, told) for name, kind, told in rows if kind == "auction"]
     experiments = [name for name, kind, _ in rows if kind == "experiment"]

@@ -93,7 +93,7 @@ Every key of a config and of a design, with its type, its default and its meanin
 
 
 def page() -> str:
-    """Give the page as it should be."""
+    """Return the page as it should be."""
     return "\n".join([HEAD, *_sections(AUCTION), *_games(), *_sections(EXPERIMENT)]).rstrip() + "\n"
 
 
@@ -118,7 +118,7 @@ def _games() -> Iterator[str]:
 
 
 def own_fields(cls: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Give the fields that a class declares itself, and does not inherit."""
+    """Return the fields that a class itself declares, without inherited ones."""
     inherited = {name for parent in cls.__bases__ for name in getattr(parent, "model_fields", ())}
     return {name: one for name, one in cls.model_fields.items() if name not in inherited}
 
@@ -134,7 +134,7 @@ def _kind(one: FieldInfo) -> str:
 
 
 def _words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
-    """Put a type in plain words."""
+    """Describe a type in plain words."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         held = inner[0]
@@ -159,7 +159,7 @@ def _plural(words: str) -> str:
 
 
 def _anchor(cls: type[BaseModel]) -> str:
-    """Give the anchor of the section of a class, as both the repository and the site make it of the title."""
+    """Return the anchor of a class's section. The repository and the site derive the same anchor from the title."""
     title = next(title for title, one in [*AUCTION, *EXPERIMENT, RESIDENT] if one is cls)
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 

@@ -1,4 +1,4 @@
-"""A stranger's sealed auction in 40 lines: the highest bid gets the vase and is paid; it brings no measures."""
+"""A third-party sealed auction in 40 lines: the highest bidder gets the vase and is paid. It has no measures."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""A sealed auction that keeps its promises, to break one at a time: the highest bid wins and pays the third highest."""
+"""A valid sealed auction whose promises tests break one at a time: the highest bid wins and pays the third highest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ThirdOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThirdValue(PrivateEvent):
-    """What the item of a run is worth to its bidder."""
+    """The value of a run's item to its bidder."""
 
     item: str
     value: Money
@@ -46,7 +46,7 @@ class ThirdValue(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThirdClosed(LotClosed):
-    """A run is over (no winner: nobody bid)."""
+    """A run is over (no winner: there was no bid)."""
 
     winner: str | None
     price: Money
@@ -58,7 +58,7 @@ class ThirdClosed(LotClosed):
 
 @dataclass(frozen=True)
 class Third:
-    """The rules; their state is the number of the run."""
+    """The rules. Their state is the number of the run."""
 
     values: Mapping[str, Sequence[Decimal]]
     most: int = MOST
@@ -103,7 +103,7 @@ def drawn(rules, config):
 
 
 def worth(seen):
-    """Give what a bidder was told last of its values."""
+    """Return the last value that a bidder was told."""
     return [event.value for event in seen if isinstance(event, ThirdValue)][-1]
 
 
