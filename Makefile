@@ -2,30 +2,33 @@ PYTHON ?= python3
 BIN := .venv/bin
 LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
 ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
+TESTS := $(BIN)/pytest -n auto --dist worksteal
+GREEN = PYTHONPATH=tests $(BIN)/python -m support.outside $@  # the day of a green run, for the list of what CI leaves out
 STUDIES := $(addprefix bench/test_,coverage.py promised_power.py equilibrium.py governor_limits.py told_apart.py)
 LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides locks/without-torch.txt --universal \
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests format lint types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests mutants format lint types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
-test: .venv/installed-dev  ## run the tests that show that this installation works, in about a quarter of an hour on two cores
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+test: .venv/installed-dev  ## the newcomer's proof: what a broken install breaks, and the whole of what a user does; three minutes on two cores
+	$(TESTS) -m proof
 
 fuzz: .venv/installed-dev  ## the property tests with new random examples: pin what fails as an @example
-	$(BIN)/pytest -n auto --dist worksteal -m hypothesis --hypothesis-profile=fuzz
+	$(TESTS) -m hypothesis --hypothesis-profile=fuzz
+	$(GREEN)
 
 check: .venv/installed-dev  ## everything CI runs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(MAKE) -j2 types all-tests  # side by side: mypy has one core only
-	$(MAKE) budget
+	$(MAKE) budget outside
 
-all-tests: test  ## and then those that take long
-	$(BIN)/pytest -n auto --dist worksteal -m slow
+all-tests: test  ## and then the others, but what `make studies` runs
+	$(TESTS) -m "not proof and not studies"
 
 types: .venv/installed-dev  ## type-check the folders as one package: mypy can't follow them from the root
 	rm -rf build/typed && mkdir -p build/typed/harbor
@@ -42,14 +45,29 @@ stores: .venv/installed-dev  ## the store of memories beside raw Chroma and Lang
 	$(BIN)/pip install -q --no-deps --target build/stores langgraph-checkpoint-sqlite==3.1.2 aiosqlite==0.22.1 sqlite-vec==0.1.9
 	PYTHONPATH=build/stores $(BIN)/pytest bench/test_store_figures.py -q -p no:cacheprovider --benchmark-columns=min
 
-studies: .venv/installed-dev  ## how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; about a quarter of an hour
+mutants: .venv/installed-dev .venv-mutants/installed  ## whether the tests notice SET=A of a hundred small changes of the code; an hour, and it goes on where it was stopped
+	PYTHONPATH=tests .venv-mutants/bin/python -m mutants --set $(or $(SET),A)
+	$(GREEN)
+
+.venv-mutants/installed:
+	$(PYTHON) -m venv .venv-mutants
+	.venv-mutants/bin/pip install -q cosmic-ray==8.7.0
+	touch $@
+
+outside: .venv/installed-dev  ## list what CI does not run, with the days of the last green runs
+	@PYTHONPATH=tests $(BIN)/python -m support.outside
+
+studies: .venv/installed-dev  ## every preset, not one of each game; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; about a quarter of an hour
+	$(TESTS) -m studies
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
 
 results: .venv/installed-dev  ## run the studies of RESULTS.md anew and write its numbers; about half an hour on two cores
 	rm -rf build/results && $(BIN)/python bench/results.py
+	$(GREEN)
 
 golden: .venv/installed-dev  ## hold 1,258 games again and compare decisions, prompts, standings, metrics and pages with tests/golden; five minutes
 	$(BIN)/python tests/golden/make.py make build/golden && $(BIN)/python tests/golden/make.py compare tests/golden build/golden
+	$(GREEN)
 
 prompts: .venv/installed-dev  ## write a filled prompt of each kind, protocol and game to build/prompts, with lengths and findings; 20 seconds
 	PYTHONPATH=tests $(BIN)/python -m support.examination
@@ -59,12 +77,15 @@ budget: .venv/installed-dev  ## print what the tree costs: code lines, modules, 
 
 load: .venv/installed-dev  ## a million settlements of each game, a thousand auctions, large games, many at once; half an hour
 	$(BIN)/pytest bench/test_load.py -q -p no:cacheprovider
+	$(GREEN)
 
 crash: .venv/installed-dev  ## stop runs in every way, resume them and compare: TRIALS=100 of each KIND= and FAULT=, from SEED=1; an hour or two, and it goes on where it was stopped
 	PYTHONPATH=$(CURDIR)/tests OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m crash --trials $(or $(TRIALS),100) --seed $(or $(SEED),1) $(addprefix --kind ,$(KIND)) $(addprefix --fault ,$(FAULT))
+	$(GREEN)
 
 check-doors: .venv-doors/installed build/doors/node_modules  ## the tests of agents of other makes and of logs for other tools, with their packages in an environment of its own
 	.venv-doors/bin/pytest -q tests/doors/test_adapters.py tests/packs/test_inspect_logs.py tests/test_guide.py
+	$(GREEN)
 
 .venv-doors/installed: pyproject.toml locks/doors.txt
 	@echo "installing into .venv-doors, what is locked alone: about three minutes"
@@ -86,7 +107,7 @@ references: .venv/installed-dev  ## write the pages that are made of the code an
 	PYTHONPATH=tests $(BIN)/python -m support.references
 
 clean:
-	rm -rf .venv .venv-doors build dist *.egg-info
+	rm -rf .venv .venv-doors .venv-mutants build dist *.egg-info
 
 .venv/installed: pyproject.toml locks/runtime.txt
 	@echo "installing into .venv, what is locked alone: about a minute"
@@ -108,15 +129,17 @@ lock:  ## renew the locks: the newest versions that pyproject.toml allows, for a
 	$(LOCK) locks/doors.in -o locks/doors.txt
 	cd examples/doors && npm update --package-lock-only --omit-lockfile-registry-resolved=true
 
-check-newest:  ## the quick tests with the newest versions that pyproject.toml allows, whatever is locked
+check-newest: .venv/installed-dev  ## the quick tests with the newest versions that pyproject.toml allows, whatever is locked
 	rm -rf build/newest && $(PYTHON) -m venv build/newest
 	build/newest/bin/pip install -q torch==2.13.0
 	build/newest/bin/pip install -q --upgrade -e .[dev]
 	build/newest/bin/pytest -n auto --dist worksteal -m "not slow"
+	$(GREEN)
 
-check-python:  ## the quick tests on another interpreter: make check-python PYTHON=python3.13
+check-python: .venv/installed-dev  ## the quick tests on another interpreter: make check-python PYTHON=python3.13
 	rm -rf build/python && $(PYTHON) -m venv build/python
 	build/python/bin/pip install -q --no-deps torch==2.13.0
 	build/python/bin/pip install -q --require-hashes --no-deps -r locks/dev.txt
 	build/python/bin/pip install -q --no-deps --no-build-isolation -e .
 	build/python/bin/pytest -n auto --dist worksteal -m "not slow"
+	$(GREEN)
