@@ -3,13 +3,13 @@ BIN := .venv/bin
 LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
 ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
 TESTS := $(BIN)/pytest -n auto --dist worksteal
-GREEN = PYTHONPATH=tests $(BIN)/python -m support.outside $@  # the day of a green run, for the list of what CI leaves out
+GREEN = PYTHONPATH=tests $(PYTHON) -m support.outside $@  # the day of a green run, for the list of what CI leaves out
 STUDIES := $(addprefix bench/test_,coverage.py promised_power.py equilibrium.py governor_limits.py told_apart.py)
 LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides locks/without-torch.txt --universal \
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
 	--no-annotate --no-header
 
-.PHONY: demo test fuzz check all-tests mutants format lint types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
+.PHONY: demo test fuzz check all-tests mutants outside format lint types bench stores studies results golden prompts budget load crash docs references lock check-newest check-python check-doors clean
 
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
@@ -54,12 +54,13 @@ mutants: .venv/installed-dev .venv-mutants/installed  ## whether the tests notic
 	.venv-mutants/bin/pip install -q cosmic-ray==8.7.0
 	touch $@
 
-outside: .venv/installed-dev  ## list what CI does not run, with the days of the last green runs
-	@PYTHONPATH=tests $(BIN)/python -m support.outside
+outside:  ## list what CI does not run, with the days of the last green runs
+	@PYTHONPATH=tests $(PYTHON) -m support.outside
 
 studies: .venv/installed-dev  ## every preset, not one of each game; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; about a quarter of an hour
 	$(TESTS) -m studies
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
+	$(GREEN)
 
 results: .venv/installed-dev  ## run the studies of RESULTS.md anew and write its numbers; about half an hour on two cores
 	rm -rf build/results && $(BIN)/python bench/results.py
@@ -129,14 +130,14 @@ lock:  ## renew the locks: the newest versions that pyproject.toml allows, for a
 	$(LOCK) locks/doors.in -o locks/doors.txt
 	cd examples/doors && npm update --package-lock-only --omit-lockfile-registry-resolved=true
 
-check-newest: .venv/installed-dev  ## the quick tests with the newest versions that pyproject.toml allows, whatever is locked
+check-newest:  ## the quick tests with the newest versions that pyproject.toml allows, whatever is locked
 	rm -rf build/newest && $(PYTHON) -m venv build/newest
 	build/newest/bin/pip install -q torch==2.13.0
 	build/newest/bin/pip install -q --upgrade -e .[dev]
 	build/newest/bin/pytest -n auto --dist worksteal -m "not slow"
 	$(GREEN)
 
-check-python: .venv/installed-dev  ## the quick tests on another interpreter: make check-python PYTHON=python3.13
+check-python:  ## the quick tests on another interpreter: make check-python PYTHON=python3.13
 	rm -rf build/python && $(PYTHON) -m venv build/python
 	build/python/bin/pip install -q --no-deps torch==2.13.0
 	build/python/bin/pip install -q --require-hashes --no-deps -r locks/dev.txt
