@@ -28,7 +28,9 @@ from harbor._models.budget import AgentCosts
 from harbor._room.border import Said, TurnTime, answer_of, called, copied, linked, meant, run_quietly
 
 AUCTIONEER = "auctioneer"
+"""Name of the auctioneer among agents."""
 UNASKED = "I speak when the auctioneer asks me for a bid."
+"""Answer of a bidder to messages without an ask."""
 
 
 def ask_message(ask: Ask | Pause, events: Sequence[str] = ()) -> TextMessage:

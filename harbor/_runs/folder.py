@@ -37,6 +37,7 @@ from harbor._runs.manifest import AuctionOptions, commit_of, noted
 from harbor._runs.raw_calls import line_of, read_past
 
 _LOCK = ".lock"
+"""File that the process of a run locks."""
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
 """Packages whose versions a manifest lists."""
 

@@ -234,7 +234,9 @@ MOST_HEAD = 4096
 MOST_REFS = 16 * 2**20
 """Bytes of `packed-refs` that are read at most; Linux has 100 bytes for each of its thousand tags."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+"""A commit of git, by SHA-1 or SHA-256."""
 _BRANCH = re.compile(r"ref: (refs(?:/(?!\.)[^/\s\0]+)+)")
+"""HEAD on a branch; no part of the name may begin with a dot, so that no path leads out of `.git`."""
 
 
 def commit_of(folder: Path) -> str | None:

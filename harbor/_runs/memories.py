@@ -74,6 +74,7 @@ class _Lent:
 
 _LENT: dict[tuple[str, str], _Lent] = {}
 _ONE_AT_A_TIME = Lock()
+"""Protects `_LENT`, which threads change."""
 
 
 def _borrow(settings: MemorySettings) -> _Lent:

@@ -48,7 +48,7 @@ def opened_log(auction: ResolvedAuction, run: str, token: str, seed: int | None 
 
 
 def opened_sale(auction: ResolvedAuction, log: Log, run: str, token: str) -> Sale[Any]:
-    """Open the log of a run and write each bidder's private facts; return the sale, which is not yet open."""
+    """Open the log of a run and write the events before the opening; return the sale, which is not yet open."""
     log.append(opened_log(auction, run, token))
     game: Game = find("game", auction.config.rules.game)
     ties = stream(auction.config.seed, "ties")
@@ -91,7 +91,9 @@ RESERVED = (
 WAYS = 5
 """Random ways of play that are compared, to see whether public events depend on the players' actions."""
 IDLE_PROFILES = "shows nothing of what they do with these settings"
+"""Part of a warning, after the name of the game."""
 UNTIL = "until harbor.testing.check_game passes"
+"""End of the errors in a rehearsal."""
 _REHEARSED: dict[str, Game] = {}
 """The games that were rehearsed in this process, by name."""
 

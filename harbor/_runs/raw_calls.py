@@ -1,4 +1,4 @@
-"""calls.jsonl keeps the model calls of a run word for word; if some are lost, the run steps back to the turns before.
+"""calls.jsonl keeps the model calls of a run word for word; if some are lost, the run steps back.
 
 A call is one JSON line, which ends with a digest of the line. A line is damaged if its digest is wrong or it is no
 call. Lines of earlier versions have no digest. A damaged call can't be replayed, though it may have been paid for. A
@@ -27,9 +27,11 @@ from harbor._models.replies.replay import RawCall, ReplayCache, lost_calls
 from harbor._models.replies.reply_folder import MESSAGE
 
 _DIGEST = b', "digest": "'
+"""Bytes between the fields of a call and its digest."""
 _LENGTH = 16
 """Hexadecimal digits of a digest."""
 _FIELDS = tuple(field.name for field in fields(RawCall))
+"""Fields of a call, in the order of a line."""
 
 
 @dataclass(frozen=True, slots=True)

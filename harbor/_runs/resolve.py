@@ -92,6 +92,7 @@ def _defaults(kind: type[Settings]) -> dict[str, Any]:
 
 
 NOTHING_GIVEN = RunInputs()
+"""Inputs of a caller that passes none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,9 @@ _TABLES = ("extra", "headers", "simulated")
 _PLACE = re.compile(rf"(.+?)\.((?:{'|'.join(_TABLES)})\..+|[^.]+)")
 """NAME.KEY of a place, for names that no bidder uses."""
 _OWN_PLACE = "models."
+"""Prefix of a place in --set."""
 _PLAIN = (bool, int, float, str, list, dict)
+"""TOML types that settings use; other values, such as dates, stay texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ def _read(text: str, key: str) -> Any:
 
 
 def set_in(models: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    """Apply a change to the settings of models; a model that is used directly gets a table with its name.
+    """Apply a change to the settings of models; a model without settings gets a table with its `use`.
 
     Raises:
         ConfigError: a key continues inside a setting that is no table.

@@ -68,7 +68,7 @@ def help_alone(context: typer.Context) -> None:
 
 
 def instead(wrong: str, context: Any) -> str:
-    """Return advice on what to type instead of an unknown command."""
+    """Return advice on the right command in place of an unknown one."""
     known, root = context.command.list_commands(context), context.find_root()
     if wrong in root.command.list_commands(root):
         return f"did you mean 'harbor {wrong}'?"

@@ -1,4 +1,4 @@
-"""Reasons to distrust a folder: what another person's settings would load and spend, and logs that do not follow."""
+"""Reasons to distrust a folder: the effects and costs of another person's settings, and logs that do not follow."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ SLOT = re.compile(r"@[1-9][0-9]?")
 HASHING = "hashing"
 """Harbor's own embedding."""
 NOTHING = "names nothing but Harbor's own: no model of a provider, no server, no code of anybody else"
+"""Line for settings that name only parts of Harbor."""
 ADDRESS = re.compile(r"\s*https?:", re.IGNORECASE)
 """Begin of the address of a server, under any key."""
 MOST_SHOWN, LONGEST_SHOWN = 10, 300
@@ -100,7 +101,7 @@ def settle_trust_in_settings(name: str | None, trust: bool) -> None:
 
 
 def settle_trust_in_memory(folder: Path, trust: bool) -> None:
-    """List what opening another person's memory would read, unless it is trusted; opening it then refuses it."""
+    """List the reads for opening another person's memory, unless it is trusted; opening it then refuses it."""
     from harbor._core.files.marks import is_in_own
     from harbor.memory._store.place import embedding_named
 
