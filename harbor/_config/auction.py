@@ -43,8 +43,8 @@ def _as_persona(suits: Any) -> Any:
 class Item(Settings):
     """An item for sale.
 
-    >>> Item(name="Loft", start=100, true_value=120, persona=["family"]).suits
-    ('family',)
+    >>> Item(name="Loft", start=100, true_value=120, persona="urban-dwellers").suits
+    ('urban-dwellers',)
 
     Attributes:
         name: Name of the item; no two items share a name.
@@ -171,8 +171,8 @@ Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
 class Bidder(MindSettings):
     """A bidder, played by a model, a scripted policy (`rule`), an `agent` of any make, or a `person`.
 
-    >>> Bidder("Ann", persona=["family", "investor"]).persona
-    {'family': 0.5, 'investor': 0.5}
+    >>> Bidder("Ann", persona={"downsizing": 3, "urban-dwellers": 1}).persona
+    {'downsizing': 0.75, 'urban-dwellers': 0.25}
 
     Attributes:
         name: Name of the bidder, which the auctioneer uses too.

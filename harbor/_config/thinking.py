@@ -102,9 +102,9 @@ class ProtocolSettings(Settings):
             them from the facts. The price of a clock is the question itself, so it is always told.
         hints: Whether the prompts contain sentences that advise; the prompts of games of runs have none.
         relative_objective: Whether the objective is the result compared with all rivals.
-        persona_value: Value of an item that suits the bidder's persona, in a game of listings: so many dollars more
-            than its true value, as a preference that changes no score; or nothing more, as a persona is "style"; or
-            the model is told neither ("unsaid").
+        persona_value: Extra value of an item that suits the bidder's persona, in a game of listings. An amount: so
+            many dollars above the true value, as a preference that changes no score. "style": nothing extra, because
+            a persona is a style. "unsaid": the model is told neither.
         prompts: A folder with prompts of your own, instead of the bundle's. Files of a run or a design hold their
             texts, by name, and not the folder.
     """
@@ -187,7 +187,7 @@ class MindSettings(ProtocolSettings):
         predict: Whether a bidder with a theory of mind predicts rivals' limits, in one more call per item.
         placebo: Content that other thoughts get in place of the profiles, with the same calls: "uniform" (equal
             weights), "shuffled" (the weights, dealt to the personas by lot), "another" (of each rival the profile
-            of the next), "blank" (empty ones), "none" (the profiles). The log keeps the profiles.
+            of the next), "blank" (empty ones), "none" (the profiles). The log keeps the inferred profiles.
         strategy: "off", "on" (an action is chosen before each bid), "fused" (action and bid in one call).
         nodes: Further thoughts: installed ones, or "package.module:NAME".
         bidding: "limit" (the model names a limit once per item, and the house raises for it up to there), "call" (the

@@ -1,8 +1,8 @@
 """Runs an agent's code in steps, and takes apart its answer and its model calls, at the border to the room.
 
 An agent gets copies of messages and a cancellation token of its own. Only plain words and numbers come back. Harbor
-can't stop code from harming its process: it can end the process, cancel tasks of others, change objects in memory, or
-block in a callback or a thread of its own.
+can't stop the code from ending the process, cancelling tasks of others, changing objects in memory, or blocking in a
+callback or a thread of its own.
 
 AutoGen's `RequestUsage` does not name a model. A message may name it in its metadata, under `model`. Otherwise the
 model is that of the agent's only model client, if it has one and the message is the agent's own.
@@ -312,5 +312,5 @@ def _words(response: Response) -> str:
         raise TypeError(f"the text of its answer is {type(text).__name__}; give words")
     enough = str.__getitem__(
         text, slice(2 * LONGEST + 2)
-    )  # not text[:]: a subclass of str would run the agent's code
+    )  # not text[:]: the slice of a subclass of str would run the agent's code
     return scrub(enough)[: LONGEST + 1]  # one character too many, so that a longer text is refused

@@ -86,8 +86,8 @@ class RunFolder:
     def make(cls, path: Path, config: AuctionConfig, options: AuctionOptions | None = None) -> RunFolder:
         """Make a new folder with its config and manifest, once the run is ready to start.
 
-        With `options`, the folder is marked as the user's own and keeps them. Without, it is part of a folder that is
-        and does.
+        With `options`, the folder is marked as the user's own and keeps them. Without, a folder above has mark and
+        options.
 
         Raises:
             RunFolderError: the folder exists, or can't be made.

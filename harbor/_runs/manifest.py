@@ -230,9 +230,9 @@ def _catalogue(config: AuctionConfig) -> Iterator[Part]:
 
 
 MOST_HEAD = 4096
-"""Bytes of HEAD or of a branch that are read at most."""
+"""Most bytes that are read of HEAD or of a branch."""
 MOST_REFS = 16 * 2**20
-"""Bytes of `packed-refs` that are read at most; Linux has 100 bytes for each of its thousand tags."""
+"""Most bytes that are read of `packed-refs`; Linux has 100 bytes for each of its thousand tags."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 """A commit of git, by SHA-1 or SHA-256."""
 _BRANCH = re.compile(r"ref: (refs(?:/(?!\.)[^/\s\0]+)+)")

@@ -157,7 +157,7 @@ LINES_SHOWN = 5
 
 
 def read_past(folder: Path) -> tuple[Reading | None, ReplayCache]:
-    """Read the log of an interrupted run, up to the last recorded call, and the calls to replay.
+    """Read the log of an interrupted run, up to the first missing call, and the calls to replay.
 
     Without a log there is no reading. Lines that are cut away are kept in files beside, with a warning.
 

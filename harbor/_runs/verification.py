@@ -123,7 +123,7 @@ def _settings(log: Path) -> tuple[AuctionConfig | None, str]:
 
 
 def _unless_wrong(evidence: Evidence, checked: Callable[[], Verdict]) -> Verdict:
-    """Return the verdict on the lines that were read, unless only a later, unreadable line is wrong."""
+    """Check the lines that were read; if they follow, return a difference at the first wrong line, if any."""
     wrong = evidence.wrong
     try:
         verdict = checked()

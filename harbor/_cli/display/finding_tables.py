@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
-    """Yield our numbers beside published ones, or all measures of whole games; then the comparisons.
+    """Yield our numbers beside published ones, or else all measures of whole games; then the comparisons.
 
     Designs with crossed factors show shares of variance, if known, and not the mean of each arm, which the report has.
     """

@@ -55,7 +55,7 @@ HASHING = "hashing"
 NOTHING = "names nothing but Harbor's own: no model of a provider, no server, no code of anybody else"
 """Line for settings that name only parts of Harbor."""
 ADDRESS = re.compile(r"\s*https?:", re.IGNORECASE)
-"""Begin of the address of a server, under any key."""
+"""Start of the address of a server, under any key."""
 MOST_SHOWN, LONGEST_SHOWN = 10, 300
 """Most names that are shown for one effect, and most characters of a name."""
 
