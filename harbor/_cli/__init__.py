@@ -1,1 +1,1 @@
-"""The commands of the shell, by what they are about; frameworks are imported inside them."""
+"""The commands of the shell, by topic; frameworks are imported inside them."""

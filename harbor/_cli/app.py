@@ -34,10 +34,11 @@ from harbor._core.faces import __version__
 from harbor._core.plugins.finding import use
 
 _FILE = "matplotlibrc"
+"""Settings file of matplotlib, which the package would read from the current folder."""
 
 
 class _Apart(MetaPathFinder):
-    """Finds matplotlib, to run it while its file in the current folder can't be found."""
+    """Finds matplotlib, and hides its settings file in the current folder during the import."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """Find matplotlib and nothing else."""
@@ -65,7 +66,7 @@ def _unfound() -> Iterator[None]:
 
 
 def read_nothing_here() -> None:
-    """Let this process read no settings that a package would take from the current folder while it is imported."""
+    """Keep packages from reading settings in the current folder when they are imported."""
     if not any(isinstance(one, _Apart) for one in sys.meta_path):
         sys.meta_path.insert(0, _Apart())
 
@@ -87,11 +88,11 @@ def main() -> None:
     warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal can't show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # an unprintable name must not stop a command
     try:
         code = typer.main.get_command(app).main(standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has gone; what is still in the buffer has nowhere to go
+    except BrokenPipeError:  # the reader of the output has gone, so the rest of the buffer is dropped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except RunPaused as error:
@@ -104,14 +105,14 @@ def main() -> None:
     except OSError as error:
         _fail(f"can't write the output ({error.strerror}); send it elsewhere")
     except Exception as error:
-        if not hasattr(error, "format_message"):  # click's usage errors have it, wherever typer keeps its click
+        if not hasattr(error, "format_message"):  # all usage errors of click have it; typer may bundle click
             raise
         _fail(_usage(error))
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _usage(error: Any) -> str:
-    """Say in plain words what is wrong with a command, where click and pydantic speak to programmers."""
+    """Return a usage error in plain words; those of click and pydantic are for programmers."""
     message: str = " ".join(error.format_message().split()).rstrip(".")
     if wrong := re.match(r"No such command '(.*?)'", message):
         return f"{wrong[0]}; {instead(wrong[1], error.ctx)}"
@@ -126,6 +127,7 @@ _PLAIN = {
     "Input should be a valid number.*": "give a number, such as 0.5",
     "Input should be ": "give a number ",
 }
+"""Patterns in messages of click and pydantic, with plain words for them."""
 
 
 def _fail(message: str) -> None:
@@ -185,6 +187,7 @@ COMMANDS = (
     pack,
 )
 SLOW = {view, report, figure, export, pack}
+"""Commands that show a progress bar."""
 for command in (*COMMANDS, unpack):
     app.command()(step_bars()(command) if command in SLOW else command)
 app.command("list")(list_)

@@ -1,4 +1,4 @@
-"""The settings of agents that are not of this process: a program that Harbor starts, or a server that it asks."""
+"""Settings of agents outside this process: a program that Harbor starts, or a server that Harbor asks."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ def _without_secrets(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class AgentCommand(Settings):
-    """A program that plays: each turn is a line of JSON for it to read, and each line that it prints an answer.
+    """A program that plays: it reads each turn as a line of JSON, and prints each answer as a line.
 
     Each seat of each game has a process of its own, in the working directory.
 
+    >>> str(AgentCommand(command=["node", "bidder.mjs"]))
+    'node bidder.mjs'
+
     Attributes:
         command: The program with its arguments.
-        env: The variables that it gets beside a few usual ones (PATH, HOME and the like).
+        env: Environment variables that the program gets beside a few usual ones (PATH, HOME and the like).
     """
 
     command: Annotated[
@@ -47,32 +50,35 @@ class AgentCommand(Settings):
     env: tuple[Variable, ...] = ()
 
     def __str__(self) -> str:
-        """Write it as a command line."""
+        """Return the command line."""
         return shlex.join(self.command)
 
 
 FLUSH = "; a program has to flush its output after each answer, or nobody hears it"
-"""What most often mends a program that gives no answer in time."""
+"""Hint for a program that gives no answer in time: a full output buffer is the most frequent cause."""
 
 
 class AgentServer(Settings):
     """A server that plays: each turn is a POST of JSON to `url`, and the response is the answer.
 
+    >>> str(AgentServer(url="http://localhost:8000/bid"))
+    'http://localhost:8000/bid'
+
     Attributes:
-        url: Its address.
-        api_key_env: The environment variable with its key, which is sent as a bearer token.
+        url: Address of the server.
+        api_key_env: The environment variable with the key, which is sent as a bearer token.
     """
 
     url: UrlWithoutKey
     api_key_env: Variable | None = None
 
     def __str__(self) -> str:
-        """Write its address."""
+        """Return the address."""
         return self.url
 
 
 def _make(agent: Any) -> str:
-    """Tell which setting of an agent is meant, so that a mistake in it is explained as one of that."""
+    """Return the tag of the setting that is meant, so that an error message is about that setting."""
     if isinstance(agent, AgentCommand) or (isinstance(agent, Mapping) and "url" not in agent):
         return f"{TAG}command"
     if isinstance(agent, AgentServer | Mapping):
@@ -81,7 +87,7 @@ def _make(agent: Any) -> str:
 
 
 def _known(agent: Any) -> Any:
-    """Refuse what is no agent, with the ways to write one, and a table that is not either a program's or a server's."""
+    """Refuse a value that is no agent, with the ways to write one, and a table of neither a program nor a server."""
     if not isinstance(agent, bool | str | Mapping | AgentCommand | AgentServer):
         raise ValueError(
             'is no agent; write "module:NAME", { command = [...] }, { url = "..." }, or true for one given'

@@ -1,4 +1,4 @@
-"""The settings of an auction, from TOML or from Python. All defaults are here and in the settings of each game."""
+"""Settings of an auction, read from TOML or made in Python. All defaults are here and in the settings of each game."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
 
 MOST_ITEMS = 10_000
+"""Most items in an auction, in a sample, and in a list to sample from."""
 MOST_SUITED = 100
+"""Most personas that an item may name."""
 
 
 def _as_persona(suits: Any) -> Any:
-    """Take the persona of an item as an id, as several, or as none; give several only where there are several."""
+    """Return the personas of an item: None, one id, or a tuple of several ids. The input may also be a list."""
     if not isinstance(suits, list | tuple):
         return suits
     if len(suits) > MOST_SUITED:
@@ -41,13 +43,16 @@ def _as_persona(suits: Any) -> Any:
 class Item(Settings):
     """An item for sale.
 
+    >>> Item(name="Loft", start=100, true_value=120, persona="urban-dwellers").suits
+    ('urban-dwellers',)
+
     Attributes:
-        name: What it is called; no two items share a name.
+        name: Name of the item; no two items share a name.
         start: The starting price.
-        true_value: What its buyer gains; bidders know only estimates of it.
-        listing: The text that bidders read of it.
-        persona: The ground truth of whom it was written for, which no bidder sees: an id, a list of ids for an item
-            that suits each of them, or none for one that suits nobody more than another.
+        true_value: Value to the buyer, in dollars. Bidders know only estimates of it.
+        listing: The text that bidders read.
+        persona: Ground truth, which no bidder sees: the persona that the item was written for. An id, a list of ids if
+            the item suits each of them, or none if it suits no persona more than another.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"name", "start"})
@@ -60,7 +65,7 @@ class Item(Settings):
 
     @property
     def suits(self) -> tuple[str, ...]:
-        """The ids of all personas that it was written for."""
+        """The ids of all personas that the item was written for."""
         return (self.persona,) if isinstance(self.persona, str) else self.persona or ()
 
 
@@ -70,16 +75,19 @@ def _distinct(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 OwnItems = Annotated[tuple[Item, ...], Field(max_length=MOST_ITEMS), AfterValidator(_distinct)]
-"""Items that a sample is drawn from in place of those of the catalogue; empty for those of the catalogue."""
+"""Items to sample from instead of those in the catalogue; empty: sample from the catalogue."""
 
 
 class Houses(Settings):
-    """A sample of items: `count` in all, of which `matched` for each persona among the bidders.
+    """A random sample of `count` items, with `matched` items for each persona among the bidders.
+
+    >>> Houses(count=4, matched=1).count
+    4
 
     Attributes:
-        count: How many items.
-        matched: How many of them suit each persona among the bidders; without it, whatever is drawn.
-        of: Items to draw from, in place of those of the catalogue.
+        count: Number of items.
+        matched: Number of items that suit each persona among the bidders; without it, the draw ignores personas.
+        of: Items to sample from instead of those in the catalogue.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"count"})
@@ -98,11 +106,11 @@ Items = Annotated[
     | Annotated[Houses, Tag(f"{TAG}sample")],
     Discriminator(_kind_of_items),
 ]
-"""What is for sale: a list of items, or a sample of the catalogue's."""
+"""The items for sale: a list, or a sample from the catalogue."""
 
 
 def _as_mix(persona: Any) -> Any:
-    """Take no persona, one, two in equal parts, or two with weights; give weights that add up to one."""
+    """Return weights by persona id that add up to 1. The input is no persona, one, two, or two with weights."""
     if persona is None or persona in ({}, [], ()):
         return {}
     if isinstance(persona, str):
@@ -118,7 +126,7 @@ def _as_mix(persona: Any) -> Any:
         raise ValueError("is not a persona; give an id, two ids, or two ids with weights")
     if not all(_is_weight(weight) for weight in persona.values()):
         raise ValueError("has a weight that is not a positive number; give positive weights")
-    largest = float(max(persona.values()))  # divided by first, as the sum of huge weights would be infinite
+    largest = float(max(persona.values()))  # divide by it first: the sum of huge weights is infinite
     weights = {name: weight / largest for name, weight in persona.items()}
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}
 
@@ -140,38 +148,47 @@ def _add_up(weights: tuple[Decimal, ...]) -> tuple[Decimal, ...]:
 
 
 LEVELS = (Decimal("0.2"), Decimal("0.4"), Decimal("0.4"))
+"""Default weights of levels 0, 1 and 2 for the rule "levels"; they add up to 1."""
 NOT_BIDDERS = ("analyst", "analysts", "auctioneer", "everybody", "everyone", "house", "the auctioneer", "the house")
-"""Names of others, in announcements, tables and logs."""
+"""Names that no bidder may have: announcements, tables and logs use them for others."""
 MOST_PERSONAS = 2
+"""Most personas in the mix of one bidder."""
 MOST_BIDDERS, MOST_OWN_PERSONAS = 1_000, 1_000
+"""Most bidders, and most personas of the user's own, in one auction."""
 MOST_ESTIMATES = 1_000_000
-"""Of each item by each bidder: all are drawn before the first is called."""
+"""Most estimates in one auction: bidders times items. All are drawn before the first bidder is called."""
 PATIENCE_SECONDS = 600.0
+"""Default timeout of a person, in seconds."""
 LEAST_PROFILED = 2
+"""Fewest personas in `profile_over`: with one, nothing is left to infer."""
 LEAST_FOR_ANOTHER = 3
+"""Fewest bidders for placebo "another": it swaps the profiles of two rivals."""
 Weight = Annotated[Number, Field(ge=0, le=1, decimal_places=6)]
 Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
-"""The weights of a bidder's personas by id: empty for none, else they add up to one."""
+"""Weights of a bidder's personas by id; they add up to 1. Empty: the bidder has no persona."""
 
 
 class Bidder(MindSettings):
     """A bidder, played by a model, a scripted policy (`rule`), an `agent` of any make, or a `person`.
 
+    >>> Bidder("Ann", persona={"downsizing": 3, "urban-dwellers": 1}).persona
+    {'downsizing': 0.75, 'urban-dwellers': 0.25}
+
     Attributes:
-        name: What it is called, by the auctioneer too.
+        name: Name of the bidder, which the auctioneer uses too.
         persona: An id, two ids in equal parts, or two ids with weights; without it, none.
-        model: The model that plays it: "provider:model", or a name under `models`.
-        rule: The scripted policy that plays it instead of a model, by name.
-        max_bids: How often the policies that count their bids bid on one item.
-        levels: The weights of the levels 0, 1, 2 and so on with which the rule "levels" draws how far it thinks; they
-            add up to 1. Most people are found at levels 1 and 2 (Nagel 1995); the default weights are Harbor's own.
-        agent: True for one that is given to `run`, the name of an installed one, "package.module:NAME", a program
+        model: The model that plays the bidder: "provider:model", or a name under `models`.
+        rule: Name of the scripted policy that plays the bidder instead of a model.
+        max_bids: Most bids on one item, for the policies that count their bids.
+        levels: The weights of the levels 0, 1, 2 and so on, from which the rule "levels" draws its level of reasoning.
+            They add up to 1. Most people are at levels 1 and 2 (Nagel 1995); the default weights are Harbor's own.
+        agent: True for an agent that is given to `run`, the name of an installed one, "package.module:NAME", a program
             as `{ command = [...] }`, or a server as `{ url = "..." }`.
-        person: Whether a person plays it.
-        objective: What it wants: "profit", "items", or any text, such as a wanted item.
-        budget: What it can spend in the auction.
-        overestimate: How far its estimates are above the true values, as a share of these.
-        timeout_seconds: How long it may take for an answer; a person has ten minutes unless this is given.
+        person: Whether a person plays the bidder.
+        objective: Goal of the bidder: "profit", "items", or any text, such as a wanted item.
+        budget: Money that the bidder can spend in the auction.
+        overestimate: Excess of the bidder's estimates over the true values, as a share of the true values.
+        timeout_seconds: Time for one answer; by default, a person has ten minutes.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"name", "protocol"})
@@ -194,7 +211,7 @@ class Bidder(MindSettings):
 
     @property
     def uses_model(self) -> bool:
-        """Whether a model plays this bidder."""
+        """Return whether a model plays this bidder."""
         return not (self.rule or self.agent or self.person)
 
     @model_validator(mode="before")
@@ -226,19 +243,19 @@ class Bidder(MindSettings):
 
 
 class MemorySettings(Settings):
-    """Where memories are stored, and how many are recalled.
+    """Settings of the memory: where memories are stored, and how many are recalled.
 
     Attributes:
-        store: A folder or the address of a Chroma server; without it, the folder of the run (none, if the run has
-            none).
+        store: A folder or the address of a Chroma server. Without it, the folder of the run; a run without a folder
+            keeps no memories on disk.
         embedding: How texts are compared: "hashing" (by words), or "sentence-transformers:FOLDER" (by meaning).
-        carry_over: Whether to recall also what other runs put in that store; "series": what earlier auctions of
-            one's own series put there, and nothing of other runs.
+        carry_over: Whether to recall also memories that other runs put in that store. "series": recall only memories
+            from earlier auctions of the same series.
         frozen: Whether memories are read, but never written.
-        games: Other games whose memories are recalled too; without them, those of the game that is played.
-        k: How many memories are retrieved by meaning.
-        tokens: How many tokens of memories "full" recalls, counted as four characters each.
-        on_error: What follows if a memory fails: "stop" the auction, as going on without it would be another
+        games: Other games whose memories are recalled too; without them, only those of the game that is played.
+        k: Number of memories that are retrieved by meaning.
+        tokens: Most tokens of memories that "full" recalls, counted as four characters each.
+        on_error: Reaction to a memory that fails: "stop" the auction, because without the memory it would be another
             experiment, or "continue" with a failed thought.
     """
 
@@ -256,8 +273,8 @@ class Series(Settings):
     """Auctions in a row between the same bidders, who keep their memories; each auction has its own seed.
 
     Attributes:
-        auctions: How many.
-        shuffled: Whether the listed items are sold in another order each time.
+        auctions: Number of auctions.
+        shuffled: Whether each auction sells the listed items in another order.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"auctions", "shuffled"})
@@ -269,10 +286,13 @@ class Series(Settings):
 class Persona(Settings):
     """A kind of buyer.
 
+    >>> Persona(id="gardener", name="Gardener", text="You want a large garden.").name
+    'Gardener'
+
     Attributes:
-        id: How settings name it; no bidder reads it.
-        name: How tables name it.
-        text: What the bidder reads and acts by.
+        id: Name of the persona in settings; no bidder reads it.
+        name: Name of the persona in tables.
+        text: The text that the bidder reads and acts by.
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
@@ -281,23 +301,26 @@ class Persona(Settings):
 
 
 class AuctionConfig(Settings):
-    """One auction: what is sold to whom, under which rules, from which seed.
+    """One auction: items, bidders, rules and seed.
+
+    >>> AuctionConfig(bidders=(Bidder("Ann"), Bidder("Bob"))).rules.game
+    'english'
 
     Attributes:
-        name: What the run is called.
-        seed: What everything that is drawn is drawn from: equal seeds draw equal things.
-        items: A list of items, or a sample of the catalogue's as `{ count = 10, matched = 2 }`.
-        bidders: Who bids; in TOML one `[[bidders]]` for each.
-        personas: Personas of your own, beside the catalogue's.
-        catalogue: What has the personas and items that are sampled: the name of an installed one, with "@" and its
-            version to mean no other, or "package.module:NAME".
+        name: Name of the run.
+        seed: Random seed. The same seed gives the same draws.
+        items: A list of items, or a sample from the catalogue as `{ count = 10, matched = 2 }`.
+        bidders: The bidders; in TOML one `[[bidders]]` for each.
+        personas: Personas of your own, beside those in the catalogue.
+        catalogue: Source of the personas and of the sampled items: the name of an installed catalogue, or
+            "package.module:NAME". "NAME@VERSION" accepts only that version.
         profile_over: The personas that rivals are profiled over; without it, all.
-        rules: The rules of the game; `game` says of which.
+        rules: The rules of the game that `game` names.
         memory: Where memories are stored.
-        series: How many such auctions are run in a row; without it, one.
-        failed_calls: What becomes of a call that a provider never answers: "stop" the run, or "play on" without it.
-            In an experiment, a game in which an agent fails or none of its answers is ever taken has failed, unless it
-            is to "play on".
+        series: Number of such auctions in a row; without it, one.
+        failed_calls: Reaction to a call that a provider never answers: "stop" the run, or "play on" without it. In an
+            experiment, a game fails if an agent fails or none of an agent's answers is ever taken, unless this is
+            "play on".
         publish_personas: Whether a public pack tells the personas of the bidders.
         models: Settings of models, by the names that bidders use.
     """
@@ -319,7 +342,7 @@ class AuctionConfig(Settings):
     models: Models = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     def judges(self, bidder: Bidder) -> bool:
-        """Say whether anybody reads the last profiles of a bidder: measures, of rivals with personas, or memories."""
+        """Return whether measures (of rivals with personas) or memories read the last profiles of a bidder."""
         return bidder.remembers or any(rival.persona for rival in self.bidders if rival.name != bidder.name)
 
     @model_validator(mode="after")
@@ -335,7 +358,7 @@ class AuctionConfig(Settings):
     @model_validator(mode="after")
     def _bidders_are_as_usual_in_the_game(self) -> AuctionConfig:
         bidders = tuple(as_usual_in(self.rules.game, bidder) for bidder in self.bidders)
-        object.__setattr__(self, "bidders", bidders)  # what is frozen for others is not ready yet
+        object.__setattr__(self, "bidders", bidders)  # the model is frozen, but validation is not over
         return self
 
     @model_validator(mode="after")

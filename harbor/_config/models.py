@@ -1,4 +1,4 @@
-"""A model has these settings: which one, where, how it is asked, and what the package of its provider calls them."""
+"""Settings of a model: its name, its server, the way it is asked, and the names that its provider's package uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harbor._core.settings import Number, Rate, Seconds, Settings
 MayBeLeftOut = Literal["temperature", "seed", "reasoning", "max_tokens"]
 """A setting without which a model answers too."""
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
-"""What the name of an environment variable looks like."""
+"""Pattern for the name of an environment variable."""
 
 
 def _without_key(url: str) -> str:
@@ -38,7 +38,7 @@ def _without_secrets(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _variables(given: Any) -> Any:
-    """Check the name of a variable or a list of names here, as of two types that are refused the first is explained."""
+    """Check the name of a variable, or a list of names. Pydantic would explain only the first of two refused types."""
     if given is None:
         return None
     names = [given] if isinstance(given, str) else given
@@ -54,7 +54,7 @@ def _variables(given: Any) -> Any:
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Give every text in a table, at any depth, with its name."""
+    """Yield every text in a table, at any depth, with its name."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _texts(inner, str(key))
@@ -66,14 +66,17 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class Simulated(Settings):
-    """How the built-in model plays, and which mistakes it makes.
+    """Behaviour of the built-in model, with its mistakes.
+
+    >>> Simulated(policy="minimum").limit_share
+    Decimal('0.9')
 
     Attributes:
         policy: "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below
             `limit_share` of its estimate).
-        limit_share: How far "minimum" goes, as a share of its estimate.
-        level: How many steps of reasoning about others it takes in the beauty contest.
-        latency_seconds: How long it waits before each reply.
+        limit_share: Limit of "minimum", as a share of its estimate.
+        level: Number of steps of reasoning about others in the beauty contest.
+        latency_seconds: Wait before each reply.
         unreadable_rate: The share of replies that can't be read.
         low_bid_rate: The share of bids that are too low; a limit is never.
         over_budget_rate: The share of bids above the budget; a bid by limit never is.
@@ -93,55 +96,58 @@ class Simulated(Settings):
 BUILT_IN = "simulated"
 """The model that plays offline."""
 GIVEN = "given"
-"""What stands for the name of a model that was given as an object."""
+"""Name of a model that was given as an object."""
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 UrlWithoutKey = Annotated[str, AfterValidator(_without_key)]
-"""The address of a server, which may hold no key, as it is written to files."""
+"""Address of a server. It may hold no key, because it is written to files."""
 Variable = Annotated[str, Field(pattern=VARIABLE), AfterValidator(secret_variable)]
-"""The name of an environment variable whose value is shown nowhere from now on."""
+"""Name of an environment variable; from then on Harbor hides the variable's value everywhere."""
 Variables = Annotated[str | tuple[str, ...], BeforeValidator(_variables)]
 """The name of such a variable, or of several."""
 ReplyForm = Literal["tool", "json", "text", "words"]
-"""How a model is asked for a reply: as a tool call, as JSON by a schema, as JSON in plain text, or in its own words."""
+"""Form of a reply: a tool call, JSON by a schema, JSON in plain text, or the protocol's own words."""
 
 
 class ModelSettings(Settings):
     """A model under a name that you choose; `use` is "provider:model", an installed one such as "simulated", or code.
 
-    Prices are in dollars per million tokens. Without them those of the price table hold; where it has none, the
-    cost of a call is unknown.
+    Prices are in dollars per million tokens and default to the price table. If that has none, the cost of a call is
+    unknown.
+
+    >>> ModelSettings(use="openai:gpt-4.1").reply
+    'auto'
 
     Attributes:
-        use: What it is. A provider is one that LangChain knows; its package has to be installed. Code is
+        use: The model itself. A provider is one that LangChain knows; its package has to be installed. Code is
             "package.module:NAME", with a dot before the colon: a `Model`, or a function of settings and seed that
             makes a LangChain chat model.
         base_url: The address of another server.
-        api_key_env: The environment variable with its key; without it, the one that the provider's package reads. A
-            list of several makes a pool: calls are spread over its keys, and one that is refused is left out.
-        fallback: The model that answers what this one can't: a name under `models`, or "provider:model".
+        api_key_env: The environment variable with the key; without it, the one that the provider's package reads. A
+            list of several makes a pool: calls are spread over its keys, and a key that is refused is left out.
+        fallback: The model that answers if this one can't: a name under `models`, or "provider:model".
         temperature: Left out of a call unless it is given.
         max_tokens: The most tokens of a reply; left out of a call unless it is given.
-        timeout_seconds: A request that is not answered by then is made again (900); a model that was slower before has
-            more. The second one of a call pauses the run.
-        must_take: Settings such as "temperature" without which it may not be asked: a server that refuses one stops
-            the run, where others are left out. An experiment names the temperature that its design states.
-        headers: What is sent with each call; no keys.
+        timeout_seconds: Time for one request, after which the request is made again (900 by default, longer for a model
+            that was slower before). A second timeout of the same call pauses the run.
+        must_take: Settings such as "temperature" without which the model may not be asked. A server that refuses one
+            of them stops the run; other settings are left out. An experiment names the temperature of its design.
+        headers: Headers of each call; no keys.
         reasoning: An effort such as "low", or a budget in tokens; left out of a call unless it is given.
         seed: Left out of a call unless it is given.
-        max_concurrent: How many calls the provider allows at once; without it, this is learned.
-        requests_per_minute: How many calls the provider allows per minute; without it, this is learned.
-        tokens_per_minute: How many tokens the provider allows per minute.
-        extra: What is passed on to the provider's package as it is.
-        reply: How it is asked for a reply of a shape: as a "tool" call, as "json" by a schema, or as "text"; "auto"
-            finds out what the server can do.
-        repairs: How often a reply that can't be used is asked for again.
-        retry_seconds: How long what fails for the moment is tried again, before the run is paused. It is paused at
-            once if the provider asks for a longer wait.
+        max_concurrent: Most calls that the provider allows at once; without it, Harbor learns the number.
+        requests_per_minute: Most calls that the provider allows per minute; without it, Harbor learns the number.
+        tokens_per_minute: Most tokens that the provider allows per minute.
+        extra: Settings that are passed to the provider's package unchanged.
+        reply: Form of a structured reply: a "tool" call, "json" by a schema, or "text"; "auto" finds out which form the
+            server supports.
+        repairs: Number of retries for a reply that can't be used.
+        retry_seconds: Longest time for retries after a temporary failure; then the run pauses. If the provider asks
+            for a longer wait, the run pauses at once.
         input_price: Dollars per million tokens of input.
         cached_price: Dollars per million tokens of input that the provider had kept.
         output_price: Dollars per million tokens of output.
-        simulated: How the built-in model plays.
+        simulated: Settings of the built-in model.
     """
 
     use: str = BUILT_IN
@@ -169,13 +175,13 @@ class ModelSettings(Settings):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The environment variables with its keys; none, if the provider's package looks for one."""
+        """The environment variables with the keys; empty if the provider's package looks for one."""
         given = self.api_key_env
         return () if given is None else (given,) if isinstance(given, str) else given
 
 
 def _used_by_name(models: Any) -> Any:
-    """Let settings under the name of a model, such as "openai:gpt-4.1", be of that model unless they name another."""
+    """Fill in `use` from the name of a model, such as "openai:gpt-4.1", in settings without `use`."""
     if not isinstance(models, dict):
         return models
     return {name: _used(name, settings) if ":" in str(name) else settings for name, settings in models.items()}
@@ -226,7 +232,7 @@ PROVIDERS: Mapping[str, str] = {
 """The providers that LangChain's `init_chat_model` knows, and the package of each."""
 
 NO_KEY = "none"
-"""What a server of one's own gets in place of a key: a provider's key is for that provider's address alone."""
+"""Stand-in for a key at a server of the user's own: a provider's key goes to that provider's address alone."""
 NAMES = {
     "base_url": "base_url",
     "key": "api_key",
@@ -237,17 +243,18 @@ NAMES = {
     "effort": "reasoning_effort",
     "budget": "thinking_budget",
 }
-"""What most packages call a setting."""
+"""The names that most packages use for a setting."""
 OWN_NAMES: Mapping[str, Mapping[str, str]] = {
     "ollama": {"max_tokens": "num_predict", "effort": "reasoning"},
     "google_genai": {"headers": "additional_headers"},
     "azure_openai": {"base_url": "azure_endpoint"},
 }
+"""The names that some packages use instead."""
 ONE_TRY: Mapping[str, Mapping[str, Any]] = {"google_genai": {"max_retries": 1}, "ollama": {}}
-"""How the retries of a provider's package are switched off, where it is not `max_retries=0`."""
+"""Arguments that switch off the retries of a provider's package, for packages without `max_retries=0`."""
 
 STREAMS_COUNTED = ("openai", "azure_openai")
-"""The providers whose streams tell of tokens only if they are asked to."""
+"""The providers whose streams report tokens only on request."""
 AZURE = (
     (
         ("azure_endpoint", "AZURE_OPENAI_ENDPOINT"),
@@ -261,11 +268,11 @@ AZURE = (
         'api_key_env = "AZURE_OPENAI_API_KEY"',
     ),
 )
-"""What Azure needs: the names under which its package looks for it, what it is, and the setting."""
+"""The settings that Azure needs: the names under which its package looks for each, a description, and the TOML line."""
 
 
 def _check_azure(settings: ModelSettings) -> None:
-    """Say what a model at Azure lacks, with the lines to write; its package names one thing at a time, and no remedy.
+    """Refuse a model at Azure that lacks a setting, and name all missing ones; Azure's package names one at a time.
 
     Raises:
         ConfigError: something is missing.
@@ -273,7 +280,7 @@ def _check_azure(settings: ModelSettings) -> None:
     given = {*settings.extra, *(name for name, value in os.environ.items() if value)}
     if settings.base_url is not None:
         given.add("azure_endpoint")
-        given -= {"AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"}  # which never go to a server that settings name
+        given -= {"AZURE_OPENAI_API_KEY", "OPENAI_API_KEY"}  # they never go to a server that settings name
     if settings.api_key_env is not None or NAMES["key"] in settings.extra:
         given.add("azure_ad_token")
     missing = [f"{what} ({line})" for names, what, line in AZURE if given.isdisjoint(names)]
@@ -285,7 +292,7 @@ def _check_azure(settings: ModelSettings) -> None:
 
 
 def named_in(provider: str, setting: str, settings: ModelSettings) -> str:
-    """Give what a provider's package calls a setting of a model."""
+    """Return the name of a setting in a provider's package."""
     if setting == "reasoning":
         setting = "effort" if isinstance(settings.reasoning, str) else "budget"
         if provider == "anthropic" and setting == "budget":
@@ -294,17 +301,17 @@ def named_in(provider: str, setting: str, settings: ModelSettings) -> str:
 
 
 def in_dialect(provider: str, settings: ModelSettings) -> dict[str, Any]:
-    """Give what a chat model of this provider is made with; what is not set is left out.
+    """Return the arguments for a chat model of this provider, without the settings that are not set.
 
     Raises:
-        ConfigError: the environment variable with the key is not set, or Azure lacks what it needs.
+        ConfigError: the environment variable with the key is not set, or Azure lacks a setting.
     """
     if provider == "azure_openai":
         _check_azure(settings)
     wanted = _wanted(settings)
     if provider == "anthropic" and "budget" in wanted:
         wanted["thinking"] = {"type": "enabled", "budget_tokens": wanted.pop("budget")}
-    if provider == "ollama":  # it has one place for all that concerns HTTP
+    if provider == "ollama":  # its package takes all HTTP settings in one argument
         headers = dict(wanted.pop("headers", {}))
         if (key := wanted.pop("key", NO_KEY)) != NO_KEY:
             headers["Authorization"] = f"Bearer {key}"
@@ -312,7 +319,7 @@ def in_dialect(provider: str, settings: ModelSettings) -> dict[str, Any]:
     names = {**NAMES, **OWN_NAMES.get(provider, {})}
     return {
         **ONE_TRY.get(provider, {"max_retries": 0}),
-        # else a server of one's own is not asked for the tokens that a stream has cost
+        # without it, a server of the user's own would not report the tokens of a stream
         **({"stream_usage": True} if provider in STREAMS_COUNTED and settings.extra.get("streaming") else {}),
         **{names.get(name, name): value for name, value in wanted.items()},
         **settings.extra,
@@ -335,14 +342,14 @@ def _wanted(settings: ModelSettings) -> dict[str, Any]:
 
 
 def _key(settings: ModelSettings) -> str | None:
-    """Give the key; None: the provider's package reads it from its own environment variable."""
+    """Return the key; None: the provider's package reads the key from its own environment variable."""
     if not settings.key_variables:
         return None if settings.base_url is None else NO_KEY
     return named_secret(settings.key_variables[0], "api_key_env")
 
 
 def unknown_to(chat: Any, given: Mapping[str, Any]) -> list[str]:
-    """Name what was given to a chat model that has no such field: its class passes it over in silence."""
+    """Return the names of arguments that a chat model has no field for; its class ignores them silently."""
     fields = type(chat).model_fields
     known = {*fields, *(field.alias for field in fields.values())}
     return [name for name in given if name not in known]

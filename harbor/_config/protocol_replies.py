@@ -1,8 +1,8 @@
-"""Protocols have their own forms of answer: fields that a model fills in, and the decision and beliefs they mean.
+"""Protocols have their own reply forms: fields that a model fills in, and the decision and beliefs that they mean.
 
-Those here are EconArena's: the keys of its JSON, by game and condition. The contest and the auction with sealed bids
-have the paper's keys. It prints none for an auction whose price rises: there they are those of sealed bids, and a bid
-of null drops out.
+The forms here are EconArena's: the keys of its JSON, by game and condition. The contest and the auction with sealed
+bids have the keys of the paper. The paper prints none for an auction whose price rises. Here it has the keys of sealed
+bids, and a bid of null drops out.
 Source: EconArena, App. B.1, B.3, B.4, B.5, B.7 and B.8.
 """
 
@@ -25,7 +25,7 @@ Facts = Mapping[str, Any]
 
 
 def key_of(name: str) -> str:
-    """Give the key of a field as the paper writes it: with spaces.
+    """Return the key of a field as the paper writes it: with spaces.
 
     >>> key_of("popular_answer")
     'popular answer'
@@ -34,7 +34,7 @@ def key_of(name: str) -> str:
 
 
 def _ask_for_all(schema: dict[str, Any]) -> None:
-    """Ask a model for every field; a field that it leaves out all the same costs it nothing but this field."""
+    """Mark every field as required in the schema. Parsing stays lenient: a missing field costs that field only."""
     schema["required"] = list(schema["properties"])
 
 
@@ -54,18 +54,18 @@ class OwnReply(Decision):
 
     @classmethod
     def all_keys(cls) -> tuple[str, ...]:
-        """Name its keys, in order."""
+        """Return the keys of the form, in order."""
         return tuple(key_of(name) for name in cls.model_fields if name != "reasons")
 
     @classmethod
     @abstractmethod
     def filled(cls, decided: Facts, facts: Facts, expected: Callable[[], float | None]) -> dict[str, Any]:
-        """Fill it in as the built-in model does.
+        """Return the form as the built-in model fills it in.
 
         Args:
-            decided: what the model decided, in Harbor's form.
-            facts: of the prompt.
-            expected: gives what the model expects a rival to do, in the mean (None: the game expects nothing).
+            decided: decision of the model, in Harbor's form.
+            facts: facts in the prompt.
+            expected: returns the mean action expected from a rival (None: the game expects nothing).
         """
 
     @property
@@ -75,19 +75,19 @@ class OwnReply(Decision):
 
     @property
     def expects(self) -> Decimal | None:
-        """What it expects each rival to do in this part of the game; None: the form does not ask for that."""
+        """Expected action of each rival in this part of the game; None: the form does not ask for one."""
         return None
 
     def recalled(self, facts: Facts) -> dict[str, bool]:
-        """Say of each field that asks for something known whether it is right."""
+        """Return for each field that asks for a known fact whether its value is right."""
         return {}
 
     def values(self) -> dict[str, Any]:
-        """Give what was filled in, by key."""
+        """Return the values of the form, by key."""
         return {key_of(name): getattr(self, name) for name in type(self).model_fields if name != "reasons"}
 
     def think(self, words: str) -> None:
-        """Take the words before it for its reasons."""
+        """Keep the words before the form as its reasons, unless it has some."""
         self.reasons = self.reasons or scrub(words).strip()[:LONGEST_TEXT]
 
 
@@ -95,8 +95,8 @@ class OwnReply(Decision):
 class OwnReplies:
     """The forms of a protocol in one game.
 
-    `first` is asked for before results of one's own are shown, and `later` after that. `thought` is asked for after a
-    chain of thought, whatever is shown.
+    Calls before the bidder has results use `first`, and later calls use `later`. After a chain of thought, all calls
+    use `thought`.
     """
 
     first: type[OwnReply]
@@ -109,19 +109,19 @@ class OwnReplies:
         return self.first, self.later, self.thought
 
     def asked(self, chain_of_thought: bool, facts: Facts) -> type[OwnReply]:
-        """Give the form that a call with these facts asks for."""
+        """Return the form for a call with these facts."""
         if chain_of_thought:
             return self.thought
         return self.later if facts.get("your_results") else self.first
 
 
 RECALLED = {"previous answer": "action", "previous bid": "action", "previous payoff": "assets_at_end"}
-"""The keys that ask for what came of the run before, and the facts that tell it."""
+"""Keys that ask about the previous run, and the facts that answer them."""
 CLEAR = {
     "understanding": "All of us decide at the same time, and the rules say what that brings each.",
     "goal": "To get the best payoff that I can.",
 }
-"""What the built-in model writes where it is asked for its understanding."""
+"""Answers of the built-in model to questions about its understanding and its goal."""
 
 
 class EconReply(OwnReply):
@@ -129,22 +129,22 @@ class EconReply(OwnReply):
 
     @property
     def expects(self) -> Decimal | None:
-        """The number that is held to be most popular is expected of each rival."""
+        """The number that the model takes for the most popular, as its expectation of each rival."""
         return self.values().get("popular answer")
 
     def recalled(self, facts: Facts) -> dict[str, bool]:
-        """Compare what is said of the run before with what was shown of it, to the cent."""
+        """Compare the claims about the previous run with the facts, to the cent."""
         said = {key: value for key, value in self.values().items() if key in RECALLED}
         return {key: _equal(value, facts["your_results"][-1][RECALLED[key]]) for key, value in said.items()}
 
     def taken(self) -> Action:
-        """Bid, or pick; without an amount withdraw."""
+        """Return the bid or the number picked; without an amount, a withdrawal."""
         amount = self.values().get("answer", self.values().get("bid"))
         return Withdraw() if amount is None else Bid(amount)
 
     @classmethod
     def filled(cls, decided: Facts, facts: Facts, expected: Callable[[], float | None]) -> dict[str, Any]:
-        """Fill in what is decided, expected and known."""
+        """Return the decision, the expectation and the known facts, by key."""
         last, amount = (facts.get("your_results") or [{}])[-1], decided.get("amount")
         known = {
             **CLEAR,

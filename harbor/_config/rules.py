@@ -1,4 +1,4 @@
-"""The settings of the rules: what all games share; each game has a class of its own, in its folder."""
+"""Settings of the rules that all games share. Each game adds a class of its own, in its folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from harbor._core.plugins.finding import asked
 from harbor._core.settings import Settings
 
 DEFAULT = "english"
+"""Game that is played when settings name none: the ascending auction."""
 
 
 class RuleSettings(Settings):
     """The settings of every game.
 
+    >>> EnglishRules().told()["game"]
+    'english'
+
     Attributes:
-        reasks: How often a bidder is asked again after a failed bid.
+        reasks: Number of times that a bidder is asked again after a failed bid.
         game: The name of the game, or the reference by which the user named it; its own class gives it a default.
     """
 
@@ -27,12 +31,12 @@ class RuleSettings(Settings):
     game: str = ""
 
     def told(self) -> dict[str, Any]:
-        """Give the settings that everyone may know, as JSON."""
+        """Return the public settings, as JSON."""
         return self.model_dump(mode="json", include=set(self.public))
 
 
 def rules_of(given: Any) -> Any:
-    """Make the settings of the game that they name; without `game` they are those of the ascending auction.
+    """Make the settings of the game that `given` names; without `game`, those of the ascending auction.
 
     Raises:
         ValueError: there is no such game, or the settings are of another one.
@@ -56,4 +60,4 @@ def _class_of(game: object) -> type[RuleSettings]:
 
 
 AnyRules = Annotated[SerializeAsAny[RuleSettings], BeforeValidator(rules_of)]
-"""The settings of one game, of the class that belongs to it."""
+"""The settings of one game, as an object of the game's own class."""

@@ -1,4 +1,4 @@
-"""These settings make up a bidder's mind: the protocol by which it is asked, and the steps of its reasoning."""
+"""Settings of a bidder's mind: the protocol by which the bidder is asked, and the steps of its reasoning."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ProtocolName = Literal["native", "harbor", "aucarena", "econarena", "alympics"]
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What a paper's prompts gave a model, as settings; the texts stand in the folder of prompts of the same name.
+    """Settings that reproduce the prompts of a paper; the texts are in the folder of prompts of the same name.
 
-    `games` are those that it knows (empty: all). `settings` are the defaults of settings that are not given. A text
-    that it lacks is taken from the bundle that it comes `after`, if any, and else from the native ones. `profiles` says
-    in what profiles are asked: shares in percent, or weights from -1 to 1. `replies` are its own forms of answer, by
-    game; where it has none, an answer has Harbor's.
+    `games` are those that the bundle supports (empty: all). `settings` are the defaults of settings that are not given.
+    A text that the bundle lacks comes from the bundle in `after`, if any, and else from the native ones. `profiles` is
+    the form of profiles: shares in percent, or weights from -1 to 1. `replies` are the bundle's own reply forms, by
+    game; other games have Harbor's forms.
     """
 
     source: str
@@ -39,8 +39,11 @@ class Bundle:
 IN_WORDS = {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold"}
 """A dialogue in plain words, in which no call names the bounds of a bid."""
 AUCARENA = {**IN_WORDS, "relative_objective": True, "correct_beliefs": "model", "persona_value": "unsaid"}
+"""Settings of the protocol of AucArena."""
 HARBOR = {**AUCARENA, "predict": False}
+"""Settings of the protocol of the Harbor paper: AucArena's, without predictions."""
 ONE_CALL = {"planning": "none", "believe": False}
+"""Settings of a bidder that makes no plan and keeps no beliefs."""
 BUNDLES: Mapping[str, Bundle] = MappingProxyType(
     {
         "native": Bundle("Harbor's own"),
@@ -59,19 +62,19 @@ BUNDLES: Mapping[str, Bundle] = MappingProxyType(
 
 
 def own_texts(given: Any) -> Any:
-    """Read the prompts of a folder; texts by name are taken as they are."""
+    """Read the prompts of a folder; return texts by name unchanged."""
     return texts_in(given) if isinstance(given, str) else given
 
 
 def with_texts(settings: Any) -> Any:
-    """Put the texts in place of each folder of prompts that settings name, at any depth."""
+    """Replace each folder of prompts in settings, at any depth, by its texts."""
     if isinstance(settings, dict):
         return {key: own_texts(value) if key == "prompts" else with_texts(value) for key, value in settings.items()}
     return [with_texts(value) for value in settings] if isinstance(settings, list | tuple) else settings
 
 
 def _word_or_amount(given: Any) -> Any:
-    """Refuse any other word in one sentence."""
+    """Refuse any other word, in one sentence."""
     if isinstance(given, str) and given not in get_args(PersonaWord):
         raise ValueError("must be 'style', 'unsaid', or an amount of dollars, such as 5000")
     return given
@@ -86,24 +89,24 @@ PersonaValue = Annotated[
 
 
 class ProtocolSettings(Settings):
-    """What a model is told, and how it answers.
+    """Content of the prompts of a model, and the form of its replies.
 
     Attributes:
         protocol: A bundle: it has prompts of its own, and the default of every other setting of a mind.
-        reply: How it answers: by "tool" calls, as "json", as "text" (bids in words, or in the protocol's own form,
-            and all else as JSON in plain text), or as the settings of the "model" say.
-        context: "fresh" for each call, or a "dialogue": in it the model reads its own earlier calls and answers, on
-            this item of a sale or in the whole game, so all its runs or days, whatever `history` the rules show.
+        reply: Form of the replies: "tool" calls, "json", "text" (bids in words, or in the protocol's own form, and all
+            else as JSON in plain text), or as the settings of the "model" say.
+        context: "fresh" for each call, or a "dialogue": in it the model reads its own earlier calls and replies, on
+            this item of a sale or in the whole game (all runs or days), independent of `history` in the rules.
         facts: Whether facts are told as "json" or in "prose".
-        bounds: Whether a call names the least legal bid and the money left; if they are "untold", the model hears
-            what it can work them out from. The price of a clock is what is asked, so it is told in any case.
-        hints: Whether it is told sentences that advise; the prompts of games of runs have none.
-        relative_objective: Whether what counts is how it does compared with all rivals.
-        persona_value: What an item that suits its persona counts for, in a game of listings: so many dollars more
-            than its true value, as a preference that changes no score; or nothing more, as a persona is "style"; or
-            the model is told neither ("unsaid").
-        prompts: A folder with prompts of your own, in place of the bundle's. What Harbor writes of a run or a
-            design has their texts, by name, and not the folder.
+        bounds: Whether a call names the least legal bid and the money left. If they are "untold", the model can compute
+            them from the facts. The price of a clock is the question itself, so it is always told.
+        hints: Whether the prompts contain sentences that advise; the prompts of games of runs have none.
+        relative_objective: Whether the objective is the result compared with all rivals.
+        persona_value: Extra value of an item that suits the bidder's persona, in a game of listings. An amount: so
+            many dollars above the true value, as a preference that changes no score. "style": nothing extra, because
+            a persona is a style. "unsaid": the model is told neither.
+        prompts: A folder with prompts of your own, instead of the bundle's. Files of a run or a design hold their
+            texts, by name, and not the folder.
     """
 
     protocol: ProtocolName = "native"
@@ -120,30 +123,30 @@ class ProtocolSettings(Settings):
 
     @property
     def asks_shares(self) -> bool:
-        """Whether profiles are asked as shares in percent, and not as weights."""
+        """Return whether profiles are shares in percent, and not weights."""
         return BUNDLES[self.protocol].profiles == "shares"
 
     @property
     def usual_persona_value(self) -> str:
-        """What the protocol says of the value of a persona."""
+        """The protocol's default of `persona_value`."""
         return str(BUNDLES[self.protocol].settings.get("persona_value", "style"))
 
     def set_by(self, name: str) -> str:
-        """Say that the bundle set a setting, if its value is the bundle's; else nothing."""
+        """Return a clause that the bundle set a setting, if the setting has the bundle's value; else an empty text."""
         of_bundle = BUNDLES[self.protocol].settings.get(name) == getattr(self, name)
         return f", which protocol {self.protocol!r} sets," if of_bundle else ""
 
     @model_validator(mode="before")
     @classmethod
     def _of_the_bundle(cls, values: Any) -> Any:
-        """Take from the bundle what is not given."""
+        """Fill in the bundle's defaults."""
         if not isinstance(values, dict):
             return values
         name = values.get("protocol", "native")
         bundle = BUNDLES.get(name) if isinstance(name, str) else None
         if bundle is None:
             return values
-        idle = {"correct_beliefs"} if values.get("believe") is False else set()  # who believes nothing corrects nothing
+        idle = {"correct_beliefs"} if values.get("believe") is False else set()  # without beliefs, no correction
         return {**{key: value for key, value in bundle.settings.items() if key not in idle}, **values}
 
 
@@ -152,18 +155,18 @@ OF_PROMPTS = ("protocol", "reply", "facts", "hints", "relative_objective", "prom
 
 
 Placebo = Literal["none", "uniform", "shuffled", "another", "blank"]
-"""What a bidder is told of its rivals in place of what its theory of mind found out."""
+"""Content of the prompts in place of the profiles that the theory of mind inferred."""
 
 
 def _who_corrects(given: Any) -> Any:
-    """Take true for the house, and false for nobody."""
+    """Return "house" for true and "none" for false."""
     return {True: "house", False: "none"}[given] if isinstance(given, bool) else given
 
 
 def _usual_bidding(told: dict[str, Any]) -> Literal["call", "limit"]:
-    """Choose the cheaper way, by limit, where no other setting asks for a call for each bid.
+    """Return the cheaper way, by limit, unless another setting needs a call for each bid.
 
-    A node of one's own may think at each call, which would be for nothing where the limit has answered already.
+    A node of the user's own may think at each call. With limits, such thoughts would come after the answer.
     """
     asks_calls = {told.get("reply"), told.get("context"), told.get("strategy")} & {"text", "dialogue", "on", "fused"}
     return "limit" if told.get("protocol") == "native" and not asks_calls and not told.get("nodes") else "call"
@@ -174,28 +177,28 @@ class MindSettings(ProtocolSettings):
 
     Attributes:
         planning: "none" (neither plan nor replan), "static" (plan only), "adaptive" (both).
-        believe: Whether it updates what it believes after each item or day, or forecasts.
-        correct_beliefs: Who corrects errors in a belief before it is used: the "house", the "model", which is told
-            what is wrong and asked again, or nobody ("none").
-        theory_of_mind: "none", "true" (it is told its rivals' personas), "inferred" (it profiles them from how they
-            bid), "second" (and how they profile it).
-        rivals: How a bidder that profiles its rivals is asked about them after an item: "apart" (a call for the profile
-            of each rival, one for how they profile it, one for the forecasts), "together" (one call for all of these).
+        believe: Whether the bidder updates its beliefs after each item or day, or forecasts.
+        correct_beliefs: Corrector of errors in a belief before it is used: the "house", the "model" (it is told the
+            error and asked again), or nobody ("none").
+        theory_of_mind: "none", "true" (the bidder is told its rivals' personas), "inferred" (it profiles rivals from
+            their bids), "second" (it also infers how rivals profile it).
+        rivals: Calls about rivals after an item: "apart" (one call for the profile of each rival, one for how they
+            profile the bidder, one for the forecasts), "together" (one call for all of these).
         predict: Whether a bidder with a theory of mind predicts rivals' limits, in one more call per item.
-        placebo: What other thoughts are told in place of the profiles, with the same calls: "uniform" (equal
+        placebo: Content that other thoughts get in place of the profiles, with the same calls: "uniform" (equal
             weights), "shuffled" (the weights, dealt to the personas by lot), "another" (of each rival the profile
-            of the next), "blank" (empty ones), "none" (the profiles). The log keeps the profiles.
+            of the next), "blank" (empty ones), "none" (the profiles). The log keeps the inferred profiles.
         strategy: "off", "on" (an action is chosen before each bid), "fused" (action and bid in one call).
         nodes: Further thoughts: installed ones, or "package.module:NAME".
-        bidding: "limit" (the model says once per item how far it goes, and the house raises for it up to there), "call"
-            (it is asked at each call). Without it: by limit in the protocol "native", unless the game has no words for
-            that, or a strategy, a dialogue, a reply in words or a node of its own needs a call for each bid; else by
-            call.
+        bidding: "limit" (the model names a limit once per item, and the house raises for it up to there), "call" (the
+            model is asked at each call). Default: by limit in the protocol "native", unless the game has no words for
+            limits, or a strategy, a dialogue, a reply in words or a node of the user's own needs a call for each bid;
+            else by call.
         chain_of_thought: Whether the model is asked to think step by step before it answers.
-        memory: What is recalled of earlier auctions: "none", "list" (all learnings), "retrieved" (the learnings
-            nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first, within
-            a budget of tokens).
-        learning: Whether it updates its list of learnings after an auction.
+        memory: Memories of earlier auctions that are recalled: "none", "list" (all learnings), "retrieved" (the
+            learnings nearest in meaning), "episodes" (the sales nearest in meaning), "full" (everything, newest first,
+            within a budget of tokens).
+        learning: Whether the bidder updates its list of learnings after an auction.
     """
 
     planning: Literal["none", "static", "adaptive"] = "adaptive"
@@ -214,22 +217,22 @@ class MindSettings(ProtocolSettings):
 
     @property
     def uses_model(self) -> bool:
-        """Whether a model has these thoughts."""
+        """Return whether a model has these thoughts."""
         return True
 
     @property
     def remembers(self) -> bool:
-        """Whether the bidder uses a store of memories."""
+        """Return whether the bidder uses a store of memories."""
         return self.memory != "none" or self.learning
 
     @property
     def profiles(self) -> bool:
-        """Whether the bidder profiles its rivals."""
+        """Return whether the bidder profiles its rivals."""
         return self.theory_of_mind in ("inferred", "second")
 
     @property
     def judges_at_once(self) -> bool:
-        """Whether one call per item asks for all that the bidder thinks of its rivals."""
+        """Return whether one call per item asks for all judgements about rivals."""
         return self.profiles and self.rivals == "together"
 
     @model_validator(mode="after")
@@ -284,7 +287,7 @@ M = TypeVar("M", bound=MindSettings)
 
 
 def as_usual_in(game: str, mind: M) -> M:
-    """Return the mind by call if it names no way of bidding, and the game has no words for limits.
+    """Return the mind with bidding by call if it names no way of bidding and the game has no words for limits.
 
     Raises:
         ConfigError: there is no such game.
@@ -296,16 +299,16 @@ def as_usual_in(game: str, mind: M) -> M:
 
 
 PLAYERS = ("model", "rule", "agent", "person")
-"""The settings that say who plays a bidder."""
+"""The settings that choose the player of a bidder."""
 
 
 def reseated(bidder: Mapping[str, Any], player: str, value: object) -> dict[str, Any]:
-    """Give the settings of a bidder with somebody else to play it; whoever played it goes, with their settings.
+    """Return the settings of a bidder with another player, without the settings of the previous player.
 
     Args:
-        bidder: its settings, as a file has them.
-        player: which of `PLAYERS` is to play it.
-        value: the value of that setting.
+        bidder: settings of the bidder, as a file has them.
+        player: one of `PLAYERS`.
+        value: value of that setting.
     """
     gone = {*PLAYERS, "max_bids", "levels", *MindSettings.model_fields}
     return {**{key: kept for key, kept in bidder.items() if key not in gone}, player: value}

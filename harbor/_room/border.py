@@ -1,11 +1,11 @@
-"""At the border to the room an agent's code runs in steps, and its answer and its calls of models are taken to pieces.
+"""Runs an agent's code in steps, and takes apart its answer and its model calls, at the border to the room.
 
-It has copies of what it is told and a cancellation token of its own, and only plain words and numbers come back. What
-code can do to the process that it runs in can't be stopped here: end it, cancel the tasks of others, change what it
-finds in memory, or block in a callback or a thread of its own.
+An agent gets copies of messages and a cancellation token of its own. Only plain words and numbers come back. Harbor
+can't stop the code from ending the process, cancelling tasks of others, changing objects in memory, or blocking in a
+callback or a thread of its own.
 
-AutoGen's `RequestUsage` does not name a model. A message may name it in its metadata, under `model`; otherwise it is
-that of the agent's only model client, if it has one and the message is the agent's own.
+AutoGen's `RequestUsage` does not name a model. A message may name it in its metadata, under `model`. Otherwise the
+model is that of the agent's only model client, if it has one and the message is the agent's own.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class _Held(threading.local):
 
 
 _HELD = _Held()
-"""How long the steps of all agents have held this thread."""
+"""Seconds for which the steps of all agents have held this thread."""
 
 
 def run_quietly(call: Callable[[], object]) -> None:
-    """Run code of an agent's that has a moment only, and whose errors trouble nobody."""
+    """Run a short piece of an agent's code, and ignore its errors."""
     try:
         Step(GRACE_SECONDS).run(call)
     except Overdue:
@@ -59,11 +59,11 @@ def run_quietly(call: Callable[[], object]) -> None:
 class TurnTime:
     """The time that a seat has for a turn.
 
-    Waits for its provider, what other agents' code takes and pauses of this process are not its own.
+    The clock stops during waits for the provider, other agents' code, and pauses of this process.
 
     Args:
-        seconds: how much it has.
-        waited: gives the seconds that it has waited for the provider of its model.
+        seconds: time for the turn.
+        waited: returns the seconds that the seat has waited for the provider of its model.
     """
 
     def __init__(self, seconds: float, waited: Callable[[], float]) -> None:
@@ -75,28 +75,28 @@ class TurnTime:
         self._until = self._clock() + seconds - waited() - _HELD.seconds
 
     def left(self) -> float:
-        """Give the seconds that are left; below 0: it is over."""
+        """Return the seconds that are left; negative: the time is over."""
         return self._until + self._waited() + _HELD.seconds - self._own - self._clock()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the code of an agent to its end.
 
         Raises:
-            Overdue: it has held the thread beyond its time.
+            Overdue: the code has held the thread beyond its time.
         """
         return await self._in_steps(work, lambda: max(self.left(), GRACE_SECONDS))
 
     async def suffices(self, thinking: asyncio.Future[Any]) -> bool:
-        """Wait for an answer; false: the time is over."""
+        """Wait for an answer; return false if the time is over."""
         while not thinking.done():
             if (left := self.left()) <= 0:
                 return False
-            # Not `wait_for`: that would go on waiting for an agent that swallows its cancellation.
+            # Not `wait_for`: that would keep waiting for an agent that swallows its cancellation.
             await asyncio.wait({thinking}, timeout=left)
         return True
 
     def give_up(self) -> None:
-        """Run nothing more of it but its end: the next cancellation is not the agent's to swallow."""
+        """Stop running the agent's code, except its close: it can't swallow the next cancellation."""
         self._given_up = True
 
     @coroutine
@@ -113,7 +113,7 @@ class TurnTime:
             try:
                 yield waits_for
                 go_on = partial(work.send, None)
-            except BaseException as error:  # such as a cancellation: the agent's to deal with
+            except BaseException as error:  # such as a cancellation: the agent may handle it
                 if self._given_up:
                     run_quietly(work.close)
                     raise
@@ -137,10 +137,10 @@ class TurnTime:
         return task(inside, loop=loop, **named) if task is asyncio.Task else task(loop, inside, **named)
 
     async def _in_background(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run a task of an agent's.
+        """Run a task that an agent started.
 
         Raises:
-            RuntimeError: it wants to end the program, which would end the event loop for everybody.
+            RuntimeError: the task wants to end the program, which would end the event loop for everybody.
         """
         try:
             return await self._in_steps(work, lambda: self._seconds)
@@ -151,9 +151,9 @@ class TurnTime:
 
 
 MODEL = "model"
-"""Under which name a message has its model in the metadata."""
+"""Key of the model's name in the metadata of a message."""
 MOST_MESSAGES = 10_000
-"""How many inner messages an answer may have, with calls or without."""
+"""Most inner messages of an answer, with calls or without."""
 _PROVIDERS = {
     "AnthropicChatCompletionClient": "anthropic",
     "AzureOpenAIChatCompletionClient": "azure_openai",
@@ -164,10 +164,10 @@ _PROVIDERS = {
 
 
 def told_calls(agent: ChatAgent, response: Response) -> tuple[Usage, ...]:
-    """Give the calls, one for each message with usage; what lists the messages may be endless.
+    """Return the calls, one for each message with usage. The list of messages may be endless, so reading has a limit.
 
     Raises:
-        ValueError: there are too many, they have too many tokens, or one has no number of tokens.
+        ValueError: there are too many messages or tokens, or a number of tokens is missing.
     """
     messages = [*islice(response.inner_messages or (), MOST_MESSAGES + 1), response.chat_message]
     if len(messages) > MOST_MESSAGES + 1:
@@ -180,17 +180,17 @@ def told_calls(agent: ChatAgent, response: Response) -> tuple[Usage, ...]:
 def called(
     bidder: str, calls: Sequence[Usage], began: float, seconds: float, price: Callable[[str, int, int], float | None]
 ) -> list[ModelCalled]:
-    """Give the calls as events.
+    """Return the calls as events.
 
-    An agent does not tell when each began, so all begin with the turn and the last one has its length: they count as
-    made one after another. A key in the name of a model is hidden.
+    An agent does not tell when each call began. So all calls begin with the turn, and the last one lasts as long as the
+    turn: they count as made one after another. A key in the name of a model is hidden.
 
     Args:
-        bidder: whose they are.
-        calls: what was told.
-        began: when the turn began.
-        seconds: how long it took.
-        price: gives the dollars of a call by its model and the tokens read and written.
+        bidder: the bidder that made the calls.
+        calls: the calls that the agent reported.
+        began: start of the turn, in seconds.
+        seconds: length of the turn.
+        price: returns the dollars of a call by its model and the tokens read and written.
     """
     lengths = [0.0] * (len(calls) - 1) + [seconds]
     names = {model: redact(model) or AGENT for model in {call.model for call in calls}}
@@ -222,8 +222,8 @@ def _call(message: object, usage: RequestUsage, agent: str, own: str) -> Usage:
 
 
 def _model_of(agent: ChatAgent) -> str:
-    """Name the model of the only client that an agent has."""
-    with suppress(Exception):  # its code may not tell, and need not
+    """Return the model of the agent's only client; `AGENT` if there is no such client."""
+    with suppress(Exception):  # the agent's code may fail here, and the name is optional
         clients = {id(one): one for one in vars(agent).values() if isinstance(one, ChatCompletionClient)}
         [client] = clients.values()
         return _name_told_by(client) or AGENT
@@ -231,7 +231,7 @@ def _model_of(agent: ChatAgent) -> str:
 
 
 def _name_told_by(client: ChatCompletionClient) -> str:
-    """Name the model of a client as Harbor does; of a server of its own, by its plain name."""
+    """Return Harbor's name for the model of a client; the plain name, if the client has a server of its own."""
     told = client.dump_component()
     model = _name(told.config.get("model"))
     provider = _PROVIDERS.get(told.provider.rpartition(".")[2], "")
@@ -240,7 +240,7 @@ def _name_told_by(client: ChatCompletionClient) -> str:
 
 
 def _name(told: object) -> str:
-    """Take a name as plain text; str.__getitem__, as told[:] is code of the agent's if it has a class."""
+    """Return a name as plain text. Not `told[:]`: a subclass of `str` would run the agent's code."""
     return scrub(str.__getitem__(told, slice(LONGEST_MODEL))) if isinstance(told, str) else ""
 
 
@@ -251,7 +251,7 @@ def _tokens(number: object) -> int:
 
 
 class Said(NamedTuple):
-    """What an agent answered: its words, and the model calls that it tells of."""
+    """An agent's answer: its words, and the model calls that it reports."""
 
     words: str
     calls: tuple[Usage, ...]
@@ -264,13 +264,13 @@ async def answer_of(
     bidder: str,
     fatal: tuple[type[HarborError], ...],
 ) -> Said | SeatFailed:
-    """Ask an agent, and take its answer to pieces here, as every piece may be code of its own.
+    """Ask an agent, and take apart its answer here, because every part may be code of the agent.
 
     Raises:
         HarborError: one of the `fatal` errors.
-        CancelledError: it was cancelled, or cancelled itself.
-        Overdue: it was interrupted.
-        KeyboardInterrupt: of the user, not of the agent.
+        CancelledError: the agent was cancelled, or cancelled itself.
+        Overdue: the agent was interrupted.
+        KeyboardInterrupt: from the user, not from the agent.
     """
     try:
         response = await agent.on_messages(heard, token)
@@ -284,7 +284,7 @@ async def answer_of(
 
 
 def meant(said: Said, ask: Ask | Pause | None) -> Said:
-    """Put an answer that came as JSON in words, and add the calls that it tells of; words stay as they are."""
+    """Put an answer in JSON into words, and add the calls that it reports; return an answer in words unchanged."""
     if not isinstance(ask, Ask):
         return said
     given = answer_in(said.words, ask)
@@ -295,12 +295,12 @@ def meant(said: Said, ask: Ask | Pause | None) -> Said:
 
 
 def copied(messages: Sequence[BaseChatMessage]) -> list[BaseChatMessage]:
-    """Copy messages, so that what one agent does to them reaches nobody else."""
+    """Return copies of messages, so that changes by one agent reach nobody else."""
     return [message.model_copy(deep=True) for message in messages]
 
 
 def linked(house: CancellationToken) -> CancellationToken:
-    """Make a token that the house's cancels, and that cancels nobody else's."""
+    """Return a token that is cancelled with the house's, and that cancels no other."""
     own = CancellationToken()
     house.add_callback(lambda: run_quietly(own.cancel))
     return own
@@ -312,5 +312,5 @@ def _words(response: Response) -> str:
         raise TypeError(f"the text of its answer is {type(text).__name__}; give words")
     enough = str.__getitem__(
         text, slice(2 * LONGEST + 2)
-    )  # not text[:], which is code of the agent's if it has a class
-    return scrub(enough)[: LONGEST + 1]  # longer ones are refused, whatever they go on with
+    )  # not text[:]: the slice of a subclass of str would run the agent's code
+    return scrub(enough)[: LONGEST + 1]  # one character too many, so that a longer text is refused

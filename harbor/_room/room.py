@@ -26,25 +26,25 @@ from harbor._core.log.message_metadata import carried
 from harbor._house.auctioneer import AuctionLoop, Sale, auction_loop, told_to
 from harbor._room.seats import AUCTIONEER, Seat, ask_message
 
-logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # it prints whole messages and stack traces
+logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # the logger prints whole messages and stack traces
 
 NOBODY = ""
-"""Who has no seat, and may see what is public alone."""
+"""Name of no seat: it may see only public events."""
 
 
 News = Sequence[tuple[Event, str]]
-"""What happened since the last announcement: the events with their JSON."""
+"""The events since the last announcement, with their JSON."""
 
 
 def _seen(news: News, bidder: str) -> tuple[str, list[str]]:
-    """Give the words and the JSON of what a bidder may see; for a stranger, of what everyone may."""
+    """Return the words and the JSON of the events that a bidder may see; for `NOBODY`, of the public ones."""
     seen = [(event, line) for event, line in news if is_seen_by(bidder, event)]
     words = " ".join(sentence for event, _ in seen for sentence in told_to(bidder, event))
     return words, [line for _, line in seen]
 
 
 class Auctioneer(BaseGroupChatManager):
-    """The manager of the chat: carries the asks of the auction loop to the seats, and their answers to the loop."""
+    """The manager of the chat: passes the asks of the auction loop to the seats, and their answers to the loop."""
 
     def __init__(self, *chat: Any, sale: Sale[Any], seats: Sequence[Seat], loop: AuctionLoop, **named: Any) -> None:
         super().__init__(*chat, **named)
@@ -71,7 +71,7 @@ class Auctioneer(BaseGroupChatManager):
         raise RuntimeError("a sale can be run only once; make a new room for a new sale")
 
     async def select_speaker(self, thread: Sequence[BaseAgentEvent | BaseChatMessage]) -> list[str]:
-        """Send the answers to the auction loop, announce what follows, and call on the next bidders, all at once."""
+        """Send the answers to the auction loop, announce the news, and return the next seats, all asked at once."""
         try:
             said = {bidder: self._seats[bidder].take(self._answers[self._seats[bidder].name]) for bidder in self._asked}
             self._answers.clear()
@@ -104,7 +104,7 @@ class Auctioneer(BaseGroupChatManager):
         return await super()._apply_termination_condition(turn, increment_turn_count)
 
     async def _announce(self) -> None:
-        """Announce what has happened since the last time, to the team's stream and to whoever is asked next."""
+        """Announce the events since the last time, to the team's stream and to the seats that are asked next."""
         entries = self._sale.log.entries
         events = [entry.event for entry in entries[self._read :] if not isinstance(entry.event, AnalystEvent)]
         self._read = len(entries)
@@ -117,10 +117,10 @@ class Auctioneer(BaseGroupChatManager):
             await self.update_message_thread([message])
 
     def _call_on(self, ask: Ask | Pause) -> None:
-        """Tell one seat everything that happened since it was last asked, and then the ask.
+        """Tell one seat all news since it was last asked, and then the ask.
 
         This goes straight to the seat. A broadcast through AutoGen would cost one delivery per seat in every turn, and
-        the buffers of bidders that have withdrawn would grow. What has no words comes with the next that have some.
+        the buffers of withdrawn bidders would grow. Events without words go with the next message that has some.
         """
         told: list[TextMessage] = []
         events: list[str] = []
@@ -142,10 +142,10 @@ class AuctionRoom(BaseGroupChat):
     """A team of seats under one auctioneer; `run_stream()` runs the sale, once.
 
     Args:
-        sale: not yet open.
+        sale: the sale, not yet open.
         seats: in seat order.
         thinkers: bidders that think at a pause.
-        reasks: how often a bidder is asked again after a failed bid.
+        reasks: number of times that a bidder is asked again after a failed bid.
         termination_condition: stops the sale early.
         learners: bidders that think when the auction is over.
     """
@@ -177,7 +177,7 @@ class AuctionRoom(BaseGroupChat):
         """Run the sale to its end.
 
         Raises:
-            Exception: whatever broke off the auction loop.
+            Exception: the error that broke off the auction loop.
         """
         token = CancellationToken()
         running = asyncio.ensure_future(self._drain(token))
@@ -185,7 +185,7 @@ class AuctionRoom(BaseGroupChat):
             await asyncio.shield(running)
         except asyncio.CancelledError:
             token.cancel()
-            await asyncio.wait({running})  # AutoGen's runtime has to stop first, or its tasks would outlive the run
+            await asyncio.wait({running})  # until AutoGen's runtime stops: its tasks would outlive the run
             raise
         if self._auctioneer is not None and self._auctioneer.failure is not None:
             raise self._auctioneer.failure

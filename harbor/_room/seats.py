@@ -1,6 +1,6 @@
-"""The seats of the room hold Harbor's bidders as AutoGen agents, any other agent, and agents that are listened to.
+"""The seats of the room hold Harbor's bidders as AutoGen agents, other agents, and agents whose answers are overheard.
 
-Everything in AutoGen is words, parsed strictly, so that any agent can sit beside a Harbor bidder.
+Seats exchange only words, parsed strictly, so that any agent can sit beside a Harbor bidder.
 """
 
 from __future__ import annotations
@@ -28,21 +28,28 @@ from harbor._models.budget import AgentCosts
 from harbor._room.border import Said, TurnTime, answer_of, called, copied, linked, meant, run_quietly
 
 AUCTIONEER = "auctioneer"
+"""Name of the auctioneer among agents."""
 UNASKED = "I speak when the auctioneer asks me for a bid."
+"""Answer of a bidder to messages without an ask."""
 
 
 def ask_message(ask: Ask | Pause, events: Sequence[str] = ()) -> TextMessage:
-    """Put an ask in words, for any agent, with the ask itself and events in the metadata, all as JSON."""
+    """Return an ask in words, for any agent, with the ask itself and events as JSON in the metadata.
+
+    >>> from harbor._core.asking.asks import Amount
+    >>> ask_message(Ask("Ann", "Loft", 1, Amount(Decimal(100), Decimal(500)))).source
+    'auctioneer'
+    """
     return TextMessage(content=call(ask), source=AUCTIONEER, metadata=carried(events, ask))
 
 
 class PlayerAgent(BaseChatAgent):
-    """A player of an auction as an AutoGen chat agent: it answers `ask_message`s in words.
+    """A player of an auction as an AutoGen chat agent: it answers messages from `ask_message` in words.
 
     Args:
-        name: its name among agents, a Python identifier.
+        name: name among agents, a Python identifier.
         player: decides the answers.
-        seen: gives the events that this bidder may see.
+        seen: returns the events that this bidder may see.
     """
 
     def __init__(self, name: str, player: Player, seen: Callable[[], Sequence[Event]]) -> None:
@@ -56,38 +63,38 @@ class PlayerAgent(BaseChatAgent):
         return (TextMessage,)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Answer the last ask among the messages; what else happened it knows from `seen`."""
+        """Answer the last ask among the messages; other news comes from `seen`."""
         ask = _ask_in(messages)
         words = UNASKED if ask is None else in_words(await self._player.act(ask, self._seen()), ask)
         return Response(chat_message=TextMessage(content=words, source=self.name))
 
     def take_usage(self) -> tuple[Usage, ...]:
-        """Give the calls of models that a player behind a door has told of since the last time."""
+        """Return the model calls that a player behind a door has reported since the last time."""
         return self._player.take_usage() if isinstance(self._player, DoorBidder) else ()
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Do nothing: what it knows is in the log."""
+        """Do nothing: the player reads all it knows from the log."""
 
 
 class Seat(BaseChatAgent):
-    """A place in the room for any chat agent: never raises, never hangs, and keeps what its bidder concluded.
+    """A place in the room for any chat agent: never raises, never hangs, and keeps the bidder's conclusions.
 
     Args:
-        name: its name in the room, a Python identifier.
+        name: name in the room, a Python identifier.
         bidder: the bidder's name in the auction.
         agent: the agent in this seat.
-        timeout_seconds: how long it may take to answer; after that the seat has failed.
+        timeout_seconds: time for an answer; after it the seat has failed.
         notes: the bidder's conclusions, in order, until the auctioneer takes them.
         quoted: whether the agent's words are logged, because nothing else could repeat them on resuming.
-        own: whether it is a player of Harbor's whose `FATAL` errors break the auction off. Code of anybody else's is
-            interrupted if it does not give the thread back.
-        recorded: gives the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
+        own: whether the agent is a player of Harbor's, whose `FATAL` errors break the auction off. Other agents' code
+            is interrupted if it does not return the thread in time.
+        recorded: returns the reply of this turn in an interrupted run. The agent hears the auctioneer's words when it
             is next asked.
-        decided: says whether this turn is one that an interrupted run has decided in time; it is not timed again.
-        waited: gives the seconds that the agent has waited for the provider of its model, which are not its own.
-        clock: gives seconds since the log was opened, for the calls of a quoted agent's own models.
+        decided: returns whether an interrupted run has decided this turn in time; then it is not timed again.
+        waited: returns the seconds that the agent has waited for the provider of its model; they don't count.
+        clock: returns seconds since the log was opened, for the calls of a quoted agent's own models.
         costs: the account that pays for those calls.
-        late: what may mend an agent that gives no answer in time.
+        late: hint for an agent that gives no answer in time.
     """
 
     def __init__(
@@ -137,7 +144,7 @@ class Seat(BaseChatAgent):
         await self._admit(cancellation_token)
         self._told = []
         try:
-            with timed():  # a player of Harbor's changes nothing that it hears
+            with timed():  # no copies for a player of Harbor's: it changes no message
                 return await self._turn(heard if self._own else copied(heard), cancellation_token)
         finally:
             self._pay()
@@ -166,13 +173,13 @@ class Seat(BaseChatAgent):
             return self._fail(answer)
         if not self._quoted:
             return self._say(answer.words)
-        agent = self._agent  # what a player says, its door has read
+        agent = self._agent  # a player's door has parsed its answer already
         answer = Said(answer.words, agent.take_usage()) if isinstance(agent, PlayerAgent) else meant(answer, ask)
         self._told = called(self.bidder, answer.calls, began, self._clock() - began, self._costs.price)
         return self._quote(without_keys(answer.words, ask), self._told)
 
     async def _admit(self, token: CancellationToken) -> None:
-        """Wait until there is money for a turn; without money for it, wait until the run is cancelled."""
+        """Wait until there is money for a turn; without money, wait until the run is cancelled."""
         if self._costs.budget is not None:
             admitted = asyncio.ensure_future(self._costs.budget.admit())
             token.link_future(admitted)
@@ -194,7 +201,7 @@ class Seat(BaseChatAgent):
             return held_up(self.bidder, self._timeout)
 
     async def _stop(self, thinking: asyncio.Future[Any], token: CancellationToken, time_left: TurnTime) -> Response:
-        """Stop an agent whose time is over; one that swallows its cancellation is given up after a moment."""
+        """Stop an agent whose time is over; give up after a moment on one that swallows its cancellation."""
         thinking.add_done_callback(_retrieve)
         thinking.cancel()
         run_quietly(token.cancel)
@@ -211,12 +218,12 @@ class Seat(BaseChatAgent):
         self._heard.extend(words)
 
     def take(self, words: str) -> SeatReply:
-        """Give the reply of this turn: the words, the conclusions since the last turn, and the failure if any.
+        """Return the reply of this turn: the words, the conclusions since the last turn, and the failure if any.
 
         Raises:
-            ModelError: the provider of its model refuses its calls.
-            RunPaused: the provider of its model can't be reached, or a limit of cost is reached.
-            RunFolderError: a paid call could not be recorded; going on would lose more of them.
+            ModelError: the provider of the seat's model refuses its calls.
+            RunPaused: the provider can't be reached, or a limit of cost is reached.
+            RunFolderError: a paid call could not be recorded; later ones would be lost too.
             MemoryStoreError: the bidder lost a memory that it must not go on without.
         """
         if self._broken is not None:
@@ -230,7 +237,7 @@ class Seat(BaseChatAgent):
 
     def _quote(self, words: str, calls: Sequence[Event]) -> Response:
         note = self._notes.begin()
-        for event in (Answered(self.bidder, words), *calls):  # a log that is cut in between is resumed by the words
+        for event in (Answered(self.bidder, words), *calls):  # words first: a log cut in between is resumed from them
             note(event)
         return self._say(words)
 
@@ -255,16 +262,16 @@ def _ask_in(messages: Sequence[BaseChatMessage]) -> Ask | Pause | None:
 
 
 def _retrieve(late: asyncio.Future[Any]) -> None:
-    """Retrieve a late failure, so that asyncio does not report that nobody did."""
+    """Retrieve a late failure, so that asyncio does not report it as never retrieved."""
     if not late.cancelled():
         late.exception()
 
 
 class Ear(Protocol):
-    """What listens to a seat."""
+    """Listens to a seat, and may change the agent's words."""
 
     def hear(self, message: str, is_ask: bool) -> None:
-        """Hear a message as the agent does, in JSON without what hangs on the clock."""
+        """Hear a message to the agent, in JSON without its id and time."""
         ...
 
     def asked(self, ask: Ask) -> None:
@@ -272,12 +279,12 @@ class Ear(Protocol):
         ...
 
     def answer(self, ask: Ask, words: str | None) -> str | None:
-        """Hear its answer (None: it raised an error), and give what it says to the auctioneer; None: the error."""
+        """Hear the answer (None: the agent failed); return the words for the auctioneer (None: raise the error)."""
         ...
 
 
 class OverheardAgent(BaseChatAgent):
-    """An agent that thinks as ever, and says what the ear says."""
+    """An agent that thinks as before, but says the words that the ear returns."""
 
     def __init__(self, agent: ChatAgent, ear: Ear) -> None:
         super().__init__(agent.name, agent.description)
@@ -289,7 +296,7 @@ class OverheardAgent(BaseChatAgent):
         return self._agent.produced_message_types
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Pass the messages on, and the answer to an ask back by the ear."""
+        """Pass the messages to the agent, and its answer to an ask through the ear."""
         ask: Ask | Pause | None = None
         for message in messages:
             asked = ask_in(message.metadata)

@@ -15,20 +15,25 @@ from langgraph.store.base import BaseStore, PutOp, SearchItem
 from harbor._core.basics.errors import MemoryStoreError
 
 PAGE = 100
+"""Memories that are deleted at a time."""
 
 
 class StoreMemory(Memory):
     """The memories of an AutoGen agent, in one namespace of a LangGraph store.
 
-    Each is stored as `{"text": ..., "mime_type": ..., "metadata": ...}` under its own key; JSON stays JSON. Before each
-    answer the agent is told the `limit` memories nearest to the last message.
+    Each memory is stored as `{"text": ..., "mime_type": ..., "metadata": ...}` under its own key; JSON stays JSON.
+    Before each answer the agent is told the `limit` memories nearest to the last message.
+
+    >>> from langgraph.store.memory import InMemoryStore
+    >>> StoreMemory(InMemoryStore(), ("Ann",)).limit
+    5
     """
 
     def __init__(self, store: BaseStore, namespace: tuple[str, ...], *, limit: int = 5) -> None:
         self.store, self.namespace, self.limit = store, namespace, limit
 
     async def add(self, content: MemoryContent, cancellation_token: CancellationToken | None = None) -> None:
-        """Remember something: text, Markdown or JSON."""
+        """Store a memory: text, Markdown or JSON."""
         kind = MemoryMimeType(content.mime_type)
         if not isinstance(content.content, str | dict):
             raise MemoryStoreError(f"a memory of type {kind.value!r} can't be stored; give text or JSON")
@@ -38,13 +43,13 @@ class StoreMemory(Memory):
     async def query(
         self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
     ) -> MemoryQueryResult:
-        """Recall the memories nearest to a text; for an empty text, those that the store lists first."""
+        """Return the memories nearest to a text; for an empty text, the first ones that the store lists."""
         text = query if isinstance(query, str) else _plain(query.content)
         found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
         return MemoryQueryResult(results=[_content(item) for item in found])
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Tell the agent the memories nearest to the last message."""
+        """Add the memories nearest to the last message to the agent's context."""
         messages = await model_context.get_messages()
         recalled = await self.query(_plain(messages[-1].content) if messages else "")
         if recalled.results:
@@ -53,12 +58,12 @@ class StoreMemory(Memory):
         return UpdateContextResult(memories=recalled)
 
     async def clear(self) -> None:
-        """Forget everything in the namespace."""
+        """Delete all memories in the namespace."""
         while found := await self.store.asearch(self.namespace, limit=PAGE):
             await self.store.abatch([PutOp(item.namespace, item.key, None) for item in found])
 
     async def close(self) -> None:
-        """Do nothing: the store belongs to whoever opened it."""
+        """Do nothing: the caller who opened the store closes it."""
 
 
 def _content(item: SearchItem) -> MemoryContent:

@@ -1,1 +1,1 @@
-"""From settings to a finished run, in memory or in a folder."""
+"""Makes a finished run from settings, in memory or in a folder."""

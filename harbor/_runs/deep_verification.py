@@ -1,6 +1,6 @@
-"""Deep verification plays a run again, from its settings, its seed and the recorded answers, and compares every event.
+"""Deep verification replays a run from its settings, its seed and the recorded answers, and compares every event.
 
-It is what resuming does, but nothing is opened, written or paid: a call that is not recorded is a difference.
+It works like resuming, but nothing is opened, written or paid: a call that is not recorded is a difference.
 """
 
 from __future__ import annotations
@@ -58,20 +58,21 @@ TAKEN = {
     ModelCalled: "what a reply says that no event and no later prompt tells is not compared with anything",
     SeatFailed: "failures of seats, and what was concluded before them, are taken as the log tells them",
 }
-"""What playing again can't give, by event."""
+"""Content that a replay can't check, by event."""
 UNTOLD = "what bidders had learned before, in a store that other runs write to, is taken as their prompts tell it"
+"""Content that a replay can't check if other runs write to the store of the memories."""
 
 
 def play_again(folder: Path | str) -> Verdict:
-    """Play a run, a series or an experiment again, without a model, and compare every event and every prompt.
+    """Replay a run, a series or an experiment without a model, and compare every event and every prompt.
 
-    Nothing is asked, opened or written; for a folder that is not marked as the user's no package is loaded. A log that
-    ends before its sale closed is played as far as it goes.
+    Nothing is asked, opened or written. For a folder that is not marked as the user's, no package is loaded. A log that
+    ends before its sale closed is played up to its end.
 
     Raises:
         RunFolderError: it is no such folder, or its settings were changed.
         LogError: a file can't be read, `calls.jsonl` is missing, or another version of Harbor wrote the log.
-        ConfigError: something that the settings name is not there.
+        ConfigError: something that the settings name is missing.
     """
     unchecked: dict[str, None] = {}
     for _, verdict in verdicts(Path(folder)):
@@ -82,7 +83,7 @@ def play_again(folder: Path | str) -> Verdict:
 
 
 def verdicts(folder: Path) -> Iterator[tuple[Path, Verdict]]:
-    """Give each log of a run, a series or an experiment with its verdict; that of a series comes after its auctions'.
+    """Yield each log of a run, a series or an experiment with its verdict; a series comes after its auctions.
 
     Raises:
         HarborError: as `play_again`.
@@ -110,7 +111,7 @@ async def _verdict(path: Path, config: AuctionConfig, store: BaseStore) -> Verdi
 
 
 async def _judged(log: ComparedLog, held: Awaitable[None]) -> Verdict:
-    """Give the verdict on a log while what it tells of is held again."""
+    """Return the verdict on a log while its auction or series is held again."""
     try:
         await held
         log.check_over()
@@ -122,7 +123,7 @@ async def _judged(log: ComparedLog, held: Awaitable[None]) -> Verdict:
 
 
 async def _hold(path: Path, config: AuctionConfig, log: ComparedLog, store: BaseStore) -> None:
-    """Hold an auction again; what its bidders keep in their memories goes in a store that is forgotten afterwards."""
+    """Hold an auction again; its bidders' memories go in a store that is dropped afterwards."""
     check_fields(path / EVENTS, log)
     entries, calls = log.told, recorded_calls(path / CALLS).calls
     replay = RecordedCalls(entries, calls, _untold(config))
@@ -139,7 +140,7 @@ async def _hold(path: Path, config: AuctionConfig, log: ComparedLog, store: Base
 
 
 def _untold(config: AuctionConfig) -> tuple[str, ...]:
-    """Give the purposes of calls that tell what other runs have left in a store: a log tells only what was recalled."""
+    """Return the purposes of calls whose prompts depend on other runs' memories, which the log does not contain."""
     learns = any(bidder.learning for bidder in config.bidders)
     return ("learn",) if learns and config.memory.store is not None else ()
 
@@ -147,7 +148,7 @@ def _untold(config: AuctionConfig) -> tuple[str, ...]:
 async def _hold_series(
     path: Path, config: AuctionConfig, auctions: int, log: ComparedLog, found: list[tuple[Path, Verdict]]
 ) -> None:
-    """Hold the auctions of a series again, and what its own log tells of them; `found` takes their verdicts."""
+    """Hold the auctions of a series again, and compare its own log; `found` collects their verdicts."""
     check_fields(path / EVENTS, log)
     [opened], told = of_type(log.told[:1], LogOpened), of_type(log.told[:2], SeriesOpened)
     first = _resolved(auction_of(config, 1), told[0].players if told else {})
@@ -171,20 +172,20 @@ async def _hold_series(
 
 
 def _check_settings(inner: Path, auction: AuctionConfig) -> None:
-    """Refuse an auction that is not of its series.
+    """Refuse an auction that does not belong to its series.
 
     Raises:
-        RunFolderError: its settings are not those that follow.
+        RunFolderError: the auction's settings differ from those that the series gives.
     """
     if read_config(inner) != with_items(auction):
         raise RunFolderError(f"{str(inner / CONFIG)!r} is not what its series gives; restore it as it was written")
 
 
 def _compared(path: Path) -> ComparedLog:
-    """Read the log of a run that this Harbor can play again.
+    """Read the log of a run that this version of Harbor can play again.
 
     Raises:
-        LogError: it can't.
+        LogError: this version can't.
     """
     reading = read_log(path / EVENTS)
     [opened] = of_type(reading.entries[:1], LogOpened)
@@ -199,20 +200,20 @@ def _compared(path: Path) -> ComparedLog:
 
 
 class _Recorded(RunInputs):
-    """What was given to a run, as its log tells of it: agents and models are not there."""
+    """Inputs of a recorded run; its agents and models are missing."""
 
     __slots__ = ()
 
     def check(self, config: AuctionConfig) -> None:
-        """Take all, as nobody is asked."""
+        """Accept all inputs, because nobody is asked."""
 
 
 def _resolved(config: AuctionConfig, players: Mapping[str, str]) -> ResolvedAuction:
-    """Resolve the settings; a model that was given as an object is what the log says that it was."""
+    """Resolve the settings; the log tells the make of a model that was given as an object."""
     used = {bidder.model: players.get(bidder.name, "") for bidder in config.bidders if bidder.uses_model}
     given, models = dict[str, Any](), dict(config.models)
     for name in models_in_use(config):
-        use = used.get(name, "").removesuffix(f" ({name})")  # a fallback is told in the settings alone
+        use = used.get(name, "").removesuffix(f" ({name})")  # the log does not name fallbacks
         if use == GIVEN:
             given[name] = object()
         elif use == BUILT_IN:
@@ -222,7 +223,7 @@ def _resolved(config: AuctionConfig, players: Mapping[str, str]) -> ResolvedAuct
 
 
 def _unchecked(log: ComparedLog) -> tuple[str, ...]:
-    """Say what was taken as the log tells it."""
+    """Return the parts of the log that were taken unchecked, in words."""
     kinds = {type(entry.event) for entry in log.told}
     return (
         *filter(None, [log.warning]),

@@ -37,11 +37,13 @@ from harbor._runs.manifest import AuctionOptions, commit_of, noted
 from harbor._runs.raw_calls import line_of, read_past
 
 _LOCK = ".lock"
+"""File that the process of a run locks."""
 _PACKAGES = ("harbor-auctions", "autogen-agentchat", "langgraph", "langchain-core", "scikit-learn", "pydantic")
+"""Packages whose versions a manifest lists."""
 
 
 def run_name(name: str) -> str:
-    """Name a run after its start in UTC, its auction and a random id, in characters any file system takes."""
+    """Return a name from the start in UTC, the auction and a random id, in characters that any file system takes."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name.lower()).strip("-")
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plain or 'auction'}-{secrets.token_hex(3)}"
 
@@ -61,7 +63,7 @@ def complete(path: Path) -> Reading | None:
 class RunFolder:
     """The folder of a run, locked by one process; `make` a new one, or `reopen` that of an interrupted run.
 
-    `replay` is what the run has left so far.
+    `replay` has the recorded calls.
     """
 
     def __init__(self, path: Path, safe: bool = True) -> None:
@@ -82,12 +84,13 @@ class RunFolder:
 
     @classmethod
     def make(cls, path: Path, config: AuctionConfig, options: AuctionOptions | None = None) -> RunFolder:
-        """Make a new folder with its config and manifest, when the run is sure to start.
+        """Make a new folder with its config and manifest, once the run is ready to start.
 
-        It is marked as the user's own and keeps its `options`; without them it is part of a folder that is and does.
+        With `options`, the folder is marked as the user's own and keeps them. Without, a folder above has mark and
+        options.
 
         Raises:
-            RunFolderError: it exists, or can't be made.
+            RunFolderError: the folder exists, or can't be made.
             ConfigError: there is no place for the key of marks.
         """
         text = config.model_dump_json(indent=2)
@@ -108,7 +111,7 @@ class RunFolder:
 
     @classmethod
     def reopen(cls, path: Path) -> RunFolder:
-        """Lock the folder of an interrupted run, and read what is recorded; warns of what is lost.
+        """Lock the folder of an interrupted run, and read its records, with a warning of losses.
 
         Raises:
             RunFolderError: another process runs it, or its paid calls are lost.
@@ -117,17 +120,17 @@ class RunFolder:
         return cls(path)
 
     def open_log(self) -> Log:
-        """Open the log, to go on from what is recorded."""
+        """Open the log after its recorded entries."""
         log = Log(self.path / EVENTS, past=self._past, sync_first=self._sync_calls if self._safe else None)
         if self._safe:
             sync_folder(self.path)
         return log
 
     def keep(self, call: RawCall) -> None:
-        """Append a raw model call and flush it; one that may have cost something is synced while the run goes on.
+        """Append a raw model call and flush it; a call that may have cost money is synced while the run goes on.
 
         Raises:
-            RunFolderError: it can't be written.
+            RunFolderError: the file can't be written.
         """
         try:
             self._calls.append(line_of(call))
@@ -141,8 +144,8 @@ class RunFolder:
             ) from error
 
     def close(self) -> None:
-        """Close the file of raw calls and let the folder go."""
-        with suppress(OSError):  # what could not be written has been told of
+        """Close the file of raw calls and unlock the folder."""
+        with suppress(OSError):  # write errors have been reported already
             self._calls.close()
         self._let_go()
 
@@ -152,7 +155,7 @@ class RunFolder:
         self._lock.release()
 
     def _sync_calls(self, event: Event) -> None:
-        """Make paid calls safe before an event; free ones, which can be made again, before the last one."""
+        """Sync paid calls before each event; sync free calls, which can be made again, before the last event."""
         if self._paid or isinstance(event, SaleClosed | SeriesClosed):
             self._calls.sync()
             self._paid = False
@@ -170,7 +173,7 @@ def read_config(path: Path) -> AuctionConfig:
 
 
 def check_unchanged(path: Path) -> None:
-    """Refuse what is no folder of a run, and one whose settings are not those that it began with.
+    """Refuse a folder of no run, and a run whose settings have changed since it began.
 
     Raises:
         RunFolderError: it says which.
@@ -192,13 +195,13 @@ def check_unchanged(path: Path) -> None:
 
 
 def manifest(config: str) -> dict[str, Any]:
-    """Say what a run is made of: the digest of its settings, the versions at work, and the commit it was started in."""
+    """Return the parts of a run: the digest of its settings, the versions of packages, and the commit at its start."""
     return {"config_digest": sha256(config.encode()).hexdigest(), **_made_of(Path.cwd())}
 
 
 @cache
 def _made_of(place: Path) -> dict[str, Any]:
-    """Ask once a process and folder: what is loaded stays as it was, whatever changes on disk."""
+    """Cache the versions per process and folder: loaded code does not change."""
     commit = commit_of(place)
     return {
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""What a caller gives a run beside the settings."""
+"""Inputs of a run beside the settings."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 class Given(TypedDict, total=False):
-    """What `run` and its kin take by name: chat models by the name that bidders use, agents and people by bidder.
+    """Keyword arguments of `run` and its kin: chat models by the name that bidders use, agents and people by bidder.
 
     An agent is a plain or async function of one turn, a LangChain Runnable, an AutoGen chat agent, or an `Agent`.
 
-    `max_cost` is what the calls of the models may cost, in dollars; earlier sessions count.
-    `cache` keeps the replies of hosted models, so that none is bought twice (left out: nothing is kept). A run that is
-    resumed has the `max_cost` and `cache` that it was begun with, if they are left out.
+    `max_cost` limits the cost of model calls, in dollars; earlier sessions count. `cache` keeps the replies of hosted
+    models, so that none is paid twice (left out: nothing is kept). A resumed run keeps the `max_cost` and `cache` of
+    its first session, if they are left out.
     """
 
     models: Mapping[str, BaseChatModel]
@@ -55,10 +55,10 @@ class Given(TypedDict, total=False):
 class RunInputs:
     """Chat models by the name that bidders use; agents of any make and people by bidder.
 
-    `max_cost` is what calls may cost, in dollars. `budget` keeps that limit; it is made of `max_cost` unless a caller
-    that has several runs gives it. `governor` lets calls start (None: that of this process); `age` is that of the game,
-    and the lowest goes first. `cache` keeps replies of hosted models (None: nothing is kept). With `batch`, calls of
-    hosted models wait to go out with those of other games.
+    `max_cost` limits the cost of calls, in dollars. `budget` enforces that limit; it is made from `max_cost` unless a
+    caller with several runs passes one. `governor` lets calls start (None: the governor of this process). `age` is that
+    of the game; the lowest age goes first. `cache` keeps replies of hosted models (None: nothing is kept). With
+    `batch`, calls of hosted models wait for those of other games and go out together.
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
@@ -72,10 +72,10 @@ class RunInputs:
     batch: BatchGame | None = None
 
     def check(self, config: AuctionConfig) -> None:
-        """Refuse what no bidder uses, and what has the wrong type.
+        """Refuse inputs that no bidder uses or that have the wrong type.
 
         Raises:
-            ConfigError: it names the thing.
+            ConfigError: it names the input.
         """
         if self.cache is not None:
             from harbor._models.replies.cache import ReplyCache
@@ -83,7 +83,7 @@ class RunInputs:
             if not isinstance(self.cache, ReplyCache):
                 raise ConfigError(f"run(cache=...) gives {self.cache!r}; give a ReplyCache, such as ReplyCache()")
         _check("people", self.people, Person, [bidder.name for bidder in config.bidders if bidder.person])
-        if self.models:  # the frameworks are imported only where something of theirs is given
+        if self.models:  # import a framework only if an input needs it
             from langchain_core.language_models import BaseChatModel
 
             _check("models", self.models, BaseChatModel, models_in_use(config))
@@ -106,24 +106,24 @@ class RunInputs:
 
 
 def models_in_use(config: AuctionConfig) -> list[str]:
-    """Name the models that bidders use, and those that answer in their place."""
+    """Return the names of the models that bidders use, and of their fallbacks."""
     own = dict.fromkeys(bidder.model for bidder in config.bidders if bidder.uses_model)
     others = [config.models[name].fallback for name in own if name in config.models]
     return list(dict.fromkeys([*own, *filter(None, others)]))
 
 
 def people_of(config: AuctionConfig) -> dict[str, Person]:
-    """Give a person for every seat that wants one, for checks in which nobody plays."""
+    """Return a person for every seat that needs one, for checks in which nobody plays."""
     return {bidder.name: Person() for bidder in config.bidders if bidder.person}
 
 
 def agents_of(config: AuctionConfig) -> dict[str, object]:
-    """Give an agent for every seat that wants to be given one, for checks in which nobody plays."""
+    """Return an agent for every seat that needs one from the caller, for checks in which nobody plays."""
     return {bidder.name: len for bidder in config.bidders if bidder.agent is True}
 
 
 def anybody_remembers(config: AuctionConfig) -> bool:
-    """Say whether any bidder has a use for a store of memories."""
+    """Return whether any bidder uses a store of memories."""
     return any(bidder.remembers for bidder in config.bidders)
 
 
@@ -142,27 +142,33 @@ def _remedy(wanted: Collection[str]) -> str:
 T = TypeVar("T")
 Listener = Callable[[Entry], None]
 LONGEST_REASON = 300
-"""How many characters are told of why replies could not be used."""
+"""Most characters shown of the reason why replies could not be used."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """A finished auction: its log, and where that is on disk (None: in memory only)."""
+    """A finished auction: its log, and its folder on disk (None: in memory only).
+
+    >>> house = Item(name="Loft", start=100, true_value=120)
+    >>> result = Auction(items=(house,), bidders=(Bidder("Ann", rule="truthful"),)).run()
+    >>> result.standings[0].spent, result.folder
+    (Decimal('100'), None)
+    """
 
     log: tuple[Entry, ...]
     folder: Path | None
 
     @property
     def standings(self) -> Sequence[Any]:
-        """The bidders, ranked by what counts in the game: rows of `results.Standing`, `water` or `sessions`."""
+        """The bidders, ranked by the criterion of the game: rows of `results.Standing`, `water` or `sessions`."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:
-        """Measure the log."""
+        """Return the measures of the log."""
         return summarise(self.log)
 
     def _repr_html_(self) -> str:
-        """Show its standings in a notebook."""
+        """Return the standings as HTML for a notebook."""
         summary = self.metrics()
         rows = [asdict(row) for row in summary.standings]
         heads = list(rows[0]) if rows else []
@@ -173,17 +179,17 @@ class Result:
 
 
 def cell_of(value: object) -> str:
-    """Write a number or a name of a standing."""
+    """Return a number or a name of a standing as text."""
     if isinstance(value, Decimal):
         return dollars(value)
     return f"{value:.3g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def answered(result: Result) -> Result:
-    """Give the result of a run, if it is one.
+    """Return the result of a run, if models answered in it.
 
     Raises:
-        Unanswered: there were calls of models, and all have failed; or of all answers of one model none was usable.
+        Unanswered: all model calls have failed, or no answer of one model was usable.
     """
     made = [call for call in of_type(result.log, ModelCalled) if call.purpose != AGENT]
     if made and all(call.outcome == "failed" for call in made):
@@ -202,7 +208,7 @@ def answered(result: Result) -> Result:
 
 
 def _most_often(log: Sequence[Entry], bidders: set[str]) -> str:
-    """Give the most frequent reason for which replies of models were of no use to bidders."""
+    """Return the most frequent reason why replies could not be used."""
     bids = [one.reason for one in of_type(log, Tried) if one.bidder in bidders]
     thoughts = [one.detail for one in of_type(log, ThoughtFailed) if one.bidder in bidders]
     reasons = Counter(bids or thoughts).most_common(1)
@@ -210,7 +216,7 @@ def _most_often(log: Sequence[Entry], bidders: set[str]) -> str:
 
 
 def finish(work: Coroutine[Any, Any, T], refusal: str, remedy: str) -> T:
-    """Run to the end where no event loop is running."""
+    """Run a coroutine to its end, outside any event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

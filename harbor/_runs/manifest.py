@@ -1,9 +1,9 @@
-"""A manifest says what a run is made of and how it was run: its extensions, the commit it began in, and its options.
+"""A manifest describes a run: its extensions, the commit it began in, and its options.
 
-Options stand in the manifest of a run or an experiment, and resuming repeats them. ``options`` of manifest.json is a
-list: first those that it was begun with, then all of them again at each change, with the time. The last ones hold. A
-manifest of an earlier Harbor has none, and the defaults hold. The commit of a folder is read without git: git runs
-programs that the folder's settings name.
+Resuming repeats the options in the manifest of a run or an experiment. ``options`` of manifest.json is a list: first
+the initial options, then all options again at each change, with the time. The last ones hold. A manifest of an earlier
+Harbor has none, and the defaults hold. The commit of a folder is read without git: git runs programs that the folder's
+settings name.
 """
 
 from __future__ import annotations
@@ -44,16 +44,17 @@ else:
     Options = TypeVar("Options")
 
 EXACT = ConfigDict(extra="forbid", strict=True)
+"""No unknown option and no other type is accepted."""
 AT = "at"
-"""The time from which options hold, beside them."""
+"""Key of the time from which options hold."""
 
 
 @dataclass(frozen=True, config=EXACT)
 class AuctionOptions:
     """The options of an auction or a series.
 
-    With `cache`, replies of hosted models are kept: on this machine, or in a place that the caller has `"given"`, and
-    has to give again. `max_cost` is in dollars, over all sessions (None: no limit).
+    With `cache`, replies of hosted models are kept on this machine, or in a cache that the caller has `"given"` and has
+    to pass again. `max_cost` is in dollars, over all sessions (None: no limit).
     """
 
     cache: bool | Literal["given"] = False
@@ -61,7 +62,7 @@ class AuctionOptions:
 
 
 def options_of(inputs: RunInputs) -> AuctionOptions:
-    """Return the options among what a caller gives a run."""
+    """Return the options among the inputs of a run."""
     from harbor._models.replies.cache import ReplyCache
 
     given = inputs.cache is not None
@@ -73,7 +74,7 @@ def cache_again(path: Path, options: AuctionOptions) -> ReplyCache | None:
     """Open the cache of a run again.
 
     Raises:
-        ConfigError: it is at a place that only the caller knows.
+        ConfigError: only the caller knows its place.
     """
     from harbor._models.replies.cache import ReplyCache
 
@@ -86,7 +87,7 @@ def cache_again(path: Path, options: AuctionOptions) -> ReplyCache | None:
 
 
 def noted(options: DataclassInstance) -> dict[str, Any]:
-    """Return options as a manifest has them, from now on."""
+    """Return options as a manifest lists them, with the current time."""
     return {AT: datetime.now(UTC).isoformat(timespec="seconds"), **asdict(options)}
 
 
@@ -104,13 +105,13 @@ def kept(path: Path, kind: type[Options]) -> Options:
 
 
 def wrong_in(error: ValidationError) -> str:
-    """Say what is wrong with the first option that is."""
+    """Return the first option with an error, and the error."""
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc']))!r}: {first['msg'].lower()}"
 
 
 def last(path: Path) -> Mapping[str, Any]:
-    """Return the last options of a manifest as they are written there; the folder may have been sent.
+    """Return the last options of a manifest, unchecked; the folder may come from somebody else.
 
     Raises:
         RunFolderError: there is no list of options.
@@ -120,7 +121,7 @@ def last(path: Path) -> Mapping[str, Any]:
 
 
 def history_in(path: Path) -> list[dict[str, Any]]:
-    """Return all options of a manifest as they are written there, the first ones first.
+    """Return all options of a manifest, unchecked, the first ones first.
 
     Raises:
         RunFolderError: they are not a list of options.
@@ -138,7 +139,7 @@ def keep(path: Path, options: DataclassInstance) -> None:
     """Write options that have changed to the manifest of a locked folder, which is the user's own.
 
     Raises:
-        RunFolderError: those that are there can't be read, or these can't be written.
+        RunFolderError: the old ones can't be read, or the new ones can't be written.
     """
     if options == kept(path, type(options)):
         return
@@ -151,7 +152,7 @@ def keep(path: Path, options: DataclassInstance) -> None:
 
 
 def changed(what: str, before: DataclassInstance, after: DataclassInstance) -> str:
-    """Say in a sentence which options change; empty if none does."""
+    """Return a sentence on the options that change; empty if none changes."""
     old, new = asdict(before), asdict(after)
     names = [name for name in old if old[name] != new[name]]
     if not names:
@@ -161,7 +162,7 @@ def changed(what: str, before: DataclassInstance, after: DataclassInstance) -> s
 
 
 def in_words(options: Mapping[str, Any]) -> str:
-    """Write options as a command has them, without those that are not set."""
+    """Return options as arguments of a command, without those that are not set."""
     return " ".join(_word(name, one) for name, one in options.items() if name != AT and one is not None)
 
 
@@ -189,12 +190,12 @@ def _unreadable(path: Path, why: str) -> RunFolderError:
 def parts_of(
     config: AuctionConfig, models: Iterable[ModelSettings], nodes: Iterable[ThoughtNode] = ()
 ) -> tuple[Part, ...]:
-    """Name the game, then nodes, policies and agents of bidders, then models and the catalogue, each once.
+    """Return the game, then nodes, policies and agents of bidders, then models and the catalogue, each once.
 
     Args:
         config: the settings.
-        models: those of the models in use; one that was given as an object, or is of a provider, is no extension.
-        nodes: those of the bidders; one whose event the core does not know has to be named for who reads the log.
+        models: those of the models in use; models given as objects, or from a provider, are no extensions.
+        nodes: those of the bidders; only nodes with an event outside the core are named, for readers of the log.
     """
     own: list[tuple[Kind, str]] = [("node", node.name) for node in nodes if node.event.__module__ != thoughts.__name__]
     named = dict.fromkeys([("game", config.rules.game), *_of_bidders(config), *own, *_of_models(models)])
@@ -219,9 +220,9 @@ def _of_models(models: Iterable[ModelSettings]) -> Iterator[tuple[Kind, str]]:
 
 
 def _catalogue(config: AuctionConfig) -> Iterator[Part]:
-    """Name the catalogue with its own version where items or personas may be taken from it.
+    """Yield the catalogue with its own version if items or personas may come from it.
 
-    A run that is resumed has its items listed, so whether they were sampled makes no difference.
+    A resumed run has its items listed, so whether they were sampled makes no difference.
     """
     if "items" in found("game", config.rules.game).value.uses or any(bidder.persona for bidder in config.bidders):
         one, catalogue = found("catalogue", config.catalogue.partition("@")[0]), catalogue_of(config.catalogue)
@@ -229,17 +230,20 @@ def _catalogue(config: AuctionConfig) -> Iterator[Part]:
 
 
 MOST_HEAD = 4096
+"""Most bytes that are read of HEAD or of a branch."""
 MOST_REFS = 16 * 2**20
-"""Bytes; Linux has 100 bytes for each of its thousand tags."""
+"""Most bytes that are read of `packed-refs`; Linux has 100 bytes for each of its thousand tags."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+"""A commit of git, by SHA-1 or SHA-256."""
 _BRANCH = re.compile(r"ref: (refs(?:/(?!\.)[^/\s\0]+)+)")
+"""HEAD on a branch; no part of the name may begin with a dot, so that no path leads out of `.git`."""
 
 
 def commit_of(folder: Path) -> str | None:
-    """Return the commit that is checked out in a folder or in the nearest one above it that has a `.git`; else None.
+    """Return the commit that is checked out in a folder or in the nearest folder above with a `.git`; else None.
 
-    Only `.git` itself is read, and no link is followed: a worktree and a submodule, whose `.git` names another folder,
-    have none. Nothing in it is an error.
+    Only `.git` itself is read, and no link is followed. Therefore a worktree and a submodule, whose `.git` names
+    another folder, have no commit. Errors in it count as no commit.
     """
     git = next((one / ".git" for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
     try:
@@ -255,7 +259,7 @@ def _head_of(git: Path) -> str | None:
     branch = named[1]
     try:
         return _commit(_text(git, branch, MOST_HEAD).strip())
-    except OSError:  # git keeps those that stay as they are in one file
+    except OSError:  # git packs unchanged branches into one file
         lines = (line.split() for line in _text(git, "packed-refs", MOST_REFS).splitlines())
         return next((_commit(words[0]) for words in lines if words[1:] == [branch]), None)
 

@@ -1,7 +1,7 @@
-"""Memories of an auction are in a store that is open as long as it lasts; each bidder has a part of it.
+"""The memories of an auction are in a store that is open during the auction; each bidder has a part of the store.
 
-The memory of a series that is gone is made again from the lines that a pack has of it, or missed: the auctions that
-are over are not played again, so nothing else brings back what their bidders remember of them.
+A lost memory of a series is made again from the lines in a pack. Without them the series can't continue: its finished
+auctions are not played again, so nothing else restores the memories of their bidders.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 async def memories(
     config: AuctionConfig, folder: RunFolder | None, given: BaseStore | None = None
 ) -> AsyncIterator[BaseStore | None]:
-    """Open the store of the memories for as long as the auction lasts, if anybody remembers and none is given."""
+    """Open the store of the memories during the auction, if a bidder remembers and no store is given."""
     if given is not None or not anybody_remembers(config):
         yield given
         return
@@ -65,7 +65,7 @@ async def memories(
 
 @dataclass
 class _Lent:
-    """A store that runs of this process use, and how many: a folder can be opened once."""
+    """A store that runs of this process share, and its number of users: a folder can be opened only once."""
 
     key: tuple[str, str]
     store: ChromaStore
@@ -74,10 +74,11 @@ class _Lent:
 
 _LENT: dict[tuple[str, str], _Lent] = {}
 _ONE_AT_A_TIME = Lock()
+"""Protects `_LENT`, which threads change."""
 
 
 def _borrow(settings: MemorySettings) -> _Lent:
-    """Open the store that settings name, once for all runs of this process."""
+    """Open the store in the settings, once for all runs of this process."""
     where = str(settings.store)
     key = where if is_url(where) else str(Path(where).resolve()), settings.embedding
     with _ONE_AT_A_TIME:
@@ -88,7 +89,7 @@ def _borrow(settings: MemorySettings) -> _Lent:
 
 
 async def _give_back(opening: asyncio.Future[_Lent]) -> None:
-    """Close a store that was borrowed, once nobody uses it; who was cancelled meanwhile waits until it is open."""
+    """Close a borrowed store after its last user; a cancelled caller waits until the store is open."""
     await asyncio.wait([opening])
     if not opening.cancelled() and opening.exception() is None:
         await asyncio.to_thread(_let_go, opening.result())
@@ -103,24 +104,24 @@ def _let_go(lent: _Lent) -> None:
 
 
 class Unavailable(BaseStore):
-    """A store that could not be opened: whoever asks for a memory is told why, and goes on without it."""
+    """A store that could not be opened: every access raises the error, and the auction goes on without memories."""
 
     def __init__(self, error: MemoryStoreError) -> None:
         self.error = error
 
     def batch(self, ops: Iterable[Op]) -> list[OpResult]:
-        """Fail."""
+        """Raise the error."""
         raise MemoryStoreError(str(self.error))
 
     async def abatch(self, ops: Iterable[Op]) -> list[OpResult]:
-        """Fail."""
+        """Raise the error."""
         return self.batch(ops)
 
 
 def memories_of(
     config: AuctionConfig, store: BaseStore | None, auction: str, series: str = ""
 ) -> dict[str, BidderMemory]:
-    """Give each bidder that remembers its part of the store; `auction` is the one that runs, in that `series`."""
+    """Return the part of the store of each bidder that remembers; `auction` is the current one, in `series`."""
     if store is None:
         return {}
     game, settings = named(config.rules.game), config.memory
@@ -133,25 +134,26 @@ def memories_of(
 
 
 def named(game: str) -> str:
-    """Give the name of a game, whose memories are the same however it is referred to."""
+    """Return the name of a game; every reference to the game shares its memories."""
     found: Game = find("game", game)
     return found.name
 
 
 DRAFT = f".{MEMORY}.draft"
+"""Name of a memory that is still being made."""
 
 
 def bring_back(config: AuctionConfig, series: Path, auctions: Sequence[Path]) -> None:
-    """Make the memory of a series again from ``memory.jsonl``, if its auctions left one that is gone; warns of it.
+    """Make the lost memory of a series again from ``memory.jsonl``, with a warning; do nothing if none is lost.
 
     Args:
         config: the settings of the series.
-        series: its folder.
-        auctions: the folders of all its auctions, whether or not they are there.
+        series: folder of the series.
+        auctions: the folders of all its auctions, present or not.
 
     Raises:
-        RunFolderError: an auction is still to come, and would be held without what was remembered.
-        MemoryStoreError: the lines can't be read, or no memory can be made of them.
+        RunFolderError: an auction is still to come, and would lack memories.
+        MemoryStoreError: the lines can't be read, or no memory can be made from them.
     """
     memory = series / MEMORY
     if config.memory.store is not None or is_there(memory):
@@ -186,11 +188,11 @@ def _lines(file: Path) -> Iterator[Record]:
 
 
 def _make(memory: Path, records: Sequence[Record], embedding: str) -> None:
-    """Make a memory that is there whole or not at all."""
+    """Make a memory, whole or not at all."""
     from harbor.memory._store.chroma import ChromaStore
 
     draft = memory.with_name(DRAFT)
-    shutil.rmtree(draft, ignore_errors=True)  # a sudden end has left it
+    shutil.rmtree(draft, ignore_errors=True)  # left over from a crash
     with ChromaStore(draft, embedding=embedding, fields=("text",)) as store:
         store.restore(records)
     try:

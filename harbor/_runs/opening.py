@@ -1,7 +1,7 @@
-"""A log opens with the ground truth and what each bidder brings; before it, a stranger's game is rehearsed.
+"""Opens a log with the ground truth and each bidder's private facts. Before that, an extension's game is rehearsed.
 
-The truth is for the analyst, and what a bidder brings is for itself. A rehearsal sees that a game is pure, so that no
-call fails in silence later.
+Only the analyst sees the truth, and each bidder sees only its own facts. A rehearsal checks that a game is pure, so
+that no later call fails silently.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from harbor._runs.resolve import ResolvedAuction
 
 
 def opened_log(auction: ResolvedAuction, run: str, token: str, seed: int | None = None) -> LogOpened:
-    """Give the first line of a log; `seed` is that of a series (None: that of the auction)."""
+    """Return the first line of a log; `seed` is that of a series (None: that of the auction)."""
     parts, own = auction.parts, auction.config.seed
     rules = auction.config.rules.told()
     return LogOpened(SCHEMA_VERSION, __version__, run, own if seed is None else seed, token, parts, rules)
 
 
 def opened_sale(auction: ResolvedAuction, log: Log, run: str, token: str) -> Sale[Any]:
-    """Open the log of a run, and say in it what each bidder brings; give the sale, which is not yet open."""
+    """Open the log of a run and write the events before the opening; return the sale, which is not yet open."""
     log.append(opened_log(auction, run, token))
     game: Game = find("game", auction.config.rules.game)
     ties = stream(auction.config.seed, "ties")
@@ -59,7 +59,7 @@ def opened_sale(auction: ResolvedAuction, log: Log, run: str, token: str) -> Sal
 
 
 def opening_events(auction: ResolvedAuction) -> list[Event]:
-    """Give the events before the opening: labels of items and bidders, then what each bidder knows."""
+    """Return the events before the opening: labels of items and bidders, then each bidder's knowledge."""
     events: list[Event] = [ItemLabelled(item.name, item.true_value, item.persona or "") for item in auction.items]
     for bidder in auction.bidders:
         drawn = f" ({bidder.policy.drawn})" if bidder.policy and bidder.policy.drawn else ""
@@ -82,22 +82,24 @@ def opening_events(auction: ResolvedAuction) -> list[Event]:
 
 
 MOST_TURNS = 20
-"""How many turns of a stranger's game are tried before it is first run."""
+"""Turns of an extension's game that are tried before its first run."""
 RESERVED = (
     *("you", "personas", "give_reasons", "rules", "task", "game", "plan", "forecasts", "refused", "attempt"),
     *("memories", "profiles", "profiles_of_you", "interests", "strategy"),
 )
-"""Facts that prompts of every game have, with those that thoughts note; those of a game need other names."""
+"""Facts that prompts of every game have, or that thoughts note; a game's own facts need other names."""
 WAYS = 5
-"""In how many ways players act by chance, to see whether anything that is public hangs on what they do."""
+"""Random ways of play that are compared, to see whether public events depend on the players' actions."""
 IDLE_PROFILES = "shows nothing of what they do with these settings"
+"""Part of a warning, after the name of the game."""
 UNTIL = "until harbor.testing.check_game passes"
+"""End of the errors in a rehearsal."""
 _REHEARSED: dict[str, Game] = {}
 """The games that were rehearsed in this process, by name."""
 
 
 def rehearse(one: Found, auction: ResolvedAuction) -> None:
-    """Try the rules, facts, built-in and rational answers of a game of somebody else's, once per process.
+    """Try the rules, facts, built-in and rational answers of an extension's game, once per process.
 
     Raises:
         ConfigError: one of them fails, or the rules are not pure; one line that names the package and the part.
@@ -108,7 +110,7 @@ def rehearse(one: Found, auction: ResolvedAuction) -> None:
         _play(one, auction)
     except HarborError:
         raise
-    except (Exception, SystemExit) as error:  # a stranger's rules may raise anything
+    except (Exception, SystemExit) as error:  # an extension's rules may raise anything
         why = told(error).removeprefix("AssertionError: ")
         raise ConfigError(f"{_game(one)} has rules that can't be relied on ({why}); mend them {UNTIL}") from error
     _REHEARSED[one.name] = one.value
@@ -123,12 +125,12 @@ def _play(one: Found, auction: ResolvedAuction) -> None:
 
 
 Turn = tuple[Sequence[Event], Sequence[Ask], Mapping[str, list[Event]]]
-"""What happened, who is asked then, and what each bidder has seen."""
+"""The news, the asks that follow, and the events that each bidder has seen."""
 
 
 def _turns(game: Game, auction: ResolvedAuction, rng: Random, players: Random) -> Iterator[Turn]:
-    """Play turn by turn, as far as a rehearsal goes; the rules draw from one stream, the players from another."""
-    rules = build(auction.config)  # of their own: those of the auction stay as they are
+    """Yield the turns of a rehearsal; the rules draw from one stream, the players from another."""
+    rules = build(auction.config)  # a fresh copy: those of the auction stay unchanged
     seen: dict[str, list[Event]] = {bidder.settings.name: [] for bidder in auction.bidders}
     _, news, state = settled(rules, rules.start(), {}, rng, game.acts, game.draws)
     _hear(seen, opening_events(auction))
@@ -144,7 +146,7 @@ def _turns(game: Game, auction: ResolvedAuction, rng: Random, players: Random) -
 
 
 def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
-    """Warn of bidders that profile rivals of whom nothing is ever shown, before their calls are paid."""
+    """Warn of bidders that profile rivals although no event ever shows their actions, before any call is paid."""
     profilers = [one.settings.name for one in auction.bidders if any(node.event is Profiled for node in one.nodes)]
     if not profilers or game.acts == "open":
         return
@@ -160,7 +162,7 @@ def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
 
 
 def _public(game: Game, auction: ResolvedAuction, way: str) -> list[Event]:
-    """Give what everyone sees of a rehearsal whose players draw in some way."""
+    """Return the public events of a rehearsal whose players draw from the stream `way`."""
     seed = auction.config.seed
     *_, (_, _, seen) = _turns(game, auction, stream(seed, "rehearsal"), stream(seed, "rehearsal", way))
     return [event for event in next(iter(seen.values())) if event.audience == EVERYONE]
@@ -181,7 +183,7 @@ def _check_events(one: Found, news: Iterable[Event]) -> None:
 
 
 def _answer(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
-    """Ask each part of a game for what it gives at a call."""
+    """Try each part of a game that answers an ask."""
     game: Game = one.value
     part = "rational"
     try:
@@ -196,7 +198,7 @@ def _answer(one: Found, ask: Ask, seen: list[Event], rng: Random) -> None:
 
 
 def _facts(play: Play, ask: Ask, seen: list[Event]) -> dict[str, object]:
-    """Give the facts of a call, as the built-in model reads them out of the prompt."""
+    """Return the facts of a call, as the built-in model reads them out of the prompt."""
     facts = play.facts(ask.bidder, seen)
     if not isinstance(facts, Mapping):
         raise TypeError(f"{type(facts).__name__} are no facts; give a mapping of names to JSON")

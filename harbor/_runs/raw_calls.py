@@ -1,10 +1,9 @@
-"""calls.jsonl keeps the model calls of a run word for word; where some are lost, the run steps back to what is there.
+"""calls.jsonl keeps the model calls of a run word for word; if some are lost, the run steps back.
 
-A call is one JSON line, which ends with a digest of the line. A line that was damaged is found by its digest, or
-because it is no call. What it was can't be replayed, though it may have been paid for. Lines of earlier versions have
-no digest. A run steps back to the last turn that everything is there for. A power cut leaves no such run, as a reply
-is on the disk before the event that follows from it. A disk, an editor, or somebody who sends a folder without its
-private file may.
+A call is one JSON line, which ends with a digest of the line. A line is damaged if its digest is wrong or it is no
+call. Lines of earlier versions have no digest. A damaged call can't be replayed, though it may have been paid for. A
+run steps back to the last turn with all its calls. A power cut causes no such loss, because a reply is on the disk
+before the event that follows from it. A disk, an editor, or a sender who omits the private file may cause it.
 """
 
 from __future__ import annotations
@@ -28,16 +27,19 @@ from harbor._models.replies.replay import RawCall, ReplayCache, lost_calls
 from harbor._models.replies.reply_folder import MESSAGE
 
 _DIGEST = b', "digest": "'
+"""Bytes between the fields of a call and its digest."""
 _LENGTH = 16
+"""Hexadecimal digits of a digest."""
 _FIELDS = tuple(field.name for field in fields(RawCall))
+"""Fields of a call, in the order of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawCalls:
-    """What a file of raw calls contains: the calls with their lines, in order, and the lines that can't be read.
+    """Content of a file of raw calls: the calls with their lines, in order, and the damaged lines.
 
-    `damaged` has them by their numbers; what was left of a last line that was cut short is among them. `is_open`: the
-    last line lacks nothing but its end.
+    `damaged` has these lines by their numbers, with the rest of a last line that was cut short. `is_open`: the last
+    line lacks only its line end.
     """
 
     calls: tuple[RawCall, ...] = ()
@@ -46,14 +48,14 @@ class RawCalls:
     is_open: bool = False
 
     def hidden_in(self, damaged: bytes) -> int:
-        """Give how many calls damaged bytes may have been: one per line, but zeros may hide line ends."""
+        """Return how many calls damaged bytes may have been: one per line, but zeros may hide line ends."""
         usual = -(-sum(map(len, self.lines)) // len(self.lines)) if self.lines else len(damaged)
         lines = [line for line in damaged.split(b"\n") if line.strip()]
         return sum(-(-len(line) // usual) if b"\0" in line else 1 for line in lines)
 
 
 def line_of(call: RawCall) -> bytes:
-    """Write a call as a line."""
+    """Return a call as a line."""
     told = {name: getattr(call, name) for name in _FIELDS}
     if call.message is None:
         del told["message"]
@@ -62,10 +64,10 @@ def line_of(call: RawCall) -> bytes:
 
 
 def content_of(path: Path) -> bytes:
-    """Read a file of records; one that is not there has none.
+    """Return the bytes of a file of records; without a file, none.
 
     Raises:
-        LogError: it can't be read.
+        LogError: the file can't be read.
     """
     try:
         return read_sent(path, MOST_RECORDS)
@@ -77,10 +79,10 @@ def content_of(path: Path) -> bytes:
 
 
 def recorded_calls(path: Path) -> RawCalls:
-    """Read what a file of raw calls contains: nothing, if there is no file.
+    """Read a file of raw calls; without a file there are none.
 
     Raises:
-        LogError: it can't be read.
+        LogError: the file can't be read.
     """
     content = content_of(path)
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
@@ -95,7 +97,7 @@ def recorded_calls(path: Path) -> RawCalls:
 
 
 def read_calls(path: Path) -> list[RawCall]:
-    """Read raw model calls from a file; a last line that was cut short is passed over.
+    """Read raw model calls from a file; skip a last line that was cut short.
 
     Raises:
         LogError: a line is not a model call; it says which.
@@ -107,7 +109,7 @@ def read_calls(path: Path) -> list[RawCall]:
 
 
 def call_in(line: bytes) -> RawCall | None:
-    """Read a line; None: it is damaged."""
+    """Return the call in a line; None: the line is damaged."""
     body, _, rest = line.rpartition(_DIGEST)
     if body and rest.rstrip() != _digest(body) + b'"}':
         return None
@@ -124,7 +126,7 @@ def call_in(line: bytes) -> RawCall | None:
 
 
 def _nested(told: dict[str, Any]) -> dict[str, Any]:
-    """Read what is no plain value of a call, as far as the line has it."""
+    """Return the nested values of a call, as far as the line has them."""
     read: dict[str, Any] = {"message": MESSAGE.validate_python(told.get("message"))}
     read |= {name: tuple(told[name]) for name in ("marks", "not_taken") if name in told}
     return read | {name: Spent(**told[name]) for name in ("probes", "lost") if name in told}
@@ -135,9 +137,9 @@ def _digest(body: bytes) -> bytes:
 
 
 def _check_types(call: RawCall) -> None:
-    """Refuse what is no number where one is added up, and what is no text where one is compared.
+    """Refuse fields that are no numbers or no texts, before the code adds or compares them.
 
-    Not by pydantic: half a character in a reply is kept as it came, and pydantic refuses it.
+    Pydantic is not used: it refuses half a character in a reply, which has to be kept.
     """
     tokens = (call.input_tokens, call.cached_tokens, call.output_tokens, call.reasoning_tokens)
     beside = [value or 0 for spent in (call.probes, call.lost) for value in astuple(spent)]
@@ -151,15 +153,16 @@ def _check_types(call: RawCall) -> None:
 
 
 LINES_SHOWN = 5
+"""Most numbers of damaged lines in a warning."""
 
 
 def read_past(folder: Path) -> tuple[Reading | None, ReplayCache]:
-    """Read the log of an interrupted run, up to where its calls are all recorded, and what is replayed.
+    """Read the log of an interrupted run, up to the first missing call, and the calls to replay.
 
-    Without a log there is no reading. What is cut away is kept in files beside, and a warning tells it.
+    Without a log there is no reading. Lines that are cut away are kept in files beside, with a warning.
 
     Raises:
-        RunFolderError: none of its calls is recorded, and they would have to be paid for again.
+        RunFolderError: no call is recorded, and paid calls would have to be paid again.
         LogError: the log was edited.
     """
     log, found = folder / EVENTS, recorded_calls(folder / CALLS)
@@ -172,19 +175,19 @@ def read_past(folder: Path) -> tuple[Reading | None, ReplayCache]:
     if past is not None:
         past = _cut(log, past, len(kept))
     mend_calls(folder, found)
-    sync_files(*(file for file in (log, folder / CALLS) if file.exists()))  # what is written now follows from them
+    sync_files(*(file for file in (log, folder / CALLS) if file.exists()))  # later writes depend on these files
     return past, ReplayCache(kept, found.calls, entries[len(kept) :])
 
 
 def _cut(log: Path, past: Reading, kept: int) -> Reading:
-    """Cut a log after so many lines, once the others are safe elsewhere, and read it again; warns of it."""
+    """Cut a log after `kept` lines and read it again. The other lines are saved first, and a warning tells it."""
     lines = log.read_bytes().splitlines(keepends=True)
     tail = b"".join(lines[kept:])
     is_aside = b"\n" in tail.strip(b"\0")
     if past.warning:
         rest = f"is kept in {EVENTS_CUT}" if is_aside else "is dropped"
         warnings.warn(f"log {str(log)!r}: {past.warning}, the rest {rest}", stacklevel=5)
-    if not is_aside:  # at most a part of a line, and the log writes over it
+    if not is_aside:  # at most a part of a line, which the log overwrites
         return past
     _set_aside(log.with_name(EVENTS_CUT), tail)
     os.truncate(log, len(b"".join(lines[:kept])))
@@ -213,15 +216,15 @@ def _tell_of_cut(log: Path, kept: int, cut: Sequence[Entry]) -> None:
 
 
 def _later(cut: Sequence[Entry]) -> Sequence[Entry]:
-    """Leave out the turn that is played again: its words are still an answer to it."""
+    """Return the entries after the turn that is played again: its words are kept as the answer."""
     return cut[next((place for place, entry in enumerate(cut) if isinstance(entry.event, TURN_OPENS)), len(cut)) :]
 
 
 def mend_calls(folder: Path, found: RawCalls) -> None:
-    """Take lines that can't be read out of the calls of a folder, once they are safe elsewhere; warns of them."""
+    """Save damaged lines elsewhere, remove them from the calls of a folder, and warn of them."""
     if found.damaged:
         _set_aside(folder / CALLS_DAMAGED, b"".join(line + b"\n" for _, line in found.damaged))
-    if found.damaged or found.is_open:  # else the next call would be written in the last line
+    if found.damaged or found.is_open:  # else the next call would continue the last line
         write_whole(folder / CALLS, b"".join(line + b"\n" for line in found.lines), synced=True)
     if found.damaged:
         _tell_of_damage(folder / CALLS, [str(number) for number, _ in found.damaged])

@@ -1,7 +1,7 @@
-"""Recorded calls answer when a run is played again, in the place of models, and are compared with what is asked.
+"""Recorded calls answer in the place of models when a run is played again, and each prompt is compared with the record.
 
-Minds are handed recorded replies, and other seats repeat recorded words. No model, agent or person is asked, none is
-made, and nothing is opened.
+Minds get recorded replies, and other seats repeat recorded words. No model, agent or person is made or asked, and
+nothing is opened.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ Seat = Callable[[Ask | Pause], Awaitable[SeatReply]]
 
 
 class NotRecorded(LogError):
-    """What is asked of a model, an agent or a person is not in the record.
+    """A call to a model, an agent or a person is missing in the record.
 
     Attributes:
-        what: what was asked.
-        asked: the words of the prompt; none if it is no model that is asked.
-        recorded: the call that comes nearest: the next one for the same purpose, if there is any.
+        what: the call, in words.
+        asked: the words of the prompt; empty for an agent or a person.
+        recorded: the nearest call: the next one for the same purpose, if any.
     """
 
     def __init__(self, what: str, asked: Sequence[str] = (), recorded: RawCall | None = None) -> None:
@@ -52,12 +52,12 @@ class NotRecorded(LogError):
 
 
 class RecordedCalls(ReplayCache):
-    """The calls of a run that is played again: one that is not recorded is not made.
+    """The calls of a run that is played again; a call that is not recorded raises an error.
 
     Args:
-        entries: of the log.
-        calls: beside it.
-        untold: the purposes of calls whose prompt tells what nothing else does; it is not compared.
+        entries: entries of the log.
+        calls: calls in the file beside it.
+        untold: purposes of calls whose prompts contain facts that are recorded nowhere else; they are not compared.
     """
 
     def __init__(self, entries: Sequence[Entry], calls: Sequence[RawCall], untold: Collection[str] = ()) -> None:
@@ -65,7 +65,7 @@ class RecordedCalls(ReplayCache):
         self._untold = untold
 
     def call(self, bidder: str, purpose: str, attempt: int, prompts: Sequence[Sequence[str]]) -> RawCall:
-        """Give the first recorded call of a bidder with exactly one of these prompts, once.
+        """Return the first recorded call of a bidder with exactly one of these prompts, once.
 
         Raises:
             NotRecorded: there is none.
@@ -82,11 +82,11 @@ class RecordedCalls(ReplayCache):
         return found
 
     def may_have(self, bidder: str) -> bool:
-        """Say yes, so that a call that is not recorded is told of."""
+        """Return true, so that a call that is not recorded is reported."""
         return True
 
     def _counts_as(self, call: RawCall, prompt: Sequence[str]) -> bool:
-        """Say whether a call is of this prompt all the same: what it tells is not known, or it had another form."""
+        """Return whether a call with another prompt still matches: its facts are unknown, or only its form differs."""
         if call.purpose in self._untold:
             return True
         return without_shape(call.prompt) == without_shape(prompt) and call.form != self.form(
@@ -95,7 +95,7 @@ class RecordedCalls(ReplayCache):
 
 
 class _Unasked:
-    """Stands where a chat model would: it takes any form, and is never asked."""
+    """Stand-in for a chat model: it takes any form, and is never asked."""
 
     def bind_tools(self, *_: Any, **__: Any) -> _Unasked:
         return self
@@ -109,7 +109,7 @@ class _Unasked:
 def seats(
     auction: ResolvedAuction, sale: Sale[Any], replay: RecordedCalls, memories: Mapping[str, BidderMemory]
 ) -> dict[str, Seat]:
-    """Give the seat of each bidder."""
+    """Return the seat of each bidder."""
     made = {}
     for bidder in auction.bidders:
         name, notes = bidder.settings.name, EventBuffer()
@@ -131,7 +131,7 @@ def seats(
 
 
 def _client(auction: ResolvedAuction, bidder: ResolvedBidder, replay: RecordedCalls) -> ModelClient:
-    """Give a client that asks in the form that is recorded, as settings may leave it to the first call."""
+    """Return a client that asks in the recorded form, because settings may leave the form to the first call."""
     name, model = bidder.settings.name, bidder.settings.model
     chat: Any = _Unasked()
 
@@ -144,7 +144,7 @@ def _client(auction: ResolvedAuction, bidder: ResolvedBidder, replay: RecordedCa
 
 
 def _seat(name: str, player: Player | None, notes: EventBuffer, sale: Sale[Any], replay: RecordedCalls) -> Seat:
-    """Give a seat of a bidder; without a player it repeats what is recorded."""
+    """Return a seat of a bidder; without a player it repeats the recorded words."""
 
     async def reply(ask: Ask | Pause) -> SeatReply:
         if (said := replay.turn(len(sale.log.entries) - 1, name)) is not None:
@@ -155,7 +155,7 @@ def _seat(name: str, player: Player | None, notes: EventBuffer, sale: Sale[Any],
             words = in_words(await player.act(ask, sale.seen_by(name)), ask)
         except (NotRecorded, *FATAL):
             raise
-        except Exception as error:  # as in the room, the seat fails: then the log tells of something else
+        except Exception as error:  # as in the room, the seat fails; the log then shows the difference
             return SeatReply(notes=notes.take(), failure=failed(name, error))
         return SeatReply(words, notes.take())
 
@@ -163,10 +163,10 @@ def _seat(name: str, player: Player | None, notes: EventBuffer, sale: Sale[Any],
 
 
 async def carry_again(loop: AuctionLoop, seated: Mapping[str, Seat]) -> None:
-    """Carry questions to seats and answers back, to the end of the sale.
+    """Pass asks to seats and answers back, to the end of the sale.
 
     Raises:
-        NotRecorded: something is asked that is not recorded; of several, the first in the order of seats.
+        NotRecorded: a call is not recorded; of several, the first in the order of seats.
     """
     said: Mapping[str, SeatReply] = {}
     while True:
@@ -185,11 +185,11 @@ def _given(reply: SeatReply | BaseException) -> SeatReply:
 
 
 AROUND = 40
-"""How many characters of a prompt are shown before and after the place where it differs."""
+"""Characters of a prompt that are shown before and after the first difference."""
 
 
 def not_recorded(error: NotRecorded, log: ComparedLog) -> Differs | Ended:
-    """Say where a prompt first differs from the one that is recorded; if there is none, that it is missing."""
+    """Return where a prompt first differs from the recorded one, or that none is recorded."""
     call = error.recorded
     told = [entry for entry in log.rest if call is not None and entry.event == call.event]
     if call is None or not told:
@@ -203,7 +203,7 @@ def not_recorded(error: NotRecorded, log: ComparedLog) -> Differs | Ended:
 
 
 def check_fields(path: Path, log: ComparedLog) -> None:
-    """Refuse a line that reading changes: it drops a field that no event has, and fills in one that is left out.
+    """Refuse a line that reading changes: reading drops an unknown field, and fills in a missing one.
 
     Raises:
         Differs: there is one.
@@ -219,13 +219,13 @@ def check_fields(path: Path, log: ComparedLog) -> None:
 
 
 def check_calls(log: ComparedLog, calls: Sequence[RawCall], replay: ReplayCache) -> None:
-    """Compare the calls that a log tells of with those that are recorded word for word: each is there once.
+    """Compare the calls in a log with the raw calls: each is there exactly once.
 
-    A call that failed and that the log does not have was cut short by an interruption; a log that was interrupted
-    lacks the calls of its last turn; and those of a seat that failed are not needed, so a power cut may have lost them.
+    Three kinds may be missing. A failed call outside the log was cut short by an interruption. An interrupted log lacks
+    the calls of its last turn. A power cut may have lost the calls of a failed seat, as nothing needs them.
 
     Raises:
-        Differs: one is missing, differs, or is there too often.
+        Differs: a call is missing, differs, or is there too often.
     """
     left = Counter(call.event for call in calls if call.purpose != AGENT)
     told, opening = {}, 0
@@ -255,5 +255,5 @@ def _words(call: ModelCalled) -> str:
 
 
 def _like(event: ModelCalled, calls: Sequence[RawCall]) -> ModelCalled | None:
-    """Find the recorded call that a line should tell of: the one that began then."""
+    """Return the recorded call that belongs to a line: the bidder's call with the same start."""
     return next((call.event for call in calls if (call.bidder, call.began) == (event.bidder, event.began)), None)

@@ -1,7 +1,7 @@
-"""Resolving looks up items, personas, rules, policies, models and players, once; it refuses settings that do nothing.
+"""Resolving looks up items, personas, rules, policies, models and players, once. It refuses settings without effect.
 
-The run opens what was found, and the store of the memories with its embedding. Nothing is opened here and no
-framework is imported, so that a mistake costs no more than reading the settings.
+The run opens these, and the store of the memories with its embedding. Resolving opens nothing and imports no
+framework, so that a mistake costs no more than reading the settings.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from harbor.personas._catalog import traits
 from harbor.personas._catalog.catalogue import catalogue_of, extended, persona_of, with_items
 
 OF_EVERY_GAME = ("name", "seed", "bidders", "personas", "rules", "memory", "models", "failed_calls", "series")
-"""What the house reads in every game. `memory` is read where somebody remembers, which may be another arm's bidder."""
+"""Settings that Harbor reads in every game. `memory` is read where a bidder remembers, perhaps in another arm only."""
 OF_EVERY_BIDDER = ("name", "persona", "timeout_seconds", "rule", "agent", "person")
+"""Settings that Harbor reads for every bidder."""
 
 
 def check_idle(config: AuctionConfig, game: Game) -> None:
-    """Refuse what nobody reads; a setting that is as it is by default says nothing.
+    """Refuse settings that nothing reads; a default value is no such setting.
 
     Raises:
-        ConfigError: it names the setting and who does not read it.
+        ConfigError: it names the setting and the parts that do not read it.
     """
     personas = any(bidder.persona for bidder in config.bidders)
     profiled = any(bidder.uses_model and bidder.theory_of_mind != "none" for bidder in config.bidders)
@@ -62,7 +63,7 @@ def check_idle(config: AuctionConfig, game: Game) -> None:
 
 
 def _read_by_player(bidder: Bidder, game: Game) -> tuple[Collection[str], str]:
-    """Give what plays a bidder, in words, and the settings that it reads."""
+    """Return the settings that the player of a bidder reads, and the player in words."""
     if bidder.rule:
         return find("policy", bidder.rule).uses, f"the rule {bidder.rule!r}"
     if not bidder.uses_model:
@@ -74,9 +75,9 @@ def _read_by_player(bidder: Bidder, game: Game) -> tuple[Collection[str], str]:
 
 
 def _idle(settings: Settings, used: Collection[str]) -> str:
-    """Name a setting that is not used and not as it is by default; empty: none.
+    """Return the first setting that is unused and differs from its default; empty: none.
 
-    It is compared by value and not by what was set, as a copied config has every setting written out.
+    Settings are compared by value, because a copied config has every setting written out.
     """
     for name, default in _defaults(type(settings)).items():
         if name not in used and getattr(settings, name) != default:
@@ -86,20 +87,21 @@ def _idle(settings: Settings, used: Collection[str]) -> str:
 
 @cache
 def _defaults(kind: type[Settings]) -> dict[str, Any]:
-    fields = kind.model_fields.items()  # a default that hangs on other settings is that of who is no model
+    fields = kind.model_fields.items()  # a default that depends on other settings is that of a bidder without a model
     return {name: field.get_default(call_default_factory=True, validated_data={}) for name, field in fields}
 
 
 NOTHING_GIVEN = RunInputs()
+"""Inputs of a caller that passes none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedBidder:
-    """A bidder with what its settings name.
+    """A bidder with the objects that its settings name.
 
-    `player` says what plays it, as the log does; `personas` has weights by text, `estimates` dollars by item, and
-    `rivals` the weights of its rivals' personas by id, where it is told them. `policy` plays a bidder with a rule;
-    `nodes` are the thoughts of one with a model.
+    `player` describes the player, as in the log; `personas` has weights by text, `estimates` dollars by item, and
+    `rivals` the weights of its rivals' personas by id, if the bidder is told them. `policy` plays a bidder with a rule;
+    `nodes` are the thoughts of a bidder with a model.
     """
 
     settings: Bidder
@@ -117,8 +119,8 @@ class ResolvedAuction:
     """An auction with everything looked up.
 
     `config` has the settings with the items in place, as the folder of a run keeps them. `catalog` has the personas
-    that rivals are profiled over, `models` the settings of the models in use by name; `inputs` is what the caller gave.
-    `parts` names the values of extensions that it is made of, as its log does.
+    that rivals are profiled over, `models` the settings of the models in use by name; `inputs` is the caller's input.
+    `parts` names the versions of all extensions in use, as in the log.
     """
 
     config: AuctionConfig
@@ -132,7 +134,7 @@ class ResolvedAuction:
 
     @property
     def players(self) -> dict[str, str]:
-        """What plays each bidder."""
+        """The player of each bidder."""
         return {bidder.settings.name: bidder.player for bidder in self.bidders}
 
     @property
@@ -149,7 +151,7 @@ class ResolvedAuction:
 
 
 def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> ResolvedAuction:
-    """Look up all that the settings name, and check what the caller gave.
+    """Look up everything that the settings name, and check the caller's inputs.
 
     Raises:
         ConfigError: something is unknown, missing, or does not belong to the game.
@@ -159,7 +161,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
     game = found("game", config.rules.game)
     items = config.items if isinstance(config.items, tuple) and "items" in game.value.uses else ()
     models = models_of(config, inputs)
-    for name in config.models.keys() - inputs.models.keys():  # also one that nobody uses must not be misspelt
+    for name in config.models.keys() - inputs.models.keys():  # unused models too must not be misspelt
         settings_of(name, config.models)
         check_fallback(name, config.models, inputs.models)
     for name in config.memory.games:
@@ -173,7 +175,7 @@ def resolve(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> Resolve
 
 
 def models_of(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> dict[str, ModelSettings]:
-    """Find the settings of the models in use by name, with what the models cost where that is known.
+    """Return the settings of the models in use by name, with their prices if known.
 
     Raises:
         ConfigError: a model is unknown.
@@ -182,7 +184,7 @@ def models_of(config: AuctionConfig, inputs: RunInputs = NOTHING_GIVEN) -> dict[
 
 
 def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings:
-    """Find the settings of a model; those of one that was given say so."""
+    """Return the settings of a model; `use` tells the make of a model that was given as an object."""
     if name not in inputs.models:
         return settings_of(name, config.models, inputs.models)
     use = use_of(inputs.models[name])
@@ -190,15 +192,15 @@ def _model(name: str, config: AuctionConfig, inputs: RunInputs) -> ModelSettings
 
 
 def with_types(game: Game, personas: Mapping[str, Persona]) -> Mapping[str, Persona]:
-    """Give all personas that a bidder may have: of the catalogue, of one's own, and the types that the game names."""
+    """Return all personas that a bidder may have: the catalogue's, the user's own, and the types of the game."""
     return {**{one.id: one for one in game.types}, **personas}
 
 
 def told_apart(game: Game, config: AuctionConfig, personas: Mapping[str, Persona]) -> Mapping[str, Persona]:
-    """Give the types that rivals are profiled over: of the game and of one's own, or all personas, or those named.
+    """Return the types that rivals are profiled over: the game's and the user's own, all personas, or those named.
 
     Raises:
-        ConfigError: one that is named is none of these.
+        ConfigError: a named one is none of these.
     """
     if not game.types:
         return {key: persona_of(personas, key) for key in config.profile_over or personas}
@@ -232,7 +234,7 @@ def _bidder(
         settings=bidder,
         player=_player(bidder, models, inputs),
         personas=texts,
-        budget=bidder.budget if "budget" in uses else Decimal(0),  # else the rules say what there is to spend
+        budget=bidder.budget if "budget" in uses else Decimal(0),  # else the rules set the money to spend
         estimates=_estimates(bidder, items) if "overestimate" in uses else {},
         rivals=_told(bidder, config, catalog) if bidder.theory_of_mind == "true" else {},
         policy=policy_of(bidder, config),
@@ -256,7 +258,7 @@ def _estimates(bidder: Bidder, items: tuple[Item, ...]) -> dict[str, Decimal]:
 
 
 def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInputs) -> str:
-    """Say what plays a bidder: a rule, an agent, a person, or a model."""
+    """Return a description of the bidder's player: a rule, an agent, a person, or a model."""
     if bidder.person and bidder.name not in inputs.people:
         raise ConfigError(
             f"bidder {bidder.name!r} is played by a person; use: harbor play, or give it to run(people=...)"
@@ -277,9 +279,9 @@ def _player(bidder: Bidder, models: Mapping[str, ModelSettings], inputs: RunInpu
 
 
 def _told(bidder: Bidder, config: AuctionConfig, catalog: Mapping[str, Persona]) -> dict[str, dict[str, float]]:
-    """Give the true personas of a bidder's rivals as profiles.
+    """Return the true personas of a bidder's rivals as profiles.
 
-    There is nothing true to tell about a rival that has no persona, or one that the catalog does not contain.
+    Rivals without a persona, or with a persona outside the catalog, are left out: they have no true profile.
     """
     return {
         rival.name: traits.profile(traits.truth(rival.persona, catalog))

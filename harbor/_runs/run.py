@@ -1,7 +1,7 @@
-"""A run makes a sale and a log of what was resolved, and gives a result; a limit in dollars pauses it.
+"""Runs a resolved auction: makes a sale and a log, and returns a result. A limit in dollars pauses the run.
 
-Where scripted policies alone sit, no event loop and no framework is needed, and none is imported. More money resumes
-a run that was paused.
+Auctions of scripted policies alone need no event loop and import no framework. A paused run can be resumed with more
+money.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _IS_CALL = b'"type":"model_called"'
+"""Bytes in each line of a log that tells of a model call; searching for them is faster than parsing."""
 
 
 def paid_for(path: Path, models: Mapping[str, ModelSettings]) -> float:
-    """Add up the cost of all calls recorded below a folder, in dollars.
+    """Return the cost of all calls recorded below a folder, in dollars.
 
-    What can't be read is rather overestimated: a call that only the log tells of costs what that says, and a damaged
-    line what the dearest call beside it cost.
+    Unreadable calls are rather overestimated. A call that only the log has costs the amount in the log. A damaged line
+    costs as much as the dearest call beside it.
     """
     folders = {file.parent for name in (CALLS, EVENTS) for file in path.rglob(name)}
     return sum(_paid_in(folder, models) for folder in folders)
@@ -69,7 +70,7 @@ def _paid_in(folder: Path, models: Mapping[str, ModelSettings]) -> float:
 
 
 def _with_lost_once(calls: Sequence[RawCall], told: Container[CallKey]) -> Iterator[RawCall]:
-    """Give calls, but the lost requests of one that was cut short only once: the same call, made anew, has them too."""
+    """Yield the calls, but count lost requests once: a call that was cut short and made anew has them twice."""
     last = {call.question: number for number, call in enumerate(calls)}
     for number, call in enumerate(calls):
         taken_over = call.outcome == "failed" and call.key not in told and number < last[call.question]
@@ -77,7 +78,7 @@ def _with_lost_once(calls: Sequence[RawCall], told: Container[CallKey]) -> Itera
 
 
 def _told(log: Path) -> dict[CallKey, float | None]:
-    """Give the cost of the calls of bidders that a log tells of, as far as it can be read."""
+    """Return the cost of the bidders' calls in a log, as far as the log can be read; None: the cost is unknown."""
     costs = {}
     for line in content_of(log).split(b"\n"):
         with suppress(ValueError, KeyError, TypeError, RecursionError):
@@ -90,7 +91,7 @@ def _told(log: Path) -> dict[CallKey, float | None]:
 
 
 def calls_in(path: Path) -> Iterator[RawCall]:
-    """Give all calls recorded below a folder, as far as they can be read."""
+    """Yield all calls recorded below a folder, as far as they can be read."""
     return (call for calls in path.rglob(CALLS) for call in recorded_calls(calls).calls)
 
 
@@ -100,9 +101,9 @@ def funded(
     folder: Path | None = None,
     settled: Mapping[str, ModelSettings] | None = None,
 ) -> RunInputs:
-    """Add the budget to what a caller gives with a limit; what a run has paid before, in its folder, counts.
+    """Return the inputs with a budget, if they have a limit; earlier payments of the run in `folder` count.
 
-    `settled` are the models, where they are known already.
+    `settled` are the models, if they are known already.
 
     Raises:
         ConfigError: the limit can't be kept.
@@ -116,7 +117,7 @@ def funded(
 
 
 def check_left(budget: RunBudget | None) -> None:
-    """Refuse to play where earlier sessions have used the limit up.
+    """Refuse to play if earlier sessions have used up the limit.
 
     Raises:
         LimitReached: it says how much they have spent.
@@ -129,7 +130,7 @@ async def within(budget: RunBudget | None, work: Coroutine[Any, Any, T]) -> T:
     """Wait for a run; without a budget nothing limits it.
 
     Raises:
-        LimitReached: the budget was used up, and the run has stopped when no call was under way.
+        LimitReached: the budget is used up, and the run has stopped with no call under way.
     """
     if budget is None:
         return await work
@@ -150,11 +151,11 @@ def _spent(budget: RunBudget) -> str:
 
 R_co = TypeVar("R_co", covariant=True)
 TURNS_AT_ONCE = 50
-"""How many turns of scripts are played before other work of the event loop, such as Ctrl-C, has its turn."""
+"""Turns of scripts that are played before other work of the event loop, such as Ctrl-C, gets its turn."""
 
 
 class Startable(Protocol[R_co]):
-    """A run or a series of them that is sure to start; `config` is what its folder keeps."""
+    """A checked run or series that is ready to start; `config` is kept in its folder."""
 
     config: AuctionConfig
     inputs: RunInputs
@@ -162,7 +163,7 @@ class Startable(Protocol[R_co]):
     def run(
         self, folder: RunFolder | None, listen: Listener | None, store: BaseStore | None = None
     ) -> Coroutine[Any, Any, R_co]:
-        """Run to the end, from the beginning or from where it was interrupted."""
+        """Run to the end, from the beginning or from the point of interruption."""
         ...
 
 
@@ -172,7 +173,7 @@ async def start(run: Startable[R_co], out: Path | None = None, listen: Listener 
     Raises:
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
-        RunPaused: a provider can't be reached, or it has cost what it may.
+        RunPaused: a provider can't be reached, or the run has reached its limit of cost.
     """
     async with _named_memories(run.config) as store:
         if out is None:
@@ -182,7 +183,7 @@ async def start(run: Startable[R_co], out: Path | None = None, listen: Listener 
 
 
 def _named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseStore | None]:
-    """Open the store that the settings name, if they do: before the folder of a run is made, as it may be refused."""
+    """Open the store that the settings name, if any. This comes before the run's folder, because opening may fail."""
     if config.memory.store is None or not anybody_remembers(config):
         return nullcontext()
     from harbor._runs.memories import memories
@@ -191,12 +192,12 @@ def _named_memories(config: AuctionConfig) -> AbstractAsyncContextManager[BaseSt
 
 
 class Run:
-    """An auction that is sure to start: all is resolved, its models are made, its embedding is there.
+    """An auction that is ready to start: settings are resolved, models are made, and the embedding is there.
 
-    `scripted` says whether scripted policies alone play it.
+    `scripted` says whether scripted policies alone play the auction.
 
     Raises:
-        ConfigError: a setting that is refused.
+        ConfigError: a setting is refused.
     """
 
     def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
@@ -234,10 +235,10 @@ class Run:
         name: str = "",
         series: str = "",
     ) -> Result:
-        """Run the auction, from the beginning or, in a folder that is reopened, from where it was interrupted.
+        """Run the auction from the beginning or, in a reopened folder, from the point of interruption.
 
-        Memories go in `store`, or in the one that the settings name. `name` is that of the run (that of its folder),
-        and `series` that of its series with its token.
+        Memories go in `store`, or in the one that the settings name. `name` is that of the run (default: that of its
+        folder), and `series` that of its series with its token.
         """
         with self._opened(folder, listen, name) as sale:
             if self.scripted:
@@ -251,7 +252,7 @@ class Run:
             return answered(Result(tuple(sale.log.entries), folder.path if folder else None))
 
     def play(self, out: Path | None, listen: Listener | None) -> Result:
-        """Run an auction that is `scripted`, in a new folder or in memory, without an event loop.
+        """Run a `scripted` auction in a new folder or in memory, without an event loop.
 
         Raises:
             RunFolderError: the folder exists or can't be made.
@@ -265,7 +266,7 @@ class Run:
 
     @contextmanager
     def _opened(self, folder: RunFolder | None, listen: Listener | None, name: str = "") -> Iterator[Sale[Any]]:
-        """Open the log and put the labels and what each bidder knows in it; close it in the end."""
+        """Open the log and write the labels and each bidder's private facts; close it at the end."""
         with closing(folder.open_log() if folder else Log()) as log:
             if listen is not None:
                 log.listen(listen)
@@ -273,7 +274,7 @@ class Run:
             yield opened_sale(self.auction, log, name, token_hex(4))
 
     def _turns(self, sale: Sale[Any], folder: RunFolder | None) -> Iterator[int]:
-        """Play the turns of scripts, and give their numbers."""
+        """Play the turns of scripts, and yield their numbers."""
         policies = {bidder.settings.name: bidder.policy for bidder in self.auction.bidders if bidder.policy is not None}
         loop, replay = auction_loop(sale, (), self.config.rules.reasks), folder.replay if folder else ReplayCache()
         patience = {bidder.name: bidder.timeout_seconds for bidder in self.config.bidders}
@@ -281,7 +282,7 @@ class Run:
 
 
 def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> dict[str, BaseChatModel]:
-    """Open a hosted model by each of its keys, where its replies are kept also without any."""
+    """Open a hosted model with each of its keys; without a key, open it only for replies that are kept."""
     seed, cache = auction.config.seed, auction.inputs.cache
     try:
         return open_chats(name, settings, seed)
@@ -294,7 +295,7 @@ def _open(name: str, settings: ModelSettings, auction: ResolvedAuction) -> dict[
 
 
 def _of_this_run(chat: BaseChatModel) -> BaseChatModel:
-    """Give the caller's model, or a copy of it where it will get connections of this run."""
+    """Return the caller's model, or a copy if the model will share connections of this run."""
     from harbor._models.connections import shares_connections
 
     return chat.model_copy() if shares_connections(chat) else chat

@@ -1,4 +1,4 @@
-"""Seating: who plays each bidder, and a seat in the room for it; the frameworks come with it."""
+"""Seating chooses each bidder's player and makes a seat in the room for it. This module imports the frameworks."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ async def hold_in_room(
     series: str = "",
     seating: Callable[..., Seating] | None = None,
 ) -> None:
-    """Hold a sale in the room, with connections, the memories' store and the doors to agents open as long as it lasts.
+    """Hold a sale in the room, and keep connections, the memories' store and the doors to agents open meanwhile.
 
     Args:
-        auction: what was resolved.
-        chats: the models by name, and by the variables of their keys where they have several.
+        auction: the resolved auction.
+        chats: the models by name, and by the variables of their keys if they have several.
         agents: the agents by bidder, of any make.
         sale: open, with its first events in the log.
-        folder: where the run is kept, if it is.
-        store: where the memories go; None: in the one that the settings name.
-        series: that of the sale, with its token, if it is of one.
-        seating: makes the seats, from what a `Seating` is made of (None: a `Seating`).
+        folder: the folder of the run, if any.
+        store: store of the memories; None: the one that the settings name.
+        series: the series of the sale, with its token, if any.
+        seating: makes the seats, with the arguments of `Seating` (None: a `Seating`).
     """
-    log = of_type(sale.log.entries[:1], LogOpened)[0]  # of a run that is resumed, as it was
+    log = of_type(sale.log.entries[:1], LogOpened)[0]  # a resumed run keeps its name and token
     batch = auction.inputs.batch
     transport = None if batch is None else partial(transport_of, batch)
     own = connected(_of_this_run(auction, chats), transport)
@@ -92,7 +92,7 @@ async def hold_in_room(
 
 
 def _of_this_run(auction: ResolvedAuction, chats: Chats) -> list[BaseChatModel]:
-    """Give the models whose connections end with the run: not those that the caller gave and that have their own."""
+    """Return the models whose connections end with the run: all but the caller's that have connections of their own."""
     given = auction.inputs.models
     every = ((name, chat) for name, by_key in chats.items() for chat in by_key.values())
     return [chat for name, chat in every if name not in given or shares_connections(chat)]
@@ -100,7 +100,7 @@ def _of_this_run(auction: ResolvedAuction, chats: Chats) -> list[BaseChatModel]:
 
 @dataclass(frozen=True, slots=True)
 class Seating:
-    """What seats are made of; `folder` is None for a run in memory, `agents` and `memories` are by bidder.
+    """The parts of the seats; `folder` is None for a run in memory, `agents` and `memories` are by bidder.
 
     `age` orders the games that use one provider: the lowest goes first.
     """
@@ -115,7 +115,7 @@ class Seating:
     cache: GameCache | None
 
     def room(self) -> AuctionRoom:
-        """Make the room with a seat for each bidder."""
+        """Return the room with a seat for each bidder."""
         auction = self.auction
         seats = [self._seat(number, bidder) for number, bidder in enumerate(auction.bidders, start=1)]
         return AuctionRoom(self.sale, seats, auction.thinkers, auction.config.rules.reasks, learners=auction.learners)
@@ -133,7 +133,7 @@ class Seating:
             quoted=quoted,
             own=not bidder.agent and resolved.policy is None,
             recorded=lambda: replay.turn(len(log.entries) - 1, bidder.name),
-            decided=lambda: log.is_decided and not quoted,  # of the quoted, what is not recorded was not heard
+            decided=lambda: log.is_decided and not quoted,  # an unrecorded turn of a quoted seat was not heard
             waited=lambda: waiting.seconds,
             clock=log.now,
             costs=self._costs(bidder),
@@ -141,14 +141,14 @@ class Seating:
         )
 
     def _costs(self, bidder: Bidder) -> AgentCosts | None:
-        """Open the account of an agent; nobody else tells of calls."""
+        """Open the account of an agent; other players report no calls."""
         if not bidder.agent:
             return None
         models, budget = self.auction.config.models, self.auction.inputs.budget
         return AgentCosts(models, budget, self.folder.keep) if self.folder else AgentCosts(models, budget)
 
     def _agent(self, number: int, resolved: ResolvedBidder, buffer: EventBuffer, waiting: Waiting) -> ChatAgent:
-        """Give the agent of a bidder: its own, or one for the door, the policy, the person or the graph."""
+        """Return the agent of a bidder: its own, or one for the door, the policy, the person or the graph."""
         name = resolved.settings.name
         agent = self.agents.get(name)
         if is_chat_agent(agent):

@@ -1,7 +1,7 @@
-"""A series runs auctions in a row between the same bidders, who keep their memories; it is resumed as any run is.
+"""Runs auctions in a row between the same bidders, who keep their memories. A series is resumed like a run.
 
-It has one folder, one log, one store. Each auction of it is a run of its own in a folder inside, with a seed derived
-from that of the series. An interrupted run is played again from what it has left, and goes on where that ends.
+A series has one folder, one log and one store. Each of its auctions is a run in a folder inside, with a seed derived
+from that of the series. An interrupted run is played again from its records, and continues where they end.
 """
 
 from __future__ import annotations
@@ -41,22 +41,23 @@ if TYPE_CHECKING:
     from langgraph.store.base import BaseStore
 
 SEEDS = 2**32
+"""Number of possible seeds of an auction."""
 
 
 @dataclass(frozen=True)
 class SeriesResult:
-    """A finished series: its auctions in order, its own log, and where it is on disk (None: in memory only)."""
+    """A finished series: its auctions in order, its own log, and its folder on disk (None: in memory only)."""
 
     auctions: tuple[Result, ...]
     log: tuple[Entry, ...]
     folder: Path | None
 
     def metrics(self) -> SeriesSummary:
-        """Measure the log of the series, and count the calls of its auctions."""
+        """Return the measures of the series' log, with the calls of its auctions."""
         return summarise_series(self.log, [one.log for one in self.auctions])
 
     def _repr_html_(self) -> str:
-        """Show its mean ranks and profits in a notebook."""
+        """Return the mean ranks and profits as HTML for a notebook."""
         summary = self.metrics()
         ranked = summary.mean_ranks.items()
         rows = [(name, f"{rank:.3g}", cell_of(summary.total_profits[name])) for name, rank in ranked]
@@ -70,8 +71,13 @@ def run_series(
 ) -> SeriesResult:
     """Run the auctions of a config with `series`, one after another; the arguments are those of `Auction.run`.
 
+    >>> house, ann = Item(name="Loft", start=100, true_value=120), Bidder("Ann", rule="truthful")
+    >>> result = run_series(Auction(items=(house,), bidders=(ann,), series={"auctions": 2}))
+    >>> [auction.standings[0].items_won for auction in result.auctions]
+    [1, 1]
+
     Raises:
-        ConfigError: a setting that is refused; nothing has been written.
+        ConfigError: a setting is refused; nothing has been written.
         RunFolderError: the folder exists or can't be made.
         MemoryStoreError: the store of the memories can't be opened.
     """
@@ -81,21 +87,28 @@ def run_series(
 async def arun_series(
     config: AuctionConfig, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
 ) -> SeriesResult:
-    """Run a series inside a running event loop."""
+    """Run a series inside a running event loop.
+
+    >>> import asyncio
+    >>> house, ann = Item(name="Loft", start=100, true_value=120), Bidder("Ann", rule="truthful")
+    >>> config = Auction(items=(house,), bidders=(ann,), series={"auctions": 2})
+    >>> len(asyncio.run(arun_series(config)).auctions)
+    2
+    """
     return await start(SeriesRun(config, RunInputs(**given)), None if out is None else Path(out), listen)
 
 
 def prepare(config: AuctionConfig, inputs: RunInputs) -> Run | SeriesRun:
-    """Make sure that what the settings ask for can start, be it an auction or a series of them.
+    """Return the auction or the series that the settings describe, checked and ready to start.
 
     Raises:
-        ConfigError: a setting that is refused.
+        ConfigError: a setting is refused.
     """
     return Run(config, inputs) if config.series is None else SeriesRun(config, inputs)
 
 
 class SeriesRun:
-    """A series, run from its beginning or from where it was interrupted."""
+    """A series, run from its beginning or from the point of interruption."""
 
     def __init__(self, config: AuctionConfig, inputs: RunInputs) -> None:
         if config.series is None:
@@ -108,7 +121,7 @@ class SeriesRun:
         self.config = config
         self.inputs = funded(config, inputs)
         self.series = config.series
-        # What is wrong with the first auction is wrong with the series: say so before anything is written.
+        # An error in the first auction is an error in the series: report it before anything is written.
         self._auction(1)
 
     def _auction(self, number: int) -> Run:
@@ -117,7 +130,7 @@ class SeriesRun:
     async def run(
         self, folder: RunFolder | None, listen: Listener | None, given: BaseStore | None = None
     ) -> SeriesResult:
-        """Run what has not run yet; each auction that is complete goes in the log of the series.
+        """Run the auctions that are not complete yet; each complete auction goes in the log of the series.
 
         `listen` hears the log of the series and those of the auctions that run.
         """
@@ -131,7 +144,7 @@ class SeriesRun:
             first = self._auction(1).auction
             log.append(opened_log(first, name, token_hex(4), self.config.seed))
             log.append(SeriesOpened(self.series.auctions, first.players))
-            opened = of_type(log.entries[:1], LogOpened)[0]  # of a series that is resumed, as it was
+            opened = of_type(log.entries[:1], LogOpened)[0]  # a resumed series keeps its name and token
             token = f"{opened.run}-{opened.token}"
             from harbor._runs.memories import memories
 
@@ -174,9 +187,9 @@ class SeriesRun:
 
 
 def _has_settings(path: Path) -> bool:
-    """Tell whether the settings of an auction are whole; a power cut may take those of one that scripts play.
+    """Return whether the settings of an auction are whole; a power cut may lose those of a scripted auction.
 
-    It cost nothing, so nothing of it was synced, and it is held anew.
+    Such an auction costs nothing, so its files were not synced. It is simply played anew.
     """
     try:
         return all(json.loads(content_of(path / name)) for name in (CONFIG, MANIFEST))
@@ -185,7 +198,7 @@ def _has_settings(path: Path) -> bool:
 
 
 def auction_of(series: AuctionConfig, number: int) -> AuctionConfig:
-    """Give the settings of an auction of a series, the first of which has number 1."""
+    """Return the settings of an auction of a series; `number` counts from 1."""
     seed = derive(series.seed, "series", str(number)) % SEEDS
     changes: dict[str, object] = {"series": None, "seed": seed}
     if series.series is not None and series.series.shuffled and isinstance(series.items, tuple):
@@ -194,33 +207,32 @@ def auction_of(series: AuctionConfig, number: int) -> AuctionConfig:
 
 
 def path_of(series: Path, number: int, auctions: int) -> Path:
-    """Give the folder of an auction of a series, so named that they sort by number."""
+    """Return the folder of an auction of a series; folder names sort by number."""
     return series / f"{number:0{len(str(auctions))}}"
 
 
 def tells_outcomes(game: Game) -> bool:
-    """Say whether the events of a game tell who gets or pays what."""
+    """Return whether the events of a game tell the winner or the payments."""
     return any(issubclass(kind, (*GETS, *PAYS)) for kind in game.events)
 
 
 def resume(
     folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
-    """Continue an interrupted run, or series of them, from its folder; one that is complete is left as it is.
+    """Continue an interrupted run or series from its folder; a complete run is only checked by its rules.
 
-    The run is played again with the recorded replies of models and words of agents and people, and each event is
-    checked against the log until that ends. So no call is paid twice. `listen` hears the recorded entries too.
-    One that is complete is checked by its rules alone.
-    `max_cost` and `cache` are those that the run has; give one to change it (None: without), and the manifest notes it.
-    A folder that somebody sent names models, servers, memories and code, which are loaded, contacted and paid for with
-    your keys: so it needs `trust`, once, and is then marked as yours.
+    Harbor plays the run again with the recorded replies of models and words of agents and people. Each event is checked
+    against the log until the log ends. So no call is paid twice. `listen` hears the recorded entries too. `max_cost`
+    and `cache` default to those of the run; give one to change it (None: without), and the manifest notes it. A folder
+    from somebody else names models, servers, memories and code, which are loaded, contacted and paid for with your
+    keys. Therefore it needs `trust`, once, and is then marked as yours.
 
     Raises:
         ConfigError: a model, an agent or a person that the run was given is missing.
         RunFolderError: no folder of a run, not marked as yours, its config was changed, or another process runs it.
         MemoryStoreError: a memory can't be opened.
-        RunPaused: it has cost its `max_cost`, which earlier sessions count towards: give a higher one.
-        LogError: the log was edited, or goes otherwise than this run; it is left as it is.
+        RunPaused: the run has cost its `max_cost`, and earlier sessions count: give a higher one.
+        LogError: the log was edited, or differs from this run; it stays unchanged.
     """
     return finish(aresume(folder, listen, trust, **given), "resume() can't be used", "await aresume()")
 
@@ -244,7 +256,7 @@ async def aresume(
 
 
 def _again(path: Path, given: Given) -> RunInputs:
-    """Add the options that the run has to what the caller gives."""
+    """Return the caller's inputs, with the run's own options where the caller gives none."""
     options = kept(path, AuctionOptions)
     if "max_cost" not in given:
         given["max_cost"] = options.max_cost
@@ -254,10 +266,10 @@ def _again(path: Path, given: Given) -> RunInputs:
 
 
 def check_follows(path: Path) -> None:
-    """Refuse a run that is complete and does not follow from its rules.
+    """Refuse a complete run that does not follow from its rules.
 
     Raises:
-        LogError: it says where.
+        LogError: it names the difference.
     """
     if (wrong := first_difference(path)) is not None:
         raise LogError(f"{str(wrong.log)!r}: {wrong.verdict.words}; see: harbor verify {shlex.quote(str(path))}")

@@ -1,4 +1,4 @@
-"""Verification says whether logs follow from their rules: each is read once and checked once, without a framework."""
+"""Verification checks whether logs follow from their rules. It reads and checks each log once, without a framework."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from harbor._house.checking import check
 from harbor._house.compared_log import Verdict, differing
 
 IMPORTED = "calls were answered by imported replies: that a model gave them is the word of who wrote the file"
+"""Note of a verdict: only the author of an imported file vouches for its replies."""
 
 
 class Checked(NamedTuple):
-    """A log, and whether it follows; of a log that is right so far, its entries."""
+    """A log and its verdict, with its entries."""
 
     log: Path
     verdict: Verdict
@@ -35,7 +36,7 @@ class Checked(NamedTuple):
 
 
 def logs_checked(run: Path) -> Iterator[Checked]:
-    """Check the log of a run; of a series, those of its auctions, and then its own, which is made of them.
+    """Check the log of a run; for a series, check those of its auctions, and then its own.
 
     A public copy of a series has no log of its own.
 
@@ -44,7 +45,7 @@ def logs_checked(run: Path) -> Iterator[Checked]:
 
     Raises:
         RunFolderError: there is no log.
-        LogError: a log can't be read, or nothing tells how one of its game is checked.
+        LogError: a log can't be read, or no code can check the logs of its game.
     """
     if auctions_alone := public_auctions(run):
         for inner in auctions_alone:
@@ -70,7 +71,7 @@ def logs_checked(run: Path) -> Iterator[Checked]:
 
 
 def _missing(series: Path, there: int) -> tuple[str, ...]:
-    """Say how many auctions of a public copy of a series have no log."""
+    """Return a note of how many auctions in a public copy of a series have no log."""
     try:
         planned = int(json.loads(read_sent(series / CONFIG, MOST_SETTINGS))["series"]["auctions"])
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -79,14 +80,14 @@ def _missing(series: Path, there: int) -> tuple[str, ...]:
 
 
 def first_difference(run: Path) -> Checked | None:
-    """Find the first log of a run that does not follow; None: all do, or what is there can't be checked."""
+    """Return the first log of a run that does not follow; None: all follow, or the logs can't be checked."""
     with suppress(HarborError):
         return next((one for one in logs_checked(run) if not one.verdict.follows), None)
     return None
 
 
 def difference_in(run: Path, entries: Sequence[Entry]) -> str:
-    """Say how a log that has been read does not follow; empty: it does, or that can't be checked."""
+    """Return the difference of a log that has been read; empty: it follows, or it can't be checked."""
     if of_type(entries[:2], SeriesOpened):
         found = first_difference(run)
         return f"{found.log.parent.name}: {found.verdict.words}" if found else ""
@@ -106,12 +107,12 @@ def _of_sale(log: Path, evidence: Evidence) -> Checked:
 
 
 def imported_in(entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Say that imported replies answered calls of a log, if any did."""
+    """Return a note if imported replies answered calls of a log."""
     return (IMPORTED,) if any(call.imported for call in of_type(entries, ModelCalled)) else ()
 
 
 def _settings(log: Path) -> tuple[AuctionConfig | None, str]:
-    """Read the settings beside a log, as data; say so if there are none that this Harbor can read."""
+    """Read the settings beside a log, as data; else return None and a complaint."""
     if not (log.parent / CONFIG).is_file():
         return None, "there are no settings beside it"
     try:
@@ -122,7 +123,7 @@ def _settings(log: Path) -> tuple[AuctionConfig | None, str]:
 
 
 def _unless_wrong(evidence: Evidence, checked: Callable[[], Verdict]) -> Verdict:
-    """Check what was read, unless that shows a difference before the line that can't be."""
+    """Check the lines that were read; if they follow, return a difference at the first wrong line, if any."""
     wrong = evidence.wrong
     try:
         verdict = checked()
@@ -137,7 +138,7 @@ def _unless_wrong(evidence: Evidence, checked: Callable[[], Verdict]) -> Verdict
 
 
 def _of_series(entries: Sequence[Entry], auctions: Sequence[Checked]) -> Verdict:
-    """Check that the log of a series says of each auction what that auction's own log says."""
+    """Compare the log of a series with the logs of its auctions."""
     expected = list(_told(entries, [one.entries for one in auctions if is_over(one.entries)]))
     for entry, wanted in zip_longest(entries[1:], expected):
         if entry is None:
@@ -149,7 +150,7 @@ def _of_series(entries: Sequence[Entry], auctions: Sequence[Checked]) -> Verdict
 
 
 def _told(entries: Sequence[Entry], auctions: Sequence[Sequence[Entry]]) -> Iterator[Event]:
-    """Give what follows the first line of a series, from the logs of its auctions that are over."""
+    """Yield the expected events after the first line of a series, from the logs of its auctions that are over."""
     opened = of_type(entries, SeriesOpened)[0]
     players = {label.bidder: label.player for label in of_type(auctions[0], BidderLabelled)} if auctions else {}
     yield replace(opened, players=players or opened.players)

@@ -1,1 +1,1 @@
-"""What is shown on a terminal."""
+"""Output on a terminal."""

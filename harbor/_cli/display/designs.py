@@ -1,4 +1,4 @@
-"""What experiments look like in a terminal before they run: a list, the design of one, and what it will take."""
+"""Experiments in a terminal before they run: a list, a design, and the estimated cost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def listed(experiment: Experiment) -> dict[str, str | int]:
-    """Say what an experiment is, in one row."""
+    """Return one row on an experiment."""
     return {
         "name": experiment.name,
         "question": experiment.question,
@@ -43,7 +43,7 @@ def listed(experiment: Experiment) -> dict[str, str | int]:
 
 
 def as_json(experiment: Experiment) -> str:
-    """Give the design of an experiment as JSON: its fields, and what its metrics mean and its slots are played by."""
+    """Return an experiment's design as JSON: its fields, the meaning of its metrics, and the models of its slots."""
     extra = {
         "games": trial_count(experiment),
         "metrics": list(_metrics(experiment)),
@@ -58,7 +58,7 @@ def as_json(experiment: Experiment) -> str:
 
 
 def design_tables(experiment: Experiment) -> Iterator[Table | str]:
-    """Give the design of an experiment, with all that it is compared with and which model plays in which slot."""
+    """Yield the whole design of an experiment, with published numbers and the model of each slot."""
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}", experiment.note))
     count = trial_count(experiment)
     yield f"{count} games, {_temperature(experiment)}, seed {experiment.seed}"
@@ -86,7 +86,7 @@ def design_tables(experiment: Experiment) -> Iterator[Table | str]:
 
 
 def short_design(experiment: Experiment) -> Iterator[Table | str]:
-    """Give the design of an experiment on one screen: what it asks, its arms, and how much else there is."""
+    """Yield the design of an experiment on one screen: its question, its arms, and the number of other parts."""
     yield from filter(None, (experiment.title, experiment.question, f"Source: {experiment.source}"))
     yield f"{trial_count(experiment)} games, {_temperature(experiment)}, seed {experiment.seed}"
     yield from [OWN_NOISE] if experiment.same_seed else []
@@ -111,7 +111,7 @@ def short_design(experiment: Experiment) -> Iterator[Table | str]:
 
 
 def power_tables(power: Power) -> Iterator[Table | str]:
-    """Give how many games each planned comparison needs, and the pilot from which that is known."""
+    """Yield the number of games that each planned comparison needs, with the pilot behind it."""
     asked = power.question
     notes = dict.fromkeys(one.note for one in power.needs if one.note)
     if not any(one.games for one in power.needs):
@@ -144,7 +144,7 @@ def power_tables(power: Power) -> Iterator[Table | str]:
 
 
 def _effect(power: Power) -> str:
-    """Write the effect with its unit, if all comparisons have one."""
+    """Return the effect with its unit, if all comparisons have one."""
     effect, units = power.question.effect, {metric_of(one.metric).unit for one in power.needs}
     return " ".join([f"{effect:,.0f}" if effect.is_integer() else f"{effect:,g}", *(units if len(units) == 1 else ())])
 
@@ -187,7 +187,7 @@ def _factor(factor: Factor) -> dict[str, str]:
 
 
 def _flat(changes: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """Write nested settings one by one as in TOML, with their paths; of a list of tables, the names."""
+    """Yield nested settings one by one as in TOML, with their paths; for a list of tables, the names."""
     for key, value in changes.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{path}{toml_key(key)}.")
@@ -226,7 +226,7 @@ def _temperature(experiment: Experiment) -> str:
 
 
 def estimate_tables(found: DryRun) -> Iterator[Table | str]:
-    """Give what an experiment takes by arm, in total and by model, and what the estimate rests on."""
+    """Yield the cost of an experiment by arm, in total and by model, and the basis of the estimate."""
     arms = [
         {"arm": arm.arm, "games": f"{arm.games:,}", **_row(arm.usage), "per game": _range(arm), **_chain(arm.usage)}
         for arm in found.arms
@@ -239,7 +239,7 @@ def estimate_tables(found: DryRun) -> Iterator[Table | str]:
 
 
 def auction_tables(name: str, auctions: int, used: Usage) -> Iterator[Table | str]:
-    """Give what an auction or a series takes by model and in total, and what the estimate rests on."""
+    """Yield the cost of an auction or a series by model and in total, and the basis of the estimate."""
     models = [_model(use) for use in used.models]
     total = {"model": "total", **_row(used), "per million in": "", "per million out": ""}
     yield Table(f"Estimate of {name}", [*models, total])
@@ -292,7 +292,7 @@ def _chain(used: Usage) -> dict[str, str]:
 
 
 def _range(arm: ArmUsage) -> str:
-    """Say what a game costs that was played, from the least to the most."""
+    """Return the costs of the played games, from the least to the most."""
     costs = [usage.cost for usage in arm.played if usage.cost is not None]
     ends = dict.fromkeys(cost_in_words(end) for end in (min(costs), max(costs))) if costs else ["unknown"]
     return " to ".join(ends)

@@ -1,4 +1,4 @@
-"""What experiments found, in a terminal: on one screen, in full, or side by side.
+"""Findings of experiments in a terminal: on one screen, in full, or side by side.
 
 The tables are those of the report.
 """
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def finding_tables(results: Results, analysis: Analysis) -> Iterator[Table | str]:
-    """Give what is published beside our own, or all that is measured of whole games; then the comparisons.
+    """Yield our numbers beside published ones, or else all measures of whole games; then the comparisons.
 
-    Of crossed factors there are shares of variance, if any is known, instead of each arm's means, which the report has.
+    Designs with crossed factors show shares of variance, if known, and not the mean of each arm, which the report has.
     """
     yield from filter(None, (tables.own_noise(results), tables.played_on(results)))
     with_people = any(player == tables.PERSON for game in results.records for _, player in game.players)
@@ -83,25 +83,25 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, page_pa
 
 
 def rows_of(table: page_parts.Table) -> Iterator[dict[str, object]]:
-    """Give the rows of a table of the report by the heads of its columns."""
+    """Yield the rows of a table of the report, by the heads of its columns."""
     heads = [_joined(column.head, "\n") for column in table.columns]
     for row in table.rows:
         yield dict(zip(heads, (_joined(one, " " if one.is_interval else "\n") for one in row), strict=True))
 
 
 def _joined(both: page_parts.Cell, between: str) -> str:
-    """Write a cell with its smaller text."""
+    """Return the text of a cell with its smaller text."""
     return between.join(filter(None, (both.text, both.below)))
 
 
 SENTENCES = 2
-"""How many planned comparisons are told in a sentence each."""
+"""Most planned comparisons that get a sentence each."""
 ROWS, BIDDERS = 12, 4
-"""The most rows and bidders of the table."""
+"""Most rows and bidders of the table."""
 
 
 def short_findings(results: Results, analysis: Analysis) -> Iterator[Table | str]:
-    """Give the table of the first metric that has a mean, then the verdict, and what it does not say."""
+    """Yield the table of the first metric that has a mean, then the verdict and its caveats."""
     yield (
         f"{len(results.of('finished'))} of {len(results.records)} games finished, {len(results.of('failed'))} failed,"
         f" seed {results.experiment.seed}{simulated(results.simulated)}"
@@ -118,7 +118,7 @@ def short_findings(results: Results, analysis: Analysis) -> Iterator[Table | str
 
 
 def main_table(results: Results, analysis: Analysis) -> list[Table | str]:
-    """Give the means of the first metric that has any, by arm and bidder, beside the published numbers; or nothing."""
+    """Return the means of the first metric with any, by arm and bidder, beside the published numbers; or nothing."""
     found = (bidder_table(metric, results, analysis) for metric in tables.asked(results.experiment))
     return next((_short(one, results) for one in found if one), [])
 
@@ -144,7 +144,7 @@ def _short(table: BidderTable, results: Results) -> list[Table | str]:
 
 
 def _columns(bidders: Sequence[str]) -> list[int]:
-    """Choose the bidders of the table by their places: all if they are few, else their mean alone, if there is one."""
+    """Return the places of the bidders in the table: all if they are few, else only their mean, if there is one."""
     named = [at for at, name in enumerate(bidders) if name != EVERYONE]
     mean = [at for at in range(len(bidders)) if at not in named]
     return named if 1 <= len(named) <= BIDDERS or not mean else mean
@@ -159,13 +159,15 @@ def _number(metric: str, own: Finding | None, printed: Finding | None) -> str:
 
 
 MOST_DIFFERENCES = 8
+"""Most differences in a short comparison."""
 MOST_SETTINGS = 5
+"""Most settings that are named in a line."""
 MOST_VALUE = 16
-"""The longest value of a setting that is told beside its name."""
+"""Most characters of a setting's value that is shown beside its name."""
 
 
 def short_comparison(compared: Compared) -> Iterator[Table | str]:
-    """Give the verdict, the clearest differences, and in a line each what was compared and what differs in it."""
+    """Yield the verdict, the clearest differences, and a line each on experiments, settings and versions."""
     yield _said(compared)
     unlike = [one for one in ranked(compared.contrasts) if not one.is_equal]
     title = f"Differences from {next(iter(compared.experiments))}, the clearest first"
@@ -181,7 +183,7 @@ def short_comparison(compared: Compared) -> Iterator[Table | str]:
 
 
 def compared_tables(compared: Compared) -> Iterator[Table | str]:
-    """Give the verdict, all differences with both means, and all that differs in design and versions."""
+    """Yield the verdict, all differences with both means, and all differences in design and versions."""
     yield _said(compared)
     yield Table(
         "Differences, the clearest first", list(rows_of(differences_table(compared, ranked(compared.contrasts))))
@@ -198,7 +200,7 @@ def _said(compared: Compared) -> str:
 
 
 def _side(one: ComparedSide) -> str:
-    """Say in a line what an experiment was: its games, players, version, day and cost."""
+    """Return a line on an experiment: its games, players, version, day and cost."""
     known = facts_of(one)
     games = f"{one.finished} of {counted(one.games, 'game')} finished"
     said = (games, f"played by {known['played by']}", f"harbor {known['harbor']}", known["began"])
@@ -206,7 +208,7 @@ def _side(one: ComparedSide) -> str:
 
 
 def _apart(compared: Compared, what: str, apart: Sequence[SettingApart]) -> Iterator[str]:
-    """Name in a line per experiment what differs from the first, with its values where they are short."""
+    """Yield a line per experiment with its differences from the first, and their values if short."""
     first, *others = compared.experiments
     for name in others:
         own = [one for one in apart if one.experiment == name]
@@ -222,7 +224,7 @@ def _named(one: SettingApart) -> str:
 
 
 def run_tables(compared: ComparedRuns, full: bool = False) -> Iterator[Table | str]:
-    """Give the verdict, the first event that differs, both standings, and the settings that differ."""
+    """Yield the verdict, the first event that differs, both standings, and the settings that differ."""
     first, second = compared.sides
     simulated = any(side.simulated for side in compared.sides)
     yield f"{compared.verdict}{' Simulated bidders.' if simulated else ''}"

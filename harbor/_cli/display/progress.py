@@ -1,4 +1,4 @@
-"""How far work has come, on stderr: the games of an experiment, and in one line all that is waited for."""
+"""Progress on stderr: the games of an experiment, and a line on all calls under way."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from harbor.evaluation._running.runner import OnProgress
 
 MINUTE = 60.0
-"""Seconds from one line to the next where there is no terminal."""
+"""Seconds from one line to the next without a terminal."""
 WIDE = 1_000
-"""Of a line in a file: nothing is left out."""
+"""Columns of a line in a file: nothing is left out."""
 
 
 class LiveLine:
-    """The line at a terminal: as things stand whenever it is drawn, and never wider than the screen."""
+    """The current line at a terminal, never wider than the screen."""
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw it."""
+        """Draw the line."""
         told = in_words(governor().under_way(), options.max_width, datetime.now())
         yield Text(printable(told), no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
 def told_each_minute(unseen: bool = False) -> Iterator[None]:
-    """Print the line on stderr each minute in which a call is under way, where there is no terminal to draw it on."""
+    """Print the line on stderr in each minute with a call under way, for outputs without a terminal."""
     over = threading.Event()
     teller = threading.Thread(target=_tell, args=(over,), daemon=True)
     if not unseen:
@@ -57,13 +57,13 @@ def _tell(over: threading.Event) -> None:
     while not over.wait(MINUTE):
         state = governor().under_way()
         if state.waits or state.calls or state.queued:
-            with suppress(OSError, ValueError):  # nobody reads stderr any more, and the run goes on
+            with suppress(OSError, ValueError):  # the run goes on without a reader of stderr
                 told = printable(in_words(state, WIDE, datetime.now()))
                 Console(stderr=True, highlight=False).print(told, markup=False, soft_wrap=True)
 
 
 def in_words(state: UnderWay, width: int, now: datetime) -> str:
-    """Say how things stand, in the longest form that fits in so many columns; nothing if no model was called."""
+    """Return the state in the longest form that fits in `width` columns; empty if no model was called."""
     if not (state.waits or state.calls or state.queued or state.dollars != 0.0):
         return ""
     forms = (_long(state, now), _short(state, now, True), _short(state, now, False))
@@ -88,8 +88,8 @@ def _short(state: UnderWay, now: datetime, model: bool) -> str:
 
 
 def _waits(state: UnderWay, now: datetime, told: Callable[[Wait, datetime], str]) -> list[str]:
-    """Tell of the host and model that is waited for longest, and count the others."""
-    places = {(wait.host, wait.model): wait for wait in reversed(state.waits)}  # of each place the longest
+    """Return the host and model with the longest wait, and the number of others."""
+    places = {(wait.host, wait.model): wait for wait in reversed(state.waits)}  # the longest wait of each place
     if not places:
         return []
     more = f", and {len(places) - 1} more" if len(places) > 1 else ""
@@ -115,28 +115,28 @@ def _of(wait: Wait) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Write a duration as "0:42" or "1:02:03"."""
+    """Return a duration as "0:42" or "1:02:03"."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _at(now: datetime, seconds: float) -> str:
-    """Say when that is: the time of day, and the day if it is another."""
+    """Return the time of day in `seconds` from now, with the day if it is another."""
     end = now + timedelta(seconds=seconds)
     return f"{end:%H:%M}" if end.date() == now.date() else f"{end:%d %b %H:%M}"
 
 
 EACH_GAME = 20
-"""Up to so many games each has a line of its own; of more, there is one line per tenth."""
+"""Most games that get a line each; with more games, there is one line per tenth."""
 
 WIDTH = 12
-"""Of the bar: narrow, so that what stands beside it fits in 80 columns."""
+"""Columns of the bar: narrow, so that the texts beside it fit in 80 columns."""
 
 
 @contextmanager
 def watching(as_json: bool, quiet: bool) -> Iterator[OnProgress]:
-    """Give what hears how far an experiment has come, and shows it; with JSON only what is waited for."""
+    """Yield a listener that shows the progress of an experiment; with JSON, show only the calls under way."""
     console = Console(stderr=True, highlight=False)
     if as_json or quiet:
         with told_each_minute(unseen=quiet):
@@ -155,19 +155,19 @@ def watching(as_json: bool, quiet: bool) -> Iterator[OnProgress]:
 
 class _Progress(Progress):
     def get_renderables(self) -> Iterator[RenderableType]:
-        """Draw what is waited for below the bar."""
+        """Draw the calls under way below the bar."""
         yield from super().get_renderables()
         yield LiveLine()
 
 
 class _Pace:
-    """Games per minute, since it began to listen."""
+    """Games per minute since the start."""
 
     def __init__(self, tally: Tally) -> None:
         self._began, self._before = time.monotonic(), _done(tally)
 
     def state(self, tally: Tally) -> str:
-        """Say how things stand in words."""
+        """Return the state in words."""
         minutes = (time.monotonic() - self._began) / 60
         rate = f"{(_done(tally) - self._before) / minutes:.1f} per minute" if minutes else ""
         cost = "cost unknown" if tally.cost_dollars is None else f"${tally.cost_dollars:,.2f}"

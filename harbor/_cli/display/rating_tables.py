@@ -1,4 +1,4 @@
-"""How records were rated, and how far the raters agree, in a terminal."""
+"""Ratings of records, and the agreement of raters, in a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def rating_tables(
     merged: Merged, described: Sequence[CriterionScores], agreed: Sequence[CriterionAgreement]
 ) -> Iterator[Table | str]:
-    """Give scores by source and arm, the published ones, and the agreement of the raters by source."""
+    """Yield scores by source and arm, the published ones, and the agreement of the raters by source."""
     for source, arm in dict.fromkeys((one.source, one.arm) for one in described):
         own = [one for one in described if (one.source, one.arm) == (source, arm)]
         players = ", ".join(dict.fromkeys(player for one in own for player in one.players))
@@ -45,7 +45,7 @@ def _published(group: PublishedGroup, name: str) -> dict[str, object]:
 
 
 def _agreement(source: str, own: Sequence[CriterionAgreement]) -> Table | str:
-    """Give the agreement by criterion, or where there is none for one reason, say that reason once."""
+    """Return the agreement by criterion, or the reason if all agreement is undefined for one reason."""
     reasons = {one.agreement.undefined for one in own}
     if len(reasons) == 1 and (reason := reasons.pop()):
         return f"Agreement of {source}: {reason}"

@@ -23,18 +23,18 @@ from harbor._core.basics.numbers import cell_text
 BETWEEN = 2
 """Spaces between two columns."""
 _PARTS = re.compile(r"(?<=[^\W\d_][-_/:.=@])(?=\w)|(?<=[\d)\]][-_/:.=])(?=[^\W\d_])")
-"""Where a word may end a line: after a hyphen or the like between two of its parts, and never within a number."""
+"""Places where a word may break: after a hyphen or the like between two parts, and never within a number."""
 _WORDS = re.compile(r"\[[^\w\s]*\d\S*, [^\w\s]*\d[^\s\]]*\]\S*|\S+")
-"""What stands on one line: a word, or an interval such as "[-1.5, 2]"."""
+"""Unbroken pieces of a line: a word, or an interval such as "[-1.5, 2]"."""
 
 
 def width() -> int:
-    """Give the columns of the terminal."""
+    """Return the columns of the terminal."""
     return get_terminal_size().columns
 
 
 def wrapped(text: str, room: int) -> str:
-    """Break the lines of a text so that none is wider, if no part of a word is."""
+    """Break a text so that no line is wider than `room`, unless a part of a word is."""
     return "\n".join(line for given in text.split("\n") for line in _lines(given, room))
 
 
@@ -52,7 +52,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def _spread(word: str, width: int) -> list[str]:
-    """Put the parts of a word in as few lines as they need."""
+    """Return the parts of a word in as few lines as possible."""
     lines = [""]
     for part in _PARTS.split(word):
         if cell_len(lines[-1] + part) <= width:
@@ -63,10 +63,10 @@ def _spread(word: str, width: int) -> list[str]:
 
 
 def widths_of(columns: Sequence[Sequence[str]], room: int, is_bound: bool = True) -> list[int] | None:
-    """Share out the room among columns, given as their texts; None: not even the parts of their words fit.
+    """Return the widths of columns, given as their texts; None: even the parts of their words do not fit.
 
-    Each gets first the width of its longest word, then of its longest line. If there is no room for the words, those
-    that have parts are broken between these. Room that does not bind is exceeded for whole words.
+    Each column first gets the width of its longest word, then of its longest line. If the words do not fit, they are
+    broken between their parts. If `is_bound` is false, whole words may exceed the room.
     """
     words = [_longest(column, _WORDS.findall) for column in columns]
     lines = [_longest(column, lambda text: text.split("\n")) for column in columns]
@@ -86,7 +86,7 @@ def _longest(column: Sequence[str], pieces: Callable[[str], list[str]]) -> int:
 
 
 def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
-    """Give each column its least width, and of the rest what it needs, those that need little first."""
+    """Return widths: each column's least, and a share of the rest up to its most; small needs come first."""
     widths, left = list(least), max(0, room - sum(least))
     order = sorted(range(len(widths)), key=lambda at: most[at] - least[at])
     for before, at in enumerate(order):
@@ -96,16 +96,17 @@ def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
 
 
 INDENT = 2
-"""Of what stands below the name of a row, where a table is too wide for the screen."""
+"""Spaces before the lines below the name of a row, if a table is too wide for the screen."""
 
 _NUMBER = re.compile(r"[-\u2212+]?\$?[\d,.]+ ?[%k]?(\n?\[.*\])?")
+"""Texts that are aligned to the right."""
 
 
 class Screen(Console):
     """A console whose reader may go away without ending the auction."""
 
     def on_broken_pipe(self) -> None:
-        """Say so, where rich would end the program."""
+        """Raise an error; rich would end the program."""
         raise BrokenPipeError
 
 
@@ -113,7 +114,7 @@ class Screen(Console):
 class Table:
     """Rows under a title and the names of their columns; a column without any value is not drawn.
 
-    Where the first column repeats a name, the name is drawn once and its rows stand together.
+    If the first column repeats a name, the name is drawn once and its rows form a group.
     """
 
     title: str
@@ -133,7 +134,7 @@ def render(blocks: Iterable[Table | str]) -> None:
 
 
 def _say(text: str, screen: Console) -> None:
-    """Print lines, wrapped in a terminal; anywhere else as they are, which need not be laid out."""
+    """Print lines, wrapped in a terminal, unchanged elsewhere."""
     if screen.is_terminal:
         screen.print(Text(text))
     else:
@@ -141,7 +142,7 @@ def _say(text: str, screen: Console) -> None:
 
 
 def _drawn(table: Table, screen: Console) -> RenderableType:
-    """Draw a table as wide as the screen; where not even parts of names fit beside each other, row after row."""
+    """Return a table as wide as the screen, or row after row if even the parts of names do not fit."""
     columns = {name: [cell_text(row[name]) for row in table.rows] for name in table.rows[0]}
     columns = {name: cells for name, cells in columns.items() if any(cells)}
     title = Text(printable(table.title), style="italic")
@@ -165,7 +166,7 @@ def _drawn(table: Table, screen: Console) -> RenderableType:
 
 
 def _stacked(columns: Mapping[str, Sequence[str]], width: int) -> Iterator[Text]:
-    """Write each row as a list: its first cell, and indented below it what the other columns say."""
+    """Yield each row as a list: its first cell, and indented below it the other columns."""
     (_, firsts), *others = columns.items()
     for at, first in enumerate(firsts):
         yield cell(wrapped(first, width))
@@ -175,5 +176,5 @@ def _stacked(columns: Mapping[str, Sequence[str]], width: int) -> Iterator[Text]
 
 
 def cell(text: str) -> Text:
-    """Put foreign text in a table, as text and not as markup."""
+    """Return foreign text for a table, as text and not as markup."""
     return Text("\n".join(map(printable, text.split("\n"))), overflow="fold")

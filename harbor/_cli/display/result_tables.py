@@ -1,4 +1,4 @@
-"""What a run, a series, a score, a memory and model calls look like in a terminal."""
+"""Tables of a run, a series, a score, a memory and model calls in a terminal."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from harbor.memory._store.records import Record
 
 Extent = Literal["short", "usual", "full"]
-"""Standings alone, also each item, or also what each model was asked."""
+"""The standings only; also each item ("usual"); or also the calls of each model ("full")."""
 
 
 def call_tables(calls: Calls) -> Iterator[Table | str]:
-    """Give the table of the calls, if there are any, and what else they tell; a column of noughts is left out."""
+    """Yield the table of the calls, if any, with notes; columns with only zeros are left out."""
     from harbor.evaluation._metrics.calls import notes_of
 
     groups = {"bidder": calls.by_bidder, "purpose": calls.by_purpose, "model": calls.by_model}
@@ -56,11 +56,11 @@ def _call_row(by: str, name: str, one: CallTotals) -> dict[str, object]:
 
 
 HARBOR_LABELS = 3
-"""The length of a namespace of Harbor's own: scope, bidder, kind."""
+"""Length of a namespace of Harbor: scope, bidder, kind."""
 
 
 def summary_tables(summary: Summary, extent: Extent = "usual") -> Iterator[Table | str]:
-    """Give the standings of a run; usually also its items, days or runs, and in full also its model calls."""
+    """Yield the standings of a run; usually also its items, days or runs, and in full also its model calls."""
     if extent != "short":
         yield Table(summary.parts.capitalize(), [_part(one) for one in summary.items])
     yield Table("Standings", [_row(one) for one in summary.standings])
@@ -84,7 +84,7 @@ def summary_tables(summary: Summary, extent: Extent = "usual") -> Iterator[Table
 
 
 def _part(part: Any) -> dict[str, object]:
-    """Show the result of a part of a game: an item of the ascending auction in words, any other as it is."""
+    """Return the row for a part of a game: an item of the ascending auction in words, others unchanged."""
     if not isinstance(part, ItemResult):
         return _row(part)
     winner = part.winner or ("not sold" if part.closed else "not reached")
@@ -92,7 +92,7 @@ def _part(part: Any) -> dict[str, object]:
 
 
 def _spelled(name: str) -> str:
-    """Say what a figure is: as the metric of that name describes itself, if there is one."""
+    """Return the description of a figure: that of the metric with this name, if any."""
     metric = metric_or_none(name)
     return metric.description if metric else name.replace("_", " ")
 
@@ -102,12 +102,12 @@ def _row(record: Any) -> dict[str, object]:
 
 
 def simulated(is_simulated: bool, with_people: bool = False) -> str:
-    """Label results in which the built-in model played, and people beside it."""
+    """Return a label for results with the built-in model as a player, perhaps beside people."""
     return f" ({'people and ' if with_people else ''}simulated bidders)" if is_simulated else ""
 
 
 def series_tables(summary: SeriesSummary, extent: Extent = "usual") -> Iterator[Table | str]:
-    """Give everyone's rank in each auction of a series, the mean of them, and the total profit; in full also calls."""
+    """Yield each bidder's rank in each auction, mean rank and total profit; in full also the calls."""
     rows = [
         {
             "bidder": bidder,
@@ -124,9 +124,9 @@ def series_tables(summary: SeriesSummary, extent: Extent = "usual") -> Iterator[
 
 
 def score_tables(score: RunScore) -> Iterator[Table | str]:
-    """Give each metric by bidder; then name those that go item by item or day by day, and what is missing.
+    """Yield each metric by bidder; then the metrics by item or day, and those that are missing.
 
-    Where a bidder has several values of a metric, as of its raises, their mean is shown.
+    If a metric has several values for a bidder, as for its raises, their mean is shown.
     """
     values: dict[tuple[str, str], dict[str, list[float]]] = {}
     for one in score.measurements:
@@ -154,13 +154,13 @@ def score_tables(score: RunScore) -> Iterator[Table | str]:
 
 
 def left_out(misfits: Mapping[str, str]) -> Iterator[str]:
-    """Name the metrics that do not fit a game, reason by reason."""
+    """Yield the metrics that do not fit a game, reason by reason."""
     for why in dict.fromkeys(misfits.values()):
         yield f"{', '.join(name for name, one in misfits.items() if one == why)}: {why}"
 
 
 def _number(metric: str, values: list[float] | None) -> str:
-    """Write a value, or the mean of several, in the unit of its metric; nothing where there is none."""
+    """Return a value, or the mean of several, in the unit of its metric; empty without a value."""
     if not values:
         return ""
     value, unit = fmean(values), metric_of(metric).unit
@@ -170,7 +170,7 @@ def _number(metric: str, values: list[float] | None) -> str:
 
 
 def _missing(score: RunScore) -> dict[tuple[str, str], str]:
-    """Say of each metric and reason for whom it is missing, and how often if more than once."""
+    """Return the bidders without a value, by metric and reason, with their number if above one each."""
     missing: dict[tuple[str, str], list[str]] = {}
     for one in score.measurements:
         if one.value is None:
@@ -185,13 +185,13 @@ def _whose(bidders: list[str]) -> str:
 
 
 def memory_tables(found: Sequence[tuple[Record, float | None]]) -> Iterator[str]:
-    """Give memories, each with its score in a search, if there was one."""
+    """Yield memories, each with its score in a search, if any."""
     for record, score in found:
         yield _memory(record, score)
 
 
 def _memory(record: Record, score: float | None) -> str:
-    """Tell a memory, and whose it is, of which kind, in which scope; of another app's, only its namespace."""
+    """Return a memory with its bidder, kind and scope; for one of another app, with its namespace."""
     value = record.content()
     bidder, kind, scope = "/".join(record.namespace), "", ""
     if len(record.namespace) == HARBOR_LABELS and isinstance(value.get("bidder"), str):

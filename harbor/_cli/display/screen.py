@@ -1,4 +1,4 @@
-"""What a person sees while an auction runs: a live board in a terminal, plain lines elsewhere."""
+"""Display of a running auction: a live board in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -40,20 +40,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BARS = "▁▂▃▄▅▆▇█"
+"""Bars of a price chart, lowest to highest."""
 MOST_PRICES = 40
-"""How many prices of an item are drawn: the last ones."""
+"""Most prices of an item that are drawn: the last ones."""
 EVERYBODY = "the bidders"
+"""Name for all bidders during a pause."""
 
 
 class Ticker:
-    """The prices of the item and who thinks since when, as a fold over the log."""
+    """The prices of the item and the start of each bidder's thinking, as a fold over the log."""
 
     def __init__(self) -> None:
         self._prices: list[Decimal] = []
         self._since: dict[str, float] = {}
 
     def note(self, event: Event, now: float) -> None:
-        """Take in one event, which happened at a moment of a clock in seconds."""
+        """Update from one event; `now` is its time on a clock, in seconds."""
         match event:
             case LotOpened(called=price):
                 self._prices, self._since = [] if price is None else [price], {}
@@ -69,7 +71,7 @@ class Ticker:
                 self._since = {}
 
     def prices(self) -> str:
-        """Draw the prices of the item as a line of bars, lowest to highest; empty before the second."""
+        """Return the prices of the item as a line of bars, lowest to highest; empty before the second."""
         shown = self._prices[-MOST_PRICES:]
         if len(shown) < 2:
             return ""
@@ -78,20 +80,20 @@ class Ticker:
         return f"price {dollars(shown[0])} {''.join(BARS[step] for step in steps)} {dollars(shown[-1])}"
 
     def thinking(self, now: float) -> str:
-        """Say who thinks for how many whole seconds; nobody who has only begun."""
+        """Return the thinking bidders with their whole seconds, without those below one second."""
         waited = {name: int(now - since) for name, since in self._since.items()}
         told = ", ".join(f"{name} {seconds} s" for name, seconds in waited.items() if seconds)
         return f"thinking: {told}" if told else ""
 
 
 FRAME_SECONDS = 0.06
-"""The least time between two frames of the board."""
+"""Least seconds between two frames of the board."""
 REFRESHED = 2
-"""How often a second it is drawn anew while nothing happens, for the seconds that bidders have been thinking."""
+"""Redraws per second without events, to update the seconds that bidders have been thinking."""
 
 
 def drawn(shown: Shown, title: str = "", below: Sequence[str] = (), last: Sequence[LiveLine] = ()) -> Group:
-    """Draw what a board shows, lines below its state, and what stands last."""
+    """Return the drawing of a board, with lines below its state, and lines at the end."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in shown.columns:
         table.add_column(cell(name))
@@ -104,12 +106,12 @@ def drawn(shown: Shown, title: str = "", below: Sequence[str] = (), last: Sequen
 
 @contextmanager
 def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
-    """Show an auction while it runs: a board in a terminal, else a line an event, or of a series a line an auction."""
+    """Show a running auction: a board in a terminal, else a line per event or per auction of a series."""
     if not console.is_terminal:
         with told_each_minute():
             yield _Lines(console)
         return
-    with Live(console=console, refresh_per_second=REFRESHED) as live:  # by itself, as seconds pass without an event
+    with Live(console=console, refresh_per_second=REFRESHED) as live:  # redraws show the seconds without events
         boards = _Boards(live)
         live.update(boards)
         yield boards
@@ -117,7 +119,7 @@ def watching(console: Console) -> Iterator[Callable[[Entry], None]]:
 
 
 class _Boards:
-    """The board of the auction that runs; above it, in a series, a line for each auction before."""
+    """The board of the running auction; in a series, a line for each auction before is above it."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -129,7 +131,7 @@ class _Boards:
         self._shown = Shown()
 
     def __rich__(self) -> Group:
-        """Draw what was shown last; it is called from a thread of the screen, too, so nothing is folded here."""
+        """Return the last drawing. A thread of the screen calls this too, so it does not read the board."""
         prices = self._ticker.prices() if "UTF" in self._live.console.encoding.upper() else ""
         return drawn(self._shown, self._title, [prices, self._ticker.thinking(time.monotonic())], [LiveLine()])
 
@@ -149,13 +151,13 @@ class _Boards:
             self.draw()
 
     def draw(self) -> None:
-        """Draw the board as it is now."""
+        """Draw the current board."""
         self._shown = self._board.shown()
         self._live.refresh()
         self._drawn = time.monotonic()
 
     def _note(self, event: Event) -> None:
-        """Take an event in; a board that fails is told of once, above the plain one that takes its place."""
+        """Update from an event; print the complaint of a failed board once, above the plain board that replaces it."""
         self._ticker.note(event, time.monotonic())
         self._board.note(event)
         if self._board.complaint != self._told:
@@ -164,7 +166,7 @@ class _Boards:
 
 
 class _Lines:
-    """Prints what is announced; where nobody reads any more it goes quiet, and the auction goes on."""
+    """Prints announcements; if the reader has gone, it falls silent and the auction goes on."""
 
     def __init__(self, console: Console) -> None:
         self._console: Console | None = console
@@ -183,7 +185,7 @@ class _Lines:
 
 
 def _progress(event: Event, length: int) -> str:
-    """Say in a line how an auction of a series went; of anything else, nothing."""
+    """Return a line on an auction of a series that is over; empty for any other event."""
     if not isinstance(event, AuctionHeld):
         return ""
     ranked = sorted(event.ranks.items(), key=lambda one: one[1])

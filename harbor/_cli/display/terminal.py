@@ -1,4 +1,4 @@
-"""A person at a terminal: sees what its seat may see, and types answers line by line before its time is up."""
+"""A person at a terminal sees everything that the seat may see, and types answers line by line in limited time."""
 
 from __future__ import annotations
 
@@ -30,20 +30,21 @@ from harbor._house.people import Call, Person
 from harbor._runs.inputs import Listener
 
 TICK_SECONDS = 1.0
+"""Seconds between two checks of the clock."""
 MARKS = (60, 30, 10, 5, 4, 3, 2, 1)
-"""The seconds at which the time that is left is written anew; before, each full minute."""
+"""Seconds left at which the display of the time is updated; before, each full minute."""
 
 
 def is_due(told: float, left: int) -> bool:
-    """Tell whether a mark has been passed since the time was last told."""
+    """Return whether a mark has been passed since the last display of the time."""
     return any(left <= mark < told for mark in (*range(120, int(told) + 1, 60), *MARKS))
 
 
 class Clock:
     """Counts down from the seconds of a seat.
 
-    At a terminal the line above the prompt is written anew, between saving and restoring the place where the person
-    types; nothing is written where no terminal is. It is written seldom, as a screen reader may read out each change.
+    At a terminal the clock rewrites the line above the prompt, and saves and restores the cursor of the person. Without
+    a terminal it writes nothing. Updates are rare, because a screen reader may read out each change.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -52,14 +53,14 @@ class Clock:
         self._first = True
 
     def told(self) -> str:
-        """Say how much time is left; the first time, how much there is."""
+        """Return the time left in words; the first time, the whole time."""
         if not self._first:
             self._told = self._left()
         self._first = False
         return f"You have {self._told:g} s."
 
     async def awaits(self, typed: asyncio.Future[str], over: asyncio.Future[Any]) -> bool:
-        """Wait for a line, and say whether it came before the call was over."""
+        """Wait for a line, and return whether it came before the call was over."""
         either: set[asyncio.Future[Any]] = {typed, over}
         while not (typed.done() or over.done()):
             await asyncio.wait(either, timeout=TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -77,11 +78,11 @@ class Clock:
 
 
 def anybody_there() -> bool:
-    """Tell whether the standard input is a terminal, a pipe or a file: something that answers can come from."""
+    """Return whether answers can come from the standard input: a terminal, a pipe or a file."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
         return sys.stdin.isatty() or not stat.S_ISCHR(mode)
-    except (AttributeError, OSError, ValueError):  # there is none, or it was closed
+    except (AttributeError, OSError, ValueError):  # no standard input, or a closed one
         return False
 
 
@@ -93,7 +94,7 @@ class Keyboard:
         self._started = False
 
     def start(self) -> None:
-        """Begin to read, unless it has begun; the thread ends with the input or the program."""
+        """Start the reading thread once; it ends with the input or the program."""
         if self._started:
             return
         self._started = True
@@ -103,7 +104,7 @@ class Keyboard:
         """Wait for a line.
 
         Raises:
-            EOFError: there is none any more.
+            EOFError: the input has ended.
         """
         line = await self._lines.get()
         if line is None:
@@ -112,7 +113,7 @@ class Keyboard:
         return line
 
     def forget(self) -> int:
-        """Drop the lines that were typed before anything was asked, and count them; those of a program are meant."""
+        """Drop and count lines typed before anything was asked; keep them all if the input is no terminal."""
         typed = [self._lines.get_nowait() for _ in range(self._lines.qsize())]
         if sys.stdin.isatty() and None not in typed:
             return len(typed)
@@ -121,7 +122,7 @@ class Keyboard:
         return 0
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
-        # Unbuffered: a thread that sleeps in the buffer of sys.stdin would hang the end of the program.
+        # Unbuffered: a thread that waits in the buffer of sys.stdin would block the exit of the program.
         with suppress(RuntimeError), open(0, "rb", buffering=0, closefd=False) as typed:
             while line := typed.readline():
                 loop.call_soon_threadsafe(self._lines.put_nowait, line.decode(errors="replace"))
@@ -129,7 +130,7 @@ class Keyboard:
 
 
 def situation(call: Call) -> list[str]:
-    """Tell what a person should have before its eyes when something new is for sale."""
+    """Return the facts that a person should see when a new item is for sale."""
     return [*_item(call.ask.item, call.seen), *_standings(call.seen)]
 
 
@@ -142,7 +143,7 @@ def _item(item: str, seen: Sequence[Event]) -> Iterator[str]:
 
 
 def own_items(name: str, seen: Sequence[Event]) -> Iterator[str]:
-    """Tell what a bidder has bought, item by item."""
+    """Yield a line for each item that a bidder has bought."""
     values = values_of(seen)
     for item, sale in _listed_sales(seen).items():
         if sale.winner == name:
@@ -151,7 +152,7 @@ def own_items(name: str, seen: Sequence[Event]) -> Iterator[str]:
 
 
 def _standings(seen: Sequence[Event]) -> Iterator[str]:
-    """Tell what each winner has won, spent and, where values are revealed, earned."""
+    """Yield a line for each winner: items, money spent and, if values are revealed, profit."""
     values, won = values_of(seen), dict[str, dict[str, Decimal]]()
     for item, sale in _listed_sales(seen).items():
         won.setdefault(sale.winner, {})[item] = sale.price
@@ -164,18 +165,20 @@ def _standings(seen: Sequence[Event]) -> Iterator[str]:
 
 
 def _listed_sales(seen: Sequence[Event]) -> dict[str, Sale]:
-    """Give the sales of items that were listed before the game; runs and days have boards that tell them."""
+    """Return the sales of items that were listed before the game; boards show runs and days."""
     listed = {lot.name for event in seen if isinstance(event, Listed) for lot in event.lots}
     return {item: sale for item, sale in sales(told_by(seen)).items() if item in listed}
 
 
 R = TypeVar("R")
 PROMPT = "> "
+"""Prompt of the input line."""
 HELP = """pass: withdraw
 standings: how everybody stands, and what you have bought
 quit: pause the auction, as Ctrl-C does; it can be resumed"""
+"""Words that a person may type beside an answer."""
 _SAY = re.compile(r" Say '[^\n]*\Z")
-"""How an agent answers, in a call; a person may type less."""
+"""The end of a call, which tells an agent how to answer; a person may type less."""
 
 
 async def at_the_terminal(
@@ -184,9 +187,9 @@ async def at_the_terminal(
     """Run an auction with a person at this terminal.
 
     Args:
-        bidder: whom the person plays.
+        bidder: the person's bidder.
         begin: runs the auction, given a listener and the person by its bidder's name.
-        keys: what is typed, where one person plays in several auctions (None: in this one alone).
+        keys: keyboard, if one person plays in several auctions (None: in this one only).
 
     Raises:
         EOFError: the input ended; the auction was stopped, and can be resumed.
@@ -207,7 +210,7 @@ async def at_the_terminal(
 
 
 class Terminal:
-    """One client of a `Person`; all that it prints is public, or private to its bidder."""
+    """A client of a `Person`; it prints only public events, and events private to its bidder."""
 
     def __init__(self, bidder: Bidder, person: Person, keys: Keyboard) -> None:
         self._bidder = bidder
@@ -218,7 +221,7 @@ class Terminal:
         self._told_of_dropped = False
 
     def hear(self, entry: Entry) -> None:
-        """Tell the news as it happens."""
+        """Print news as it happens."""
         if isinstance(entry.event, LogOpened):
             game = game_of([entry])
             self._board = GuardedBoard(game.name, game.board)
@@ -231,7 +234,7 @@ class Terminal:
                 _print(line)
 
     async def serve(self) -> None:
-        """Put calls to the person, for as long as there is input.
+        """Pass calls to the person, as long as there is input.
 
         Raises:
             EOFError: the input has ended, or the person has quit.
@@ -262,7 +265,7 @@ class Terminal:
             self._person.answers.put_nowait(words)
 
     async def _words(self, asked: Call, over: asyncio.Future[Call | None]) -> str | None:
-        """Read lines until one is an answer; None if time runs out before that."""
+        """Read lines until one is an answer; return None if time runs out before that."""
         clock = Clock(self._bidder.timeout_seconds)
         while True:
             _print(clock.told())
@@ -279,7 +282,7 @@ class Terminal:
                 return answer
 
     def _answer(self, asked: Call, words: str) -> str | None:
-        """Take words that are an answer; do what others ask for, or explain how to answer.
+        """Return words that are an answer; else obey a command or explain how to answer, and return None.
 
         Raises:
             EOFError: the person quits.
@@ -303,7 +306,7 @@ class Terminal:
 
 
 def _rows(shown: Shown) -> list[str]:
-    """Write each row of a board as a line, without what is empty."""
+    """Return each row of a board as a line, without empty cells."""
     lines = []
     for first, *rest in shown.rows:
         told = (

@@ -1,1 +1,1 @@
-"""Commands on memories, kept replies, packs, and on what Harbor can name."""
+"""Commands on memories, kept replies, packs, and the names that Harbor knows."""

@@ -1,4 +1,4 @@
-"""Commands on what is kept of models: their replies, and what Harbor has learned of each."""
+"""Commands on records about models: their kept replies, and the properties that Harbor has learned."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def export(
 
 
 def _addresses(experiment: Path) -> list[str]:
-    """Find the addresses that the calls of an experiment name."""
+    """Return the addresses of kept replies in the calls of an experiment."""
     from harbor._runs.raw_calls import read_calls
 
     files = sorted(experiment.rglob(CALLS))
@@ -180,7 +180,7 @@ def models(as_json: Json = False) -> None:
 
 
 def _prices(passport: Passport) -> dict[str, float | None]:
-    """Give today's prices of a model, in dollars per million tokens; None where they are unknown."""
+    """Return today's prices of a model, in dollars per million tokens; None if unknown."""
     from harbor._config.models import PROVIDERS, ModelSettings
     from harbor._models.prices import price_of
 

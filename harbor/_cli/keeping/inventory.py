@@ -1,4 +1,4 @@
-"""Commands on what settings can name: they list it, show it, and begin something new of its kind."""
+"""Commands on the names that settings know: they list them, show them, and start new files."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Listed = StrEnum(
 
 
 class Row(NamedTuple):
-    """What is listed of one: its name, what it is, the package or the code that brings it, and the version.
+    """A row of a list: a name, its description, the package or code that brings it, and the version.
 
-    The version of a catalogue, and of the personas in it, is its own; that of all else is the package's.
+    Catalogues, and the personas in them, have versions of their own; all else has the package's version.
     """
 
     name: str
@@ -73,7 +73,7 @@ def list_(
 
 
 def _list_measuring(what: Listed, game: str, as_json: bool) -> None:
-    """List the metrics that measure a game; then name the others, and say why they do not."""
+    """List the metrics that measure a game; then name the others, with the reasons."""
     from harbor._cli.display.render import Table, render
     from harbor._cli.display.result_tables import left_out
     from harbor._core.plugins.finding import asked
@@ -92,7 +92,7 @@ def _list_measuring(what: Listed, game: str, as_json: bool) -> None:
 
 
 def _told(row: dict[str, str]) -> dict[str, str]:
-    """Leave out that something is of Harbor itself, in this version."""
+    """Return a row without origin and version, if they are those of this Harbor."""
     own = (row["origin"], row["version"]) == (HARBOR, __version__)
     return row | {"origin": "", "version": ""} if own else row
 
@@ -114,7 +114,7 @@ def _rows(what: Listed) -> Iterator[Row]:
 
 
 def _found(kind: Kind) -> Iterator[tuple[Row, Found]]:
-    """Give what is installed of a kind; what can't be loaded is warned of."""
+    """Yield the installed extensions of a kind; warn of one that can't be loaded."""
     from harbor._core.plugins.finding import everything
 
     for one in everything(kind):
@@ -147,7 +147,7 @@ def _presets() -> Iterator[Row]:
 
 
 def _first_sentence(file: Traversable) -> str:
-    """Give the first sentence of the comment that a preset begins with."""
+    """Return the first sentence of the comment at the top of a preset."""
     lines = takewhile(lambda line: line.startswith("#"), file.read_text(encoding="utf-8").splitlines())
     return " ".join(line.lstrip("# ") for line in lines).partition(". ")[0].rstrip(".")
 
@@ -222,7 +222,7 @@ def houses(catalogue: Named = "homes", as_json: Json = False) -> None:
 
 What = StrEnum("What", ["game", "metric", "experiment", "prompts"])
 PACKAGED = ("__init__.py", "game.py", "metric.py", "system.md", "bid.md")
-"""Files that stand in the package itself, and not beside it."""
+"""Files in the package itself; the others are beside it."""
 
 
 def new(
@@ -257,7 +257,7 @@ def _write(texts: Mapping[Path, str]) -> None:
 
 
 def _prompts(game: str, protocol: str) -> dict[str, str]:
-    """Give the prompts of every thought that a game knows.
+    """Return the prompts of every thought that a game knows.
 
     Raises:
         ConfigError: the game or the protocol is unknown, or does not know the other.
@@ -274,7 +274,7 @@ def _prompts(game: str, protocol: str) -> dict[str, str]:
 
 
 def _check(what: What, name: str, module: str) -> None:
-    """Refuse a name that can't be used, or is used.
+    """Refuse a name that is invalid or taken.
 
     Raises:
         ConfigError: it is no name, or Python or an installed package has it.
@@ -295,14 +295,14 @@ def _check(what: What, name: str, module: str) -> None:
 
 
 def _renamed(text: str, old: str, new: str) -> str:
-    """Put a name in place of another, in each of the ways in which programs spell it."""
+    """Replace a name in a text, in each spelling that programs use."""
     for theirs, ours in zip(_spellings(old), _spellings(new), strict=True):
         text = text.replace(theirs, ours)
     return text
 
 
 def _spellings(name: str) -> tuple[str, str, str, str, str]:
-    """Spell a name as it is, as that of a module, of a constant and of a class, and as words."""
+    """Return a name unchanged, as a module, as a constant, as a class, and as words."""
     module = name.replace("-", "_")
     words = module.split("_")
     return name, module, module.upper(), "".join(map(str.capitalize, words)), " ".join(words).capitalize()

@@ -1,4 +1,4 @@
-"""Commands on a memory: show, search, export, import and forget what bidders remember."""
+"""Commands on a memory: show, search, export, import and forget memories of bidders."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from harbor.memory._store.records import Record
 
 KINDS = ("learning", "episode", "dossier")
+"""Kinds of memories, the last part of a namespace."""
 memory = group("memory", "Show, search, export, import or forget memories.")
 
 Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http://host:port.")]
@@ -31,7 +32,7 @@ Trusted = Annotated[
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which memories a command is about; None: whichever."""
+    """Filter for the memories of a command; None: no filter."""
 
     bidder: Annotated[str | None, typer.Option(help="Only what this bidder remembers.")] = None
     kind: Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")] = None
@@ -44,7 +45,7 @@ class Wanted:
             raise ConfigError(unknown("kind of memory", self.kind, KINDS))
 
     def takes(self, record: Record) -> bool:
-        """Say whether a memory is meant, by its namespace: scope, bidder, kind."""
+        """Return whether the filter accepts a memory, by its namespace: scope, bidder, kind."""
         from harbor.memory._bidder.bidder_memory import label
 
         wanted = (self.scope, None if self.bidder is None else label(self.bidder), self.kind)
@@ -162,7 +163,7 @@ def forget(
 
 
 def _confirm(question: str) -> None:
-    print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)  # noqa: T201 - click asks on standard output
+    print(f"{question} [y/N]: ", end="", file=sys.stderr, flush=True)  # noqa: T201 - click would ask on standard output
     answer = sys.stdin.readline()
     if not answer.endswith("\n"):
         print(file=sys.stderr)  # noqa: T201 - the input has ended
@@ -172,7 +173,7 @@ def _confirm(question: str) -> None:
 
 @contextmanager
 def _opened(store: str, embedding: str | None, trust: bool, made: bool = False) -> Iterator[ChromaStore]:
-    """Open a memory that is there; if there is none, it may be `made`."""
+    """Open an existing memory; if there is none, make it if `made`."""
     from harbor.memory._store.place import check_present, inside, is_there
 
     if not made:

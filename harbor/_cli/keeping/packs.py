@@ -1,4 +1,4 @@
-"""Commands that make one file of a run or an experiment, a folder of such a file, or logs of other tools."""
+"""Commands that turn a run or an experiment into one file or into logs of other tools, and unpack such a file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harbor._cli.shared.trust import warn_of
 from harbor._core.plugins.finding import command
 
 _A = {"run": "a run", "series": "a series", "experiment": "an experiment"}
+"""Kinds of packs, in words."""
 
 
 def pack(

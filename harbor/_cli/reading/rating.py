@@ -1,4 +1,4 @@
-"""Commands that rate runs: metrics measure a log anew, and people and a judge model rate blinded transcripts."""
+"""Commands that rate runs: metrics measure a log anew; people and a judge model rate blinded transcripts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def score(
 
     names = list(dict.fromkeys(metric or ()))
     for name in names:
-        asked("metric", name)  # an unknown one is refused before the log is read
+        asked("metric", name)  # refuse an unknown one before reading the log
     reading = read_log(log)
     if reading.warning:
         say(f"warning: {reading.warning}; it is measured as far as it goes")
@@ -69,7 +69,7 @@ def sheets(
 ) -> None:
     """Make a folder per rater. It contains a sheet to fill, instructions, and shuffled blinded transcripts."""
     for run in runs:
-        logs_in(run)  # what has none is refused before more is imported
+        logs_in(run)  # refuse a folder without logs before more is imported
     from harbor.evaluation._rating.sheets import SHEETS, write_sheets
     from harbor.evaluation._rating.transcript import rateables
 
@@ -95,7 +95,7 @@ def judge(
     from harbor._cli.display.progress import told_each_minute
     from harbor._models.providers import settings_of
 
-    settings_of(model, {})  # a wrong name is refused before a folder is made
+    settings_of(model, {})  # refuse a wrong name before making a folder
     folder = _folder(runs, out, records, seed)
     import asyncio
 
@@ -119,7 +119,7 @@ def judge(
 
 
 def _folder(runs: list[Path], out: Path | None, records: int | None, seed: int) -> Path:
-    """Give the folder of ratings that is named, or draw records for a new one."""
+    """Return the named folder of ratings, or draw records for a new one."""
     if len(runs) == 1 and (runs[0] / KEY).is_file():
         if out is not None or records is not None:
             raise RatingError(f"{str(runs[0])!r} has its records drawn already; drop --out and --records")
@@ -179,7 +179,7 @@ def merge(
 
 
 def _gaps(merged: Merged) -> Iterator[str]:
-    """Tell what is missing: one line per rater without any score, else one line per record."""
+    """Yield the gaps: one line per rater without any score, else one line per record."""
     filled = {rating.rater for rating in merged.ratings}
     idle = dict.fromkeys(gap.rater for gap in merged.missing if gap.rater not in filled)
     yield from (f"{rater} has rated nothing" for rater in idle)

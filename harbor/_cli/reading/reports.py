@@ -1,4 +1,4 @@
-"""Commands that write what experiments found: a page, tables, figures for a paper, and what differs between two."""
+"""Commands that write the findings of experiments: a page, tables, figures for a paper, and comparisons."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def report(
 
 
 def opened(folder: Path, checked: bool = True) -> Loaded:
-    """Load an experiment, and say what a reader of its numbers has to know; unchecked, whether logs follow is not.
+    """Load an experiment, and warn of facts that affect its numbers; check its logs only if `checked`.
 
     Raises:
         RunFolderError: it is no experiment.
@@ -89,10 +89,10 @@ def opened(folder: Path, checked: bool = True) -> Loaded:
 
 @contextmanager
 def writing(place: Path, remedy: str = "name another with --out") -> Iterator[None]:
-    """Put what goes wrong in writing in one line.
+    """Report a write error in one line.
 
     Raises:
-        RunFolderError: it can't be written.
+        RunFolderError: the place can't be written.
     """
     try:
         yield
@@ -116,7 +116,7 @@ def figure(
     if folder.exists() and not any((folder / file).is_file() for file in (DESIGN, EVENTS)):
         neither = f"contains neither an experiment ({DESIGN}) nor a run ({EVENTS})"
         raise RunFolderError(f"{str(folder)!r} {neither}; give the folder of one")
-    loaded = None if (folder / EVENTS).is_file() else opened(folder, checked=False)  # a list of names has no numbers
+    loaded = None if (folder / EVENTS).is_file() else opened(folder, checked=False)  # a list of names needs no check
     of_run = {} if loaded else _of_run(folder)
     known = _names(loaded, folder) if loaded else {name: one.title for name, one in of_run.items()}
     if not name:
@@ -131,7 +131,7 @@ def figure(
 
 
 def write_all(loaded: Loaded, folder: Path, form: Picture) -> None:
-    """Write every figure into a folder, as wide as a column; one that can't be drawn is a warning."""
+    """Write every figure into a folder, as wide as a column; warn of one that can't be drawn."""
     from harbor.evaluation._report.paper.figure_files import drawings
 
     for name, drawing in drawings(loaded).items():
@@ -142,7 +142,7 @@ def write_all(loaded: Loaded, folder: Path, form: Picture) -> None:
 
 
 def _form(out: Path | None, wanted: Picture | None) -> Picture:
-    """Tell the format by the option, or by how the file ends.
+    """Return the format from the option, or from the ending of the file.
 
     Raises:
         ConfigError: they contradict each other, or the file's ending is no format.
@@ -156,7 +156,7 @@ def _form(out: Path | None, wanted: Picture | None) -> Picture:
 
 
 def _names(loaded: Loaded, folder: Path) -> Mapping[str, str]:
-    """Name the figures and what they answer or show, with none drawn.
+    """Return the figures by name with their questions or titles; draw none.
 
     Raises:
         ConfigError: there are none.
@@ -172,7 +172,7 @@ def _names(loaded: Loaded, folder: Path) -> Mapping[str, str]:
 
 
 def _of_run(folder: Path) -> Mapping[str, Drawing]:
-    """Give the pictures of the page of a run, by name."""
+    """Return the pictures of the page of a run, by name."""
     from harbor._view.run_figures import run_drawings
 
     warn_of(folder)
@@ -248,7 +248,7 @@ def compare(
 
 
 def _check_folders(folders: list[Path], out: Path | None) -> None:
-    """Refuse what can't be compared, before anything is read."""
+    """Refuse folders that can't be compared, before anything is read."""
     if len(folders) < 2:
         raise ConfigError(f"{str(folders[0])!r} alone is nothing to compare; give two folders or more")
     for number, folder in enumerate(folders):

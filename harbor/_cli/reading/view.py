@@ -33,10 +33,10 @@ from harbor._core.files.layout import (
 from harbor._core.files.marks import MARK
 from harbor._core.files.safe_files import write_whole
 
-POLL_SECONDS = 0.1  # between two looks for a run that has not begun
+POLL_SECONDS = 0.1  # time between two checks for a run that has not begun
 
 BEGUN = {CONFIG, MANIFEST, MARK, CALLS, MEMORY}
-"""What a run may have in its folder before it has a log."""
+"""Files and folders that a run may have before it has a log."""
 
 
 def view(
@@ -66,7 +66,7 @@ def view(
         _wait_for(path)
     is_experiment = (path / DESIGN).is_file()
     if not is_experiment and not public_auctions(path):
-        log_of(path)  # what has no log is refused before more is imported
+        log_of(path)  # refuse a folder without a log before more is imported
     _check_choices(path, seat, is_experiment)
     if follow:
         _follow(path, out, seat or "", is_experiment, open_)
@@ -92,7 +92,7 @@ def view(
 
 
 def _check_choices(path: Path, seat: str | None, is_experiment: bool) -> None:
-    """Refuse a seat where there is no single run."""
+    """Refuse a seat if the folder holds more than one run."""
     if seat is None:
         return
     if not seat:
@@ -109,7 +109,7 @@ def _check_choices(path: Path, seat: str | None, is_experiment: bool) -> None:
 
 
 def _page_name(seat: str | None) -> str:
-    """Give the name of a page; no two seats have the same."""
+    """Return the name of a page; no two seats have the same."""
     letters = (one if one.isalnum() or one == "-" else f"_{ord(one):x}_" for one in seat or "")
     return f"view-{''.join(letters)}.html" if seat else "view.html"
 
@@ -119,7 +119,7 @@ def _wait_for(path: Path) -> None:
     if _has_begun(path):
         return
     if path.suffix in (".jsonl", ".html") or (path.is_dir() and {one.name for one in path.iterdir()} - BEGUN):
-        log_of(path)  # a file that is not there, or a folder of something else, is no run that comes
+        log_of(path)  # no run will begin in a missing file or in a folder of something else
     say(f"waiting for a run in {str(path)!r}; Ctrl-C ends it")
     try:
         while not _has_begun(path):
@@ -133,7 +133,7 @@ def _has_begun(path: Path) -> bool:
 
 
 def _stands(where: str, is_last: bool) -> None:
-    """Rewrite one line of a terminal; elsewhere, say the last one alone."""
+    """Rewrite one line of a terminal; without a terminal, print only the last one."""
     if sys.stderr.isatty():
         wide = get_terminal_size().columns - 1
         line = printable(where) if is_last else printable(where)[:wide]
@@ -144,7 +144,7 @@ def _stands(where: str, is_last: bool) -> None:
 
 
 def _follow(path: Path, out: Path | None, seat: str, is_experiment: bool, wanted: bool | None) -> None:
-    """Serve the page of a run that goes on, to this machine alone."""
+    """Serve the page of a run that is going on, to this machine alone."""
     if out is not None:
         raise ConfigError(f"--out {str(out)!r} with --follow: it writes nothing; leave one of them out")
     auctions = auction_logs(path)
@@ -169,19 +169,19 @@ def _follow(path: Path, out: Path | None, seat: str, is_experiment: bool, wanted
 
 
 def _leading_to(address: str, private: Path) -> str:
-    """Write a page that leads to an address with a token: every user of the machine sees what a browser is given."""
+    """Write a page that leads to an address with a token, because every user sees the arguments of a browser."""
     page = private / "follow.html"
     write_whole(page, f'<!doctype html><meta http-equiv="refresh" content="0;url={escape(address)}">'.encode())
     return page.as_uri()
 
 
 def _open(address: str, wanted: bool | None, told: str) -> None:
-    """Open an address in the browser, if that is wanted, or likely to be; `told` is the one for people."""
+    """Open an address in the browser, if wanted or likely wanted; `told` is the address for people."""
     if (_has_screen() if wanted is None else wanted) and not webbrowser.open(address):
         say(f"no browser could be opened; open it yourself: {told}")
 
 
 def _has_screen() -> bool:
-    """Say whether a person looks at this program on a machine with a screen of its own."""
+    """Return whether a person watches this program on a machine with a screen of its own."""
     drawn = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     return drawn and sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""Commands that run an auction, play in it, resume it, or replay it, before whoever watches."""
+"""Commands that run an auction, play in it, resume it, or replay it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 def run_and_show(begin: Begin, folder: Path, shown: Shown, player: Bidder | None) -> None:
-    """Run an auction; print its results, and where its log is."""
-    gc.freeze()  # the frameworks' objects are here to stay: collecting them delayed a turn by 50 ms
+    """Run an auction; print its results and the path of its log."""
+    gc.freeze()  # the frameworks' objects stay alive: scanning them delayed a turn by 50 ms
     log = folder / EVENTS
     resume = f"{command()} resume {shlex.quote(str(folder))}"
     so_far = f"what happened up to here is in {log}; "
@@ -57,7 +57,7 @@ def _watched(begin: Begin, shown: Shown, player: Bidder | None) -> Result | Seri
     if player is not None:
         return run_until_stopped(at_the_terminal(player, begin))
     if shown.as_json or shown.quiet:
-        with redirect_stdout(sys.stderr), told_each_minute(shown.quiet):  # what agents print is no output of ours
+        with redirect_stdout(sys.stderr), told_each_minute(shown.quiet):  # agents' output goes to stderr
             return run_until_stopped(begin(None, {}))
     with watching(Screen(highlight=False)) as listen:
         return run_until_stopped(begin(listen, {}))
@@ -152,7 +152,7 @@ def _run(
 
 
 def _import_frameworks(config: AuctionConfig) -> None:
-    """Import what the room needs, if it is needed, before what is loaded is kept out of garbage collection."""
+    """Import the code of the room, if needed, before loaded objects are exempted from garbage collection."""
     if not all(bidder.rule for bidder in config.bidders):
         import_module("harbor._runs.seating")
 
@@ -190,7 +190,7 @@ def resume(
 
 
 def _given_again(run: Path, max_cost: float | None, cached: bool | None) -> Given:
-    """Return the options that are given in place of those of the run, and say which change."""
+    """Return the options that replace those of the run, and print the changes."""
     from harbor._models.budget import check_limit
     from harbor._models.replies.cache import ReplyCache
     from harbor._runs.manifest import AuctionOptions, changed, kept
@@ -214,7 +214,7 @@ def replay(
 ) -> None:
     """Rebuild the results of a run from its log alone."""
     log = log_of(run)
-    from harbor._core.log.log import read_log  # what knows all games is imported when there is a log
+    from harbor._core.log.log import read_log  # import the code of all games only if there is a log
 
     reading = read_log(log)
     if reading.warning:
@@ -224,10 +224,10 @@ def replay(
 
 
 def _summary(folder: Path, entries: Sequence[Entry]) -> Summary | SeriesSummary:
-    """Measure the log in a folder, be it of an auction or of a series, whose auctions are in folders inside.
+    """Measure the log in a folder, of an auction or of a series with its auctions in folders inside.
 
     Raises:
-        Unanswered: as `answered`, of an auction that is over.
+        Unanswered: as `answered`, for an auction that is over.
     """
     from harbor._core.log.log import read_whole_lines
     from harbor._core.log.log_entries import is_over

@@ -1,4 +1,4 @@
-"""Commands that play a game again to check it: whether its log follows from the rules, and whether secrets leak."""
+"""Commands that replay a game to check it: whether its log follows from the rules, and whether secrets leak."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from harbor._house.compared_log import Verdict
 
 DOES_NOT_FOLLOW = 1
+"""Exit code for a log that does not follow."""
 NOT_CHECKED = 2
+"""Exit code for a log that could not be checked."""
 MOST_SHOWN = 12
-"""Sentences of what is not checked, in words; `--json` has all."""
+"""Most sentences shown on unchecked parts; `--json` has all."""
 
 
 def verify(
@@ -45,7 +47,7 @@ def verify(
 ) -> None:
     """Check that a log follows from its game's rules, without a model; exit 1 if it does not, 2 if that is unknown."""
     if not (run / DESIGN).is_file() and not public_auctions(run):
-        log_of(run)  # what has no log is refused before more is imported
+        log_of(run)  # refuse a folder without a log before more is imported
     found = list(_verdicts(run))
     if deep and all(verdict.follows for _, verdict in found):
         found = [*_played_again(run), *(one for one in found if one[0] == run and run.is_dir())]
@@ -64,7 +66,7 @@ def verify(
 
 
 def _verdicts(run: Path) -> Iterator[tuple[Path, Verdict]]:
-    """Give the verdict on each log and, if all follow, on the results and on what came with them in a pack."""
+    """Yield the verdict on each log and, if all follow, on the results and on the copies in a pack."""
     from harbor._runs.verification import logs_checked
 
     is_experiment, follow = (run / DESIGN).is_file(), True
@@ -89,7 +91,7 @@ def _played_again(run: Path) -> Iterator[tuple[Path, Verdict]]:
 
 
 def _together(verdicts: list[Verdict]) -> Verdict:
-    """Join verdicts that all say that a log follows."""
+    """Return one verdict for several logs that all follow."""
     unchecked = dict.fromkeys(sentence for one in verdicts for sentence in one.unchecked)
     levels = {one.level for one in verdicts}
     least = next((level for level in ("heading", "public") if level in levels), verdicts[0].level)
@@ -97,7 +99,7 @@ def _together(verdicts: list[Verdict]) -> Verdict:
 
 
 def _counted(checked: list[tuple[Path, Verdict]]) -> str:
-    """Say how many logs are checked, and whether results are."""
+    """Return how many logs are checked, and whether results are."""
     logs = sum(path.is_file() for path, _ in checked)
     return f"{counted(logs, 'log')}{' and the results' * (logs < len(checked))}"
 
@@ -143,7 +145,7 @@ def audit(
     place = Path(game) if game is not None else None
     source = _source(place, preset)
     sent = place is not None and (place.is_dir() or place.suffix == ".json") and not is_in_own(place)
-    with read_as_data(place) if place is not None and sent else nullcontext():  # what was sent names no code
+    with read_as_data(place) if place is not None and sent else nullcontext():  # settings from others load no code
         config = read_config(place) if place is not None and place.is_dir() else chosen_config(game, preset)
         from harbor._audit.auditing import audited
 
@@ -158,7 +160,7 @@ def audit(
 
 
 def _source(place: Path | None, preset: str | None) -> str:
-    """Say what is audited, as a folder and a preset may have the same name."""
+    """Return the audited source in words: a folder and a preset may have the same name."""
     if place is not None and place.is_dir():
         return f"the run in {str(place)!r}"
     if place is not None and place.suffix in (".toml", ".json"):
@@ -190,7 +192,7 @@ def _show_audit(found: Audit, source: str) -> None:
 
 
 def _absent(found: Audit) -> list[str]:
-    """Say which secrets nobody has in this game, and which some do not have."""
+    """Return lines on secrets that nobody has in this game, and on those that some bidders lack."""
     there = {row.secret for row in found.rows if row.seat}
     absent: dict[str, list[str]] = {}
     for row in found.rows:

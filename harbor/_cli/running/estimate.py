@@ -1,4 +1,4 @@
-"""Commands that say, before a model is paid, what a run will cost and how many games an experiment needs."""
+"""Commands that estimate the cost of a run and the games that an experiment needs, before a model is paid."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def estimate(
 
 
 def _is_auction(name: str) -> bool:
-    """Tell whether a name is that of an auction; one that an experiment has too means the experiment."""
+    """Return whether a name is that of an auction; a name that an experiment also has means the experiment."""
     from harbor.evaluation._experiments.library import presets as experiments
 
     if name in experiments():
@@ -158,7 +158,7 @@ def _models(used: Usage) -> list[dict[str, Any]]:
 
 
 def _amounts(used: Usage | ModelUse) -> dict[str, int | float | None]:
-    """Give what is used as whole calls and tokens, and dollars to a millionth."""
+    """Return whole calls and tokens, and dollars to a millionth."""
     return {
         "calls": round(used.calls),
         "input_tokens": round(used.input_tokens),
@@ -168,7 +168,7 @@ def _amounts(used: Usage | ModelUse) -> dict[str, int | float | None]:
 
 
 def _spread(arm: ArmUsage) -> dict[str, dict[str, int | float | None]]:
-    """Give the leanest and the largest of the games that were played."""
+    """Return the amounts of the smallest and the largest game that was played, by tokens."""
     ranked = sorted(arm.played, key=lambda usage: usage.input_tokens + usage.output_tokens)
     return {"least": _amounts(ranked[0]), "most": _amounts(ranked[-1])}
 
@@ -213,7 +213,7 @@ def power(
 
 
 def _read(experiment: Experiment, folder: Path) -> Results:
-    """Read a pilot's records; what is planned is as the experiment says now."""
+    """Read a pilot's records; the plan is that of the current experiment."""
     from harbor.evaluation._running.experiment_folder import read_results
 
     found = read_results(folder)

@@ -42,7 +42,7 @@ Retry = Annotated[bool, typer.Option("--retry-failed", help="Run failed games ag
 
 @dataclass(frozen=True)
 class Running:
-    """Where the games of an experiment run, and what they may cost; None: as usual, or as it was."""
+    """Options for the place and the cost of an experiment's games; None: the default, or the run's own."""
 
     jobs: Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")] = None
     executor: Annotated[
@@ -72,7 +72,7 @@ class Running:
     ] = None
 
     def options(self, unseen: bool) -> RunOptions:
-        """Add what the terminal has: who hears of batches, unless they are `unseen`, and people."""
+        """Return the options with the terminal's parts: a listener for batches, unless `unseen`, and people."""
         from harbor.evaluation._running.runner import RunOptions
 
         return RunOptions(**asdict(self), tell=(lambda _: None) if unseen else say, host=_host())
@@ -107,7 +107,7 @@ def run(
     from harbor.evaluation._running.runner import run_experiment
 
     options = running.options(as_json or quiet)
-    options.over(ExperimentOptions())  # what can't be done is refused before anything is said
+    options.over(ExperimentOptions())  # refuse impossible options before printing anything
     design = chosen(design, model or (), arm or (), repeats, seed, same_seed)
     design = in_experiment(seated_in_experiment(design, agent or ()), set_ or ())
     for words in (*substitutes(design), *unheeded(design), *(f"deviation: {one.what}" for one in design.deviations)):
@@ -154,10 +154,10 @@ def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: 
     from harbor._cli.display.progress import watching
     from harbor.evaluation._analysis.findings import analyse
 
-    gc.freeze()  # as in an auction: the frameworks' objects are here to stay
-    # Ray tells of dead workers on stdout, which is for the results.
+    gc.freeze()  # as in an auction: the frameworks' objects stay alive
+    # Ray reports dead workers on stdout, which is for the results.
     stopping = interruptible(f"experiment {str(folder)!r}", folder, _resume(folder))
-    # Progress would write over what a person types, so it is unseen where one plays.
+    # Progress would overwrite a person's typing, so it is hidden if a person plays.
     with stopping, redirect_stdout(sys.stderr), watching(as_json, quiet) as hear:
         results = run_until_stopped(begin(hear))
     _tell_what_is_missing(results, folder)
@@ -172,7 +172,7 @@ def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: 
 
 
 def _host() -> Host | None:
-    """Ask people at the terminal, if there is one, game after game: what is typed is of one of them at a time."""
+    """Return a host that asks people at the terminal, if any, in one game at a time: typed text goes to one game."""
     from harbor._cli.display.terminal import Keyboard, anybody_there, at_the_terminal
 
     return partial(at_the_terminal, keys=Keyboard()) if anybody_there() else None
@@ -270,14 +270,14 @@ def list_(as_json: Json = False) -> None:
 @experiment.command()
 def show(name: Named, model: Models = None, as_json: Json = False, full: Full = False) -> None:
     """Show the design of an experiment: arms, metrics, comparisons."""
-    design = load_experiment(name)  # before the metrics and what draws tables are imported
+    design = load_experiment(name)  # before metrics and tables are imported
     from harbor._cli.display import designs
     from harbor._cli.display.render import render
     from harbor.evaluation._experiments.design import with_models
     from harbor.evaluation._experiments.trials import trials
 
     found = with_models(design, model or [])
-    trials(found, 1)  # what is wrong with an arm is said here too
+    trials(found, 1)  # report errors of arms here too
     if as_json:
         typer.echo(designs.as_json(found))
     else:

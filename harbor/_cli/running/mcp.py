@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harbor._mcp.host_tools import House
 
 GRACE_SECONDS = 5.0
-"""How long clients are told over HTTP that the auction is over, before the server ends."""
+"""Longest time that clients have over HTTP to hear the end of the auction, before the server ends."""
 
 
 @spread
@@ -71,7 +71,7 @@ def mcp(
     if run is not None and (preset or seat or changes != Changes() or set_ or out):
         raise ConfigError(f"{config!r} is a run, which goes on as it began; drop what changes it")
     try:
-        import mcp as _  # noqa: F401 - whether it is there
+        import mcp as _  # noqa: F401 - check that it is installed
     except ImportError as error:
         raise ConfigError("harbor mcp needs its SDK; run: pip install 'harbor-auctions[mcp]'") from error
     from harbor._mcp.held_auctions import for_clients
@@ -108,7 +108,7 @@ def _resumed(run: Path, trust: bool) -> tuple[AuctionConfig, float | None]:
 def _hold(
     house: House, config: AuctionConfig, out: Path | None, resumes: bool, wait: float, http: int | None, *web: str
 ) -> None:
-    """Hold the auction of the command; what is stopped says how to go on."""
+    """Hold the auction of the command; tell how to resume after an interruption."""
     from harbor._runs.folder import run_name
 
     folder = out or house.runs / run_name(config.name)
@@ -133,7 +133,7 @@ async def _serve(
     from harbor._mcp.serving import host_server
 
     if config is not None or http is not None:
-        import_module("harbor._runs.seating")  # it takes seconds: now, and not while clients wait
+        import_module("harbor._runs.seating")  # it takes seconds, so import it before clients wait
     held, experiments = HeldAuctions(house.runs), ExperimentTools(house)
     try:
         one = None if config is None else _held(held, house, config, folder, resumes, wait)
@@ -150,7 +150,7 @@ async def _serve(
 def _held(
     held: HeldAuctions, house: House, config: AuctionConfig, folder: Path | None, resumes: bool, wait: float
 ) -> HeldAuction:
-    """Begin to hold the auction, which may cost all that the server may."""
+    """Begin to hold the auction, with the server's whole limit of cost."""
     from harbor._mcp.host_tools import check_cost
 
     max_cost = house.purse.dollars
@@ -195,5 +195,5 @@ def _new_key() -> str:
 
 
 def _tell(line: str) -> None:
-    """Print a line on stderr as it is, as it has a token: stdout is the protocol's."""
+    """Print a line on stderr unredacted, because it has a token; stdout belongs to the protocol."""
     print(f"harbor: {line}", file=sys.stderr, flush=True)  # noqa: T201

@@ -1,1 +1,1 @@
-"""Everything that several commands need: options, places, output, trust."""
+"""Code that several commands share: options, places, output, trust."""

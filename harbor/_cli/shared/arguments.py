@@ -1,4 +1,4 @@
-"""Arguments and options that commands share, and how `--agent` and `--set` change what is run."""
+"""Arguments and options that commands share, and the effects of `--agent` and `--set`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Set = Annotated[
 
 @dataclass(frozen=True)
 class Changes:
-    """What the options of a command change in an auction; None: nothing."""
+    """Changes of an auction by the options of a command; None: no change."""
 
     seed: Annotated[int | None, typer.Option(help="Replace the seed.")] = None
     model: Annotated[str | None, typer.Option(help="Replace the model of every bidder that has one.")] = None
@@ -68,13 +68,14 @@ Agents = Annotated[
     ),
 ]
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S*")
+"""Address of a server."""
 
 
 def seated(config: AuctionConfig, given: Iterable[str]) -> AuctionConfig:
     """Apply --agent to an auction.
 
     Raises:
-        ConfigError: no bidder has the name, or what is to play it is refused.
+        ConfigError: no bidder has the name, or its player is refused.
     """
     from harbor._config.auction import AuctionConfig, check
 
@@ -88,7 +89,7 @@ def seated_in_experiment(experiment: Experiment, given: Iterable[str]) -> Experi
     """Apply --agent to all games of an experiment.
 
     Raises:
-        ConfigError: no bidder has the name, an arm or a condition says who plays it, or an agent is refused.
+        ConfigError: no bidder has the name, an arm or a condition sets its player, or an agent is refused.
     """
     if not (agents := _agents_of(given)):
         return experiment
@@ -104,7 +105,7 @@ def seated_in_experiment(experiment: Experiment, given: Iterable[str]) -> Experi
 
 
 def _changes_player(variation: Variation, name: str) -> bool:
-    """Tell whether an arm or a condition says itself who plays a bidder."""
+    """Return whether an arm or a condition sets the player of a bidder."""
     from harbor._config.thinking import PLAYERS
 
     bidders = variation.auction.get("bidders", {})
@@ -115,7 +116,7 @@ def _changes_player(variation: Variation, name: str) -> bool:
 
 
 def _agents_of(given: Iterable[str]) -> dict[str, Any]:
-    """Read what --agent gives, by bidder, as a file would say it."""
+    """Read the values of --agent, by bidder, in the form of a file."""
     agents = {}
     for one in given:
         name, equals, what = (part.strip() for part in one.partition("="))
@@ -139,7 +140,7 @@ def _agent(name: str, what: str) -> Any:
 
 
 def _with_agents(bidders: Iterable[Mapping[str, Any]], agents: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Have agents play bidders in place of whoever played them, whose settings go too."""
+    """Return the bidders with agents as players, without the settings of the previous players."""
     from harbor._config.thinking import reseated
 
     known = [str(bidder.get("name")) for bidder in bidders]
@@ -154,15 +155,18 @@ def _with_agents(bidders: Iterable[Mapping[str, Any]], agents: Mapping[str, Any]
 
 T = TypeVar("T")
 _TABLES = ("extra", "headers", "simulated")
-"""Settings that are tables themselves: a KEY may go on inside them."""
+"""Settings that are tables themselves: a KEY may have parts inside them."""
 _PLACE = re.compile(rf"(.+?)\.((?:{'|'.join(_TABLES)})\..+|[^.]+)")
+"""NAME.KEY of a place, for names that no bidder uses."""
 _OWN_PLACE = "models."
+"""Prefix of a place in --set."""
 _PLAIN = (bool, int, float, str, list, dict)
+"""TOML types that settings use; other values, such as dates, stay texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A setting of the model called `name`, under these keys; without a `value` it goes back to its default."""
+    """A setting of the model called `name`, under these keys; `value` None restores the default."""
 
     place: str
     name: str
@@ -171,15 +175,15 @@ class Change:
 
 
 def changes(given: Iterable[str], used: Collection[str]) -> list[Change]:
-    """Read what --set gives.
+    """Read the values of --set.
 
     Args:
-        given: as it was written.
+        given: texts from the command line.
         used: the names of models that bidders use.
 
     Raises:
-        ConfigError: it is not of the form models.NAME.KEY=VALUE, or no bidder uses the name. No VALUE is told, as it
-            may be a key.
+        ConfigError: a text is not of the form models.NAME.KEY=VALUE, or no bidder uses the name. The message never
+            contains VALUE, which may be a key.
     """
     return [_change(*one.partition("="), used) for one in given]
 
@@ -204,13 +208,13 @@ def _change(place: str, equals: str, text: str, used: Collection[str]) -> Change
 
 
 def _keys(key: str) -> tuple[str, ...]:
-    """Take a key apart; the name of a header is one whole, whatever is in it."""
+    """Split a key at its dots; the name of a header stays whole."""
     table, dot, rest = key.partition(".")
     return (table, rest) if dot and table == "headers" else tuple(key.split("."))
 
 
 def _read(text: str, key: str) -> Any:
-    """Read a value as TOML, or else as text; an empty one is none."""
+    """Read a value as TOML, or else as text; an empty one is None."""
     if not text.strip():
         return None
     try:
@@ -223,10 +227,10 @@ def _read(text: str, key: str) -> Any:
 
 
 def set_in(models: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    """Put a change in the settings of models; those of a model that is used directly begin with its name.
+    """Apply a change to the settings of models; a model without settings gets a table with its `use`.
 
     Raises:
-        ConfigError: a key goes on inside a setting that is no table.
+        ConfigError: a key continues inside a setting that is no table.
     """
     own = models.get(change.name)
     return {**models, change.name: _put({"use": change.name} if own is None else own, change.keys, change)}
@@ -275,21 +279,21 @@ def in_experiment(experiment: Experiment, given: Iterable[str]) -> Experiment:
         _refuse_varied(experiment, change)
         models = set_in(experiment.auction.get("models", {}), change)
         if change.value is None and change.keys == ("temperature",):
-            models[change.name]["temperature"] = None  # else it would be that of the experiment
+            models[change.name]["temperature"] = None  # else the experiment's temperature would apply
         experiment = experiment.model_copy(update={"auction": {**experiment.auction, "models": models}})
         _told_without_value(partial(trials, experiment, 1), change)
     return experiment
 
 
 def _refuse_varied(experiment: Experiment, change: Change) -> None:
-    """Refuse a setting that an arm or a condition has itself: replaced, it would no longer be that arm."""
+    """Refuse a setting that an arm or a condition varies: with another value it would be another arm."""
     for one in (*experiment.arms, *experiment.conditions):
         if change.keys[0] in one.auction.get("models", {}).get(change.name, {}):
             raise ConfigError(f"--set {change.place!r}: {one.name!r} sets it itself; change it in the design")
 
 
 def _told_without_value(make: Callable[[], T], change: Change) -> T:
-    """Make what a change leads to; a refusal does not tell its value, which may be a key in the wrong place."""
+    """Return the result of `make`; an error does not contain the value, which may be a misplaced key."""
     try:
         return make()
     except ConfigError as error:

@@ -1,4 +1,4 @@
-"""The files that commands read their settings from, and the places where they write."""
+"""The files from which commands read settings, and the places where they write."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def chosen_config(config: str | None, preset: str | None) -> AuctionConfig:
-    """Read what is named as an argument or with --preset; the demo without either."""
+    """Read the config that the argument or --preset names; the demo without either."""
     if config is not None and preset is not None:
         raise ConfigError(f"config {config!r} and --preset {preset!r} are both given; drop one")
     return load(config or preset or "demo")
 
 
 def presets() -> dict[str, Traversable]:
-    """Give the files of the presets by name."""
+    """Return the files of the presets by name."""
     from importlib.resources import files
 
     found = sorted(files("harbor._config.presets").iterdir(), key=lambda one: one.name)
@@ -58,7 +58,7 @@ def load(config: str) -> AuctionConfig:
         if is_experiment(path):
             raise ConfigError(f"{config!r} is an experiment; run it with: harbor experiment run {config}") from None
         raise
-    if path.suffix == ".json":  # what a run has written may have been sent; a TOML file is its user's own word
+    if path.suffix == ".json":  # somebody may have sent a run's JSON; users write TOML themselves
         from harbor.memory._store.place import check_trusted
 
         check_trusted(chosen.memory.embedding, None)
@@ -66,7 +66,7 @@ def load(config: str) -> AuctionConfig:
 
 
 def load_experiment(name: str) -> Experiment:
-    """Read an experiment that Harbor brings by name, or an own one from a TOML file.
+    """Read a published experiment by name, or the user's own from a TOML file.
 
     Raises:
         ConfigError: there is none, a setting is refused, or it is an auction.
@@ -85,7 +85,7 @@ def load_experiment(name: str) -> Experiment:
 
 
 def check_file(name: str) -> None:
-    """Refuse a folder where settings belong, and say what has begun in it.
+    """Refuse a folder in place of settings, and name the run or experiment in it.
 
     Raises:
         ConfigError: it is a folder.
@@ -95,12 +95,12 @@ def check_file(name: str) -> None:
 
 
 def is_auction(path: Path) -> bool:
-    """Tell whether a file is that of an auction; a file that can't be read is none."""
+    """Return whether a file describes an auction; false for a file that can't be read."""
     return {"bidders", "arms"} & _keys(path) == {"bidders"}
 
 
 def is_experiment(path: Path) -> bool:
-    """Tell whether a file is that of an experiment; a file that can't be read is none."""
+    """Return whether a file describes an experiment; false for a file that can't be read."""
     return bool({"arms", "factors"} & _keys(path))
 
 
@@ -116,7 +116,7 @@ def _keys(path: Path) -> set[str]:
 
 
 def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig, Bidder]:
-    """Have a person play the bidder of this name, or the one whom the config has a person play, or the first.
+    """Seat a person as the bidder of this name, by default as the config's person, or as the first bidder.
 
     Raises:
         ConfigError: no bidder has that name.
@@ -124,7 +124,7 @@ def seat_person(chosen: AuctionConfig, name: str | None) -> tuple[AuctionConfig,
     from harbor._config.auction import AuctionConfig, check
     from harbor._config.thinking import reseated
 
-    values = chosen.model_dump(exclude_unset=True)  # a person has another default for its time
+    values = chosen.model_dump(exclude_unset=True)  # so that the timeout default of a person applies
     bidders = {bidder["name"]: bidder for bidder in values["bidders"]}
     name = name or next((bidder.name for bidder in chosen.bidders if bidder.person), chosen.bidders[0].name)
     if name not in bidders:
@@ -158,7 +158,7 @@ def override(chosen: AuctionConfig, changes: Changes, settings: Sequence[str] = 
 
 
 def _fewer(houses: dict[str, Any], count: int, chosen: AuctionConfig) -> dict[str, Any]:
-    """Ask for this many houses, and for no more matched ones than fit in."""
+    """Reduce a sample to `count` houses, with no more matched ones than fit in."""
     matched, personas = houses["matched"], {key for bidder in chosen.bidders for key in bidder.persona}
     if matched is not None and personas:
         matched = min(matched, max(0, count) // len(personas))
@@ -166,7 +166,7 @@ def _fewer(houses: dict[str, Any], count: int, chosen: AuctionConfig) -> dict[st
 
 
 def check_ending(out: Path | None, *endings: str) -> None:
-    """Refuse a file for something whose name doesn't say so: what is there is replaced, and it may be a log.
+    """Refuse an output file with another ending: it would replace an existing file, perhaps a log.
 
     Raises:
         ConfigError: it has none of these endings, such as ``.html``.
@@ -176,7 +176,7 @@ def check_ending(out: Path | None, *endings: str) -> None:
 
 
 def default_place(folder: Path, name: str) -> Path:
-    """Give where something is written about a folder: into it if it is the user's, else into the working directory."""
+    """Return an output path: in the folder if it is the user's, else in the working directory."""
     if is_in_own(folder) and os.access(folder, os.W_OK):
         return folder / name
     return Path(f"{folder.resolve().name or 'harbor'}-{name}")

@@ -1,4 +1,4 @@
-"""What a shell sees of every command: its help, the names that it completes, what it prints, and how it is stopped."""
+"""Code that every command shares with the shell: help, completion, output, and reactions to interruption."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ ELSEWHERE = {
     "judge": "rate judge",
     "merge": "rate merge",
 }
-"""What somebody may look for under another name, and the words after `harbor` that do it."""
+"""Other names that users may look for, and the words after `harbor` that do the same."""
 
 
 class Commands(TyperGroup):
-    """A group whose list of commands cuts no sentence short."""
+    """A group that lists its commands with whole sentences."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the name of each command beside the first sentence of its help."""
@@ -55,7 +55,7 @@ class Commands(TyperGroup):
 
 
 def group(name: str, summary: str) -> typer.Typer:
-    """Make a group of commands, which called by itself prints its help."""
+    """Return a group of commands; called without a command, it prints its help."""
     made = typer.Typer(name=name, help=summary, cls=Commands, invoke_without_command=True, rich_markup_mode=None)
     made.callback()(help_alone)
     return made
@@ -68,7 +68,7 @@ def help_alone(context: typer.Context) -> None:
 
 
 def instead(wrong: str, context: Any) -> str:
-    """Say what to type instead of a command that is not there."""
+    """Return advice on the right command in place of an unknown one."""
     known, root = context.command.list_commands(context), context.find_root()
     if wrong in root.command.list_commands(root):
         return f"did you mean 'harbor {wrong}'?"
@@ -82,7 +82,7 @@ def instead(wrong: str, context: Any) -> str:
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one value for options that several commands have: the fields of a dataclass that it takes."""
+    """Return a command whose dataclass parameters become one option per field."""
     own = signature(command, eval_str=True).parameters
     kinds: dict[str, Any] = {name: one.annotation for name, one in own.items() if is_dataclass(one.annotation)}
     fields = {name: signature(kind, eval_str=True).parameters for name, kind in kinds.items()}
@@ -104,7 +104,7 @@ Full = Annotated[bool, typer.Option("--full", help="Print all there is, however 
 
 @dataclass(frozen=True)
 class Shown:
-    """How the results of an auction are shown.
+    """The options that choose how much output an auction prints.
 
     Raises:
         ConfigError: the options contradict each other.
@@ -120,7 +120,7 @@ class Shown:
 
     @property
     def extent(self) -> Extent:
-        """How much the options ask for."""
+        """The amount of output that the options ask for."""
         return "short" if self.quiet else "full" if self.full else "usual"
 
 
@@ -133,7 +133,7 @@ def say(message: str) -> None:
 
 
 def show(summary: Summary | SeriesSummary, shown: Shown = Shown()) -> None:
-    """Print the results of a run or of a series, and on stderr who gave no answer, or answered what was refused."""
+    """Print the results of a run or a series; warn on stderr of bidders with failed or refused answers."""
     from harbor._cli.display.render import render
     from harbor._cli.display.result_tables import series_tables, summary_tables
     from harbor.evaluation._metrics.summary import SeriesSummary
@@ -155,17 +155,16 @@ def show(summary: Summary | SeriesSummary, shown: Shown = Shown()) -> None:
 
 T = TypeVar("T")
 PAUSED = 75
-"""The exit code of a run that stopped where it can be resumed: "try again later", as sendmail has it."""
+"""Exit code of a run that can be resumed: EX_TEMPFAIL of sendmail, "try again later"."""
 
 
 def run_until_stopped(work: Coroutine[Any, Any, T]) -> T:
     """Run to the end.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C or SIGTERM has stopped it. A job in the background may be deaf to Ctrl-C, but not to
-            SIGTERM.
+        KeyboardInterrupt: Ctrl-C or SIGTERM has stopped it. A job in the background may ignore Ctrl-C, but not SIGTERM.
     """
-    import asyncio  # here, as `harbor --help` has no use for it
+    import asyncio  # late: `harbor --help` does not need it
 
     try:
         return asyncio.run(_until_told_to_end(work))
@@ -177,7 +176,7 @@ async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
     import asyncio
 
     running, loop = asyncio.ensure_future(work), asyncio.get_running_loop()
-    # Cancelled by the loop: KeyboardInterrupt, raised wherever the signal comes, would tear what is being done.
+    # The loop cancels the work: a KeyboardInterrupt, raised at any point, could leave a write half done.
     before = signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(running.cancel))
     try:
         return await running
@@ -187,26 +186,26 @@ async def _until_told_to_end(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iterator[None]:
-    """Say how to go on with what was stopped: by Ctrl-C, SIGTERM, the end of a person's input, a provider, a full disk.
+    """Tell the user how to resume after an interruption: Ctrl-C, SIGTERM, end of input, a provider, a full disk.
 
     Args:
-        what: is written.
-        begun: is on disk as soon as there is something to resume.
-        resume: the command that goes on with it; the options are those that it has.
-        so_far: where to find what happened.
+        what: the output, in words.
+        begun: exists as soon as there is something to resume.
+        resume: the command that resumes the run, which keeps its options.
+        so_far: where to find the records until now.
     """
     try:
         yield
     except (KeyboardInterrupt, EOFError):
         if sys.stderr.isatty():
-            typer.echo(err=True)  # what was being typed, and ^C, have a line of their own
+            typer.echo(err=True)  # end the line with the typed text and ^C
         say(f"stopped; {so_far}resume with: {resume}" if begun.exists() else "stopped before it began")
         raise typer.Exit(130) from None
     except RunPaused as error:
         more = " --max-cost DOLLARS" if isinstance(error, LimitReached) else ""
         say(f"paused: {error}; resume with: {resume}{more}")
         raise typer.Exit(PAUSED) from None
-    except Unanswered:  # the run is over: it can't be mended by resuming it
+    except Unanswered:  # the run is over: resuming it would not help
         raise
     except ModelError as error:
         remedy = f"; mend it, then resume with: {resume} (a run keeps its settings: to change one, begin a new run)"
@@ -218,21 +217,23 @@ def interruptible(what: str, begun: Path, resume: str, so_far: str = "") -> Iter
 
 
 AUCTIONS = "harbor._config.presets"
+"""Package with the presets of auctions."""
 EXPERIMENTS = "harbor.evaluation._experiments"
+"""Package with the published experiments."""
 
 
 def auctions(incomplete: str) -> list[str]:
-    """Name the presets of auctions that begin with what is typed."""
+    """Return the presets of auctions that begin with the typed text."""
     return _begin(incomplete, _names(AUCTIONS))
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Name the published experiments that begin with what is typed."""
+    """Return the published experiments that begin with the typed text."""
     return _begin(incomplete, _names(EXPERIMENTS, "presets"))
 
 
 def either(incomplete: str) -> list[str]:
-    """Name presets and published experiments that begin with what is typed."""
+    """Return the presets and published experiments that begin with the typed text."""
     return _begin(incomplete, {*_names(AUCTIONS), *_names(EXPERIMENTS, "presets")})
 
 
@@ -247,7 +248,7 @@ def _begin(incomplete: str, names: set[str]) -> list[str]:
 
 @contextmanager
 def step_bars() -> Iterator[None]:
-    """Show how far the work inside has come; the bar of each kind of step goes when the last is done."""
+    """Show the progress of the work inside; the bar of each kind of step disappears with its last step."""
     if not sys.stderr.isatty():
         yield
         return
@@ -263,7 +264,7 @@ def step_bars() -> Iterator[None]:
         if done < of:
             progress.start()
         else:
-            progress.stop()  # what is printed next has the line to itself
+            progress.stop()  # free the line for the next output
 
     try:
         with heard_by(listen):

@@ -1,4 +1,4 @@
-"""Why a folder may not be believed: what a stranger's would load and spend, and whether its logs follow."""
+"""Reasons to distrust a folder: the effects and costs of another person's settings, and logs that do not follow."""
 
 from __future__ import annotations
 
@@ -47,22 +47,24 @@ NAMED: dict[str, dict[str, Kind | None]] = {
         "figures": "figure",
     },
 }
-"""What each setting that names something makes Harbor do, and of which kind that is."""
+"""The effect of each setting that names something, and the kind of extension named (None: no extension)."""
 SLOT = re.compile(r"@[1-9][0-9]?")
-"""A place in a design, where a model is put in that the design names elsewhere."""
+"""A slot in a design, which stands for a model that the design names elsewhere."""
 HASHING = "hashing"
-"""The embedding that is Harbor's own."""
+"""Harbor's own embedding."""
 NOTHING = "names nothing but Harbor's own: no model of a provider, no server, no code of anybody else"
+"""Line for settings that name only parts of Harbor."""
 ADDRESS = re.compile(r"\s*https?:", re.IGNORECASE)
-"""What begins the address of a server, under whatever key."""
+"""Start of the address of a server, under any key."""
 MOST_SHOWN, LONGEST_SHOWN = 10, 300
+"""Most names that are shown for one effect, and most characters of a name."""
 
 
 def settle_trust(folder: Path, trust: bool) -> None:
-    """Refuse the folder of a stranger, after telling what it names; with `trust`, mark it as the user's own.
+    """Refuse another person's folder, after listing its names; with `trust`, mark it as the user's own.
 
     Raises:
-        RunFolderError: it is a stranger's.
+        RunFolderError: it is another person's.
         ConfigError: there is no place for the key of marks.
     """
     from harbor._core.files.marks import check_own, is_own
@@ -75,14 +77,14 @@ def settle_trust(folder: Path, trust: bool) -> None:
 
 
 def settle_trust_in_settings(name: str | None, trust: bool) -> None:
-    """Refuse settings that may have been sent, after telling what they name; a TOML file is its user's own word.
+    """Refuse settings that somebody may have sent, after listing their names; users write TOML files themselves.
 
     Args:
         name: of a preset or of a file.
         trust: whether the user trusts it.
 
     Raises:
-        ConfigError: it is a JSON file, as Harbor writes them, that names what is not Harbor's, without one's own mark.
+        ConfigError: it is a JSON file without the user's mark, and names parts that are not Harbor's.
     """
     from harbor._core.files.marks import is_own
 
@@ -99,7 +101,7 @@ def settle_trust_in_settings(name: str | None, trust: bool) -> None:
 
 
 def settle_trust_in_memory(folder: Path, trust: bool) -> None:
-    """Tell what opening the memory of a stranger would read, unless it is trusted; opening it then refuses it."""
+    """List the reads for opening another person's memory, unless it is trusted; opening it then refuses it."""
     from harbor._core.files.marks import is_in_own
     from harbor.memory._store.place import embedding_named
 
@@ -110,7 +112,7 @@ def settle_trust_in_memory(folder: Path, trust: bool) -> None:
 
 
 def _named_in(file: Path) -> list[str]:
-    """Tell what the settings name that is not Harbor's own, valid or not, if anything; no package is loaded for it."""
+    """Return a line for each effect of the settings in a file, valid or not; load no package for it."""
     from harbor._core.files.safe_files import MOST_SETTINGS, parsed, read_sent
 
     try:
@@ -121,7 +123,7 @@ def _named_in(file: Path) -> list[str]:
 
 
 def named_by(values: object) -> dict[str, list[str]]:
-    """Give the names in settings that are not Harbor's own, by what they make Harbor do; no package is loaded."""
+    """Return the names in settings that are not Harbor's own, by their effect; load no package for it."""
     own = _own_models(values)
     found = [one for one in dict.fromkeys(_texts(_without_labels(values))) if one not in own]
     named = {
@@ -132,9 +134,9 @@ def named_by(values: object) -> dict[str, list[str]]:
 
 
 def _own_models(values: object) -> set[tuple[str, str]]:
-    """Give the settings that name a model of the file's own table: what such a name makes Harbor ask is its `use`.
+    """Return the settings that name a model of the file's own table: only the `use` in the table has an effect.
 
-    A table of an arm is not that of the others. A name with a colon can be a provider's model, so it counts itself.
+    The table of an arm is not shared. A name with a colon can be a provider's model, so it counts itself.
     """
     whole: Any = values.get("auction", values) if isinstance(values, dict) else {}
     table = whole.get("models") if isinstance(whole, dict) else None
@@ -143,7 +145,7 @@ def _own_models(values: object) -> set[tuple[str, str]]:
 
 
 def _without_labels(values: object) -> object:
-    """Leave out which models a paper's numbers are of: they are told to readers, and never asked."""
+    """Drop the models of published numbers: they are labels for readers, and are never asked."""
     if not isinstance(values, dict) or not isinstance(values.get("published"), list):
         return values
     bare = [{**one, "model": None} if isinstance(one, dict) else one for one in values["published"]]
@@ -151,10 +153,10 @@ def _without_labels(values: object) -> object:
 
 
 def _is_harbors(key: str, kind: Kind | None, name: str) -> bool:
-    """Say whether a setting names a part of Harbor, or nothing itself."""
+    """Return whether a setting names a part of Harbor, or has no effect of its own."""
     if kind is None:
         return (key, name) == ("embedding", HASHING)
-    if key == "metric":  # may be a correlation or a rating, which `metrics` can't be
+    if key == "metric":  # unlike `metrics`, it may be a correlation or a rating
         from harbor.evaluation._experiments.design_parts import RATINGS
 
         return all(one in RATINGS or one in _harbors(kind) for one in name.split(" ~ "))
@@ -163,7 +165,7 @@ def _is_harbors(key: str, kind: Kind | None, name: str) -> bool:
 
 @cache
 def _harbors(kind: Kind) -> frozenset[str]:
-    """Name the parts of Harbor of a kind; no other package is loaded for that."""
+    """Return the names of Harbor's own parts of a kind; load no other package for it."""
     token = only_harbors.set(True)
     try:
         return frozenset(one.name for one in everything(kind) if one.builtin)
@@ -172,7 +174,7 @@ def _harbors(kind: Kind) -> frozenset[str]:
 
 
 def _texts(values: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Give every text with its key: a command as one, an address as that of a server."""
+    """Yield every text with its key: a command as one text, an address also as that of a server."""
     if isinstance(values, str):
         yield key, values
         if ADDRESS.match(values):
@@ -197,7 +199,7 @@ def _shown(names: Iterable[str]) -> str:
 
 
 def _options_of(folder: Path) -> list[str]:
-    """Tell with which options it goes on: where games run, how many at once, and within which limit."""
+    """Return a line with the options for resuming: the place of the games, their number at once, and the limit."""
     from harbor._runs.manifest import in_words, last
 
     try:
@@ -218,12 +220,12 @@ def _spent_in(folder: Path) -> str:
 
 
 MOST_CHECKED = 20_000_000
-"""The bytes of logs that are checked along the way: more would take longer than a few seconds."""
+"""Bytes of logs that a command checks in passing; more would take longer than a few seconds."""
 
 
 @contextmanager
 def measuring(run: Path, entries: Sequence[Entry]) -> Iterator[None]:
-    """Warn of a log that does not follow, and put what goes wrong in measuring it in one line.
+    """Warn of a log that does not follow, and report an error in measuring it in one line.
 
     Raises:
         LogError: it can't be measured.
@@ -237,7 +239,7 @@ def measuring(run: Path, entries: Sequence[Entry]) -> Iterator[None]:
 
 @contextmanager
 def measuring_games(experiment: Path, checked: bool = True) -> Iterator[None]:
-    """Put what goes wrong in measuring an experiment in one line; if it is checked, warn of one that does not follow.
+    """Report an error in measuring an experiment in one line; if `checked`, also warn if it does not follow.
 
     Raises:
         LogError: it can't be measured.
@@ -249,7 +251,7 @@ def measuring_games(experiment: Path, checked: bool = True) -> Iterator[None]:
 
 
 def warn_of_games(experiment: Path) -> None:
-    """Warn of an experiment with a log, a record or results that do not follow; say so if there is too much to check.
+    """Warn of an experiment with a log, a record or results that do not follow, or with too many logs to check.
 
     Raises:
         LogError: it can't be measured.
@@ -266,7 +268,7 @@ def warn_of(folder: Path) -> None:
     """Warn of a run (its folder or its log), a series or an experiment that does not follow.
 
     Raises:
-        RunFolderError: it has a link in it.
+        RunFolderError: the experiment has a link in it.
         LogError: it can't be measured.
     """
     from harbor._runs.verification import first_difference
@@ -280,7 +282,7 @@ def warn_of(folder: Path) -> None:
 
 
 def _difference_in_games(experiment: Path, games: Sequence[Path]) -> str:
-    """Say what of an experiment does not follow, its logs first; empty: all does, or what is there can't be checked."""
+    """Return the first difference in an experiment, logs first; empty: it follows, or it can't be checked."""
     from harbor._runs.verification import first_difference
     from harbor.evaluation._running.verifying import results_checked
 
@@ -304,7 +306,7 @@ def _verify(run: Path) -> str:
 
 @contextmanager
 def _in_one_line(run: Path) -> Iterator[None]:
-    """Let no error but Harbor's pass: a log may have been forged so that anything goes wrong in measuring it."""
+    """Turn other errors than Harbor's into one line: a forged log may cause any error in measuring it."""
     try:
         yield
     except (HarborError, OSError):
