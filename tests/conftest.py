@@ -16,7 +16,7 @@ from harbor._core.basics import redaction
 from harbor._core.plugins import finding
 from harbor._models.governor.local import governor
 
-pytest_plugins = ["support.processor"]
+pytest_plugins = ["support.processor", "support.proof"]
 TIMELESS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """How long an example takes says more of the machine than of Harbor."""
 settings.register_profile("harbor", derandomize=True, database=None, **TIMELESS)

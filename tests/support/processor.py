@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "processor"
+PARTS = {"proof": "proof", "not proof and not studies": "rest"}
+"""The marks with which `make check` runs all its tests in two parts, and the names of these."""
 STARTED, SPENT = pytest.StashKey[float](), "processor seconds"
 _tests, _seconds = Counter[str](), Counter[str]()
 
@@ -44,8 +46,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     minutes = sum(_seconds.values()) / 60
     terminalreporter.write_line(f"{minutes:.1f} minutes of processor in {sum(_tests.values())} tests")
-    chosen = str(terminalreporter.config.getoption("-m"))
-    if chosen in ("slow", "not slow"):
+    if chosen := PARTS.get(str(terminalreporter.config.getoption("-m"))):
         BUILD.mkdir(parents=True, exist_ok=True)
         told = {name: {"tests": _tests[name], "seconds": round(_seconds[name], 1)} for name in sorted(_tests)}
         BUILD.joinpath(f"{chosen}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
