@@ -67,7 +67,7 @@ class Worths:
     items: Dollars = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         match event:
             case Worth(bidder="", values=values):
                 self.common |= values
@@ -118,7 +118,7 @@ class Outcomes:
     budgets: bool = False
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         match event:
             case BidderLabelled(bidder=bidder):
                 self.account(bidder)

@@ -29,7 +29,7 @@ class ClockBoard(SessionBoard):
         self._first = self._called = Decimal(0)
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         super().note(event)
         match event:
             case EnglishPrivateOpened(step=step):

@@ -137,7 +137,7 @@ class SessionBoard:
         self._earned: dict[str, Decimal] = {}
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         self._past = self._sessions.note(event)
         self._rows.put("now", doing(event))
         match event:

@@ -55,7 +55,7 @@ class Sessions:
     _run: _Run = field(default_factory=lambda: _Run())
 
     def note(self, event: Event) -> Past | None:
-        """Take one event in; give the run that it closes."""
+        """Process one event; give the run that it closes."""
         match event:
             case SessionOpened():
                 self.opened = event
@@ -79,7 +79,7 @@ class _Run:
     is_shown: bool = False
 
     def note(self, event: Event) -> None:
-        """Take one event in; in a game of several rounds, the last bid counts."""
+        """Process one event; in a game of several rounds, the last bid counts."""
         self.told.note(event)
         if isinstance(event, ActedSealed | Signal):
             self.known.add(event.bidder)

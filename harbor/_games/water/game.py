@@ -54,7 +54,7 @@ class WaterBoard:
         self._rows = Rows(COLUMNS)
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         day = self._past = self._days_past.note(event)
         self._rows.put("now", doing(event))
         match event:

@@ -43,7 +43,7 @@ class Days:
         self._acts: dict[str, Action] = {}
 
     def note(self, event: Event) -> PastDay | None:
-        """Take one event in; give the day that it closes."""
+        """Process one event; give the day that it closes."""
         match event:
             case DayOpened(supply=supply):
                 self._supply, self._acts = supply, {}
