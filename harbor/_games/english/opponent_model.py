@@ -97,7 +97,7 @@ def interest(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, An
 def limits(
     profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
 ) -> list[float]:
-    """Return a rival's limit in dollars for each item: its worth to the rival over the shadow price of its budget."""
+    """Return a rival's limit in dollars per item: worth over the shadow price of its budget, at most the budget."""
     options = [valuation.weigh(item["item"], float(item["start"]), value(profile, catalog, item)) for item in items]
     shadow = valuation.shadow_price(options, budget)
     return [min(budget, option.worth / shadow) for option in options]
@@ -151,7 +151,7 @@ class Experience:
     """The lessons of earlier sales: prices as multiples of the starting price, and the habits of rivals.
 
     `usual` is the mean over all items, `halves` the means in the first and second half of an auction, and `items` the
-    means by item. `worth` is price over true value by winner. `reach` is highest bid over starting price by rival.
+    means by item. `worth` is price over true value by winner. `reach` is the mean top bid over starting price by rival.
     """
 
     usual: Ratio = Ratio()

@@ -23,7 +23,7 @@ FACE_VALUE = 1.0
 """Expected true value over estimate before the first true value is revealed: estimates are right on average."""
 
 TASTE = 0.3
-"""Weight of fit in the worth of an item, as a share: a perfect fit raises worth by half of this, no fit lowers it so."""
+"""Weight of fit in worth, as a share: a perfect fit raises the worth by half of this, and no fit lowers it by half."""
 
 EAGERNESS = {1: 0.85, 2: 0.95, 3: 1.0}
 """Share of an item's worth that a bidder pays at most, by priority."""
@@ -86,7 +86,7 @@ def limit(value: float, priority: int, shadow: float, budget: float) -> float:
 
 
 def rank(options: Sequence[Option], budget: float) -> dict[str, int]:
-    """Return a priority by option: 3 for the better half of the affordable options, 2 for the others, 1 for the rest."""
+    """Return a priority by option: 3 for the better half of the affordable options, 2 for their rest, 1 beyond."""
     affordable: list[str] = []
     left = budget
     for option in sorted(options, key=lambda option: -option.ratio):
