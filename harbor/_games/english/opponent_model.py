@@ -73,6 +73,7 @@ def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) 
 
 
 def _likelihood(fit: float, record: BiddingRecord) -> float:
+    """Return the probability that a limit lies between the highest and the declined bid, averaged over `SHADOWS`."""
     value, spread = valuation.worth(record.value, fit), SPREAD * record.value
     chances = []
     for shadow in SHADOWS:

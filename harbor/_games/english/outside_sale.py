@@ -97,7 +97,7 @@ class SaleHeard:
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
         elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):
-            if isinstance(event, ItemSold) and not (self.view.part and self.view.part.got):  # an app may tell the sale alone
+            if isinstance(event, ItemSold) and not (self.view.part and self.view.part.got):  # as from an app
                 yield Allocated(event.winner, event.item)
                 yield Paid(event.winner, HOUSE, event.item, event.price)
             yield event
