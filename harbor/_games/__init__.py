@@ -1,1 +1,1 @@
-"""The mechanisms: pure rules of who must act now, and what follows from the actions."""
+"""The games: pure rules for the asks of a state and the events that follow from the actions."""

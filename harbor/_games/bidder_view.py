@@ -1,6 +1,6 @@
-"""A view holds what a bidder has observed of a game, and a part what it has observed of an item, a run or a day.
+"""A view holds a bidder's observations of a game, and a part those of an item, a run or a day.
 
-Both are folds over the events that it has seen, and over nothing else.
+Both are folds over the events that the bidder has seen, and over nothing else.
 """
 
 from __future__ import annotations
@@ -35,15 +35,18 @@ Fields = dict[str, Any]
 V = TypeVar("V")
 A = TypeVar("A", Acted, ActedSealed)
 OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
-"""The events that may tell more of a part that is over."""
+"""The events that may add facts to a part that is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a game, such as an item, a run or a day: what was seen of it, and what came of it.
+    """A part of a game, such as an item, a run or a day: the events that the viewer saw, and the outcome.
 
     `got` has the units that each bidder got, and `paid` the dollars that each paid, as far as the viewer was told.
-    `true_value` is None as long as nobody tells it.
+    `true_value` is None until it is revealed.
+
+    >>> Part("vase", got={"Ann": Decimal(1)}, paid={"Ann": Decimal(30)}).price
+    Decimal('30')
     """
 
     item: str
@@ -54,7 +57,7 @@ class Part:
 
     @property
     def winner(self) -> str | None:
-        """The only bidder that got some of it; None: nobody, or several."""
+        """The only bidder that got units of the item; None: nobody, or several."""
         return next(iter(self.got)) if len(self.got) == 1 else None
 
     @property
@@ -64,17 +67,17 @@ class Part:
 
     @property
     def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The bids that were seen, as (round, bidder, amount); whoever accepts a price that was called bids that."""
+        """The bids that were seen, as (round, bidder, amount); to accept a called price is to bid that price."""
         return tuple((one.round, one.bidder, amount) for one, amount in self._amounts(Acted))
 
     def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
-        """List the bids of one bidder as (round, amount), the viewer's own also where they stayed sealed."""
+        """List the bids of one bidder as (round, amount); its sealed bids only if none of its bids was public."""
         shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
         return shown or [(one.round, amount) for one, amount in self._amounts(ActedSealed) if one.bidder == bidder]
 
     @property
     def asked(self) -> frozenset[str]:
-        """The bidders that were asked in it."""
+        """The bidders that were asked in this part."""
         return frozenset(name for one in self.events if isinstance(one, BiddersAsked) for name in one.bidders)
 
     def _amounts(self, kind: type[A]) -> Iterator[tuple[A, Decimal]]:
@@ -114,7 +117,7 @@ def _fields(kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any
 
 
 def changed(value: V, changes: Fields) -> V:
-    """Replace fields of a dataclass, in half the time that `replace` takes: a view is changed by most events."""
+    """Return a copy with other fields, in half the time of `replace`, since most events change a view."""
     kind: Any = type(value)
     names, get = _fields(kind)
     made: V = kind(**dict(zip(names, get(value), strict=True)) | changes)
@@ -124,51 +127,58 @@ def changed(value: V, changes: Fields) -> V:
 USUAL = MindSettings()
 E = TypeVar("E", bound=Event)
 Seen = Sequence[Event]
-"""What one bidder has seen, in order."""
+"""The events that one bidder has seen, in order."""
 
 
 class Outlook(NamedTuple):
-    """What lies ahead of a player: the rivals whose next action is worth a forecast, and whether it will act again."""
+    """The future of a player: the rivals whose next action is worth a forecast, and whether the player acts again.
+
+    >>> Outlook(("Ben",)).goes_on
+    True
+    """
 
     rivals: tuple[str, ...] = ()
     goes_on: bool = True
 
 
 def no_outlook(name: str, seen: Seen) -> Outlook:  # noqa: ARG001
-    """Look no further than the next call: no rival is forecast."""
+    """Return an outlook without rivals: no rival is forecast."""
     return Outlook()
 
 
 Yardstick = Callable[[str, Seen, str, str], Mapping[str, Any]]
-"""What a player knows of what its types compare the bid of a bidder with, in a part: for player, seen, part, bidder."""
+"""Returns a player's facts on the amount with which types compare a bid. Arguments: player, seen, part, bidder."""
 
 
 def no_yardstick(name: str, seen: Seen, item: str, bidder: str) -> Mapping[str, Any]:  # noqa: ARG001
-    """Know nothing."""
+    """Return no facts."""
     return {}
 
 
 def by_estimate(name: str, seen: Seen, item: str, bidder: str) -> Mapping[str, Any]:  # noqa: ARG001
-    """Take what an item is worth to oneself for what it is worth to the bidder; none where that was not told."""
+    """Return one's own estimate in dollars as `mean`, and 1/5 of it as `scatter`; empty without an estimate."""
     told = [event.values[item] for event in seen if isinstance(event, Signal) and item in event.values]
     return {"mean": told[-1], "scatter": to_cents(told[-1] / 5)} if told else {}
 
 
 Fold = Callable[[Any, Any], Any]
-"""Makes the note of a node of the note before (None at first) and an event."""
+"""Returns the note of a node, from the note before (None at first) and an event."""
 Folds = Mapping[type[Event], tuple[str, Fold]]
-"""The folds of a bidder's nodes, each with the name of its note, by the event that it is a fold of."""
+"""The folds of a bidder's nodes by type of event, each with the name of its note."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a bidder knows: who it is, what was and will be for sale, who did what, and what came of it.
+    """A bidder's knowledge: its own data, the items for sale, the acts of all bidders, and the outcomes.
 
-    `estimates` are the dollars that items are worth to it, as far as it was told. `open` has the parts under way, the
-    last of which anything was heard at the end, and `results` those that are over. `catalog` has the types that rivals
-    may be of. `notes` are what its nodes concluded, by node, as their `folds` make them of their events. `now` is what
-    it is asked at this moment, and `mind` its settings; `judged` says whether anybody reads its last profiles, as
-    measures and memories do. `outlook` and `yardstick` are those of its game.
+    `estimates` are the worths of items in dollars, as far as the bidder was told. `open` has the parts under way; the
+    part of the latest event comes last. `results` has the parts that are over. `catalog` has the types of rivals.
+    `notes` are the conclusions of its nodes, by node; `folds` make them from events. `now` is the current ask or pause,
+    and `mind` its settings. `judged` says whether a measure or a memory reads its last profiles. `outlook` and
+    `yardstick` are those of its game.
+
+    >>> View(name="Ann", bidders=("Ann", "Ben")).rivals
+    ('Ben',)
     """
 
     name: str = ""
@@ -192,7 +202,7 @@ class View:
     yardstick: Yardstick = field(default=no_yardstick, repr=False, compare=False)
 
     def after(self, events: Iterable[Event]) -> View:
-        """Return the view after these events; an event that concerns no field changes nothing."""
+        """Return the view after these events; each is added to `seen`."""
         news = tuple(events)
         view = self
         for event in news:
@@ -209,12 +219,12 @@ class View:
 
     @property
     def part(self) -> Part | None:
-        """The part under way; of several the last that anything was heard of."""
+        """The part under way; of several, the part of the latest event; None if none is."""
         return next(reversed([*self.open.values()]), None)
 
     @property
     def in_play(self) -> tuple[str, ...]:
-        """The rivals that were asked in the last part, if any was over; where lots are listed, all of them."""
+        """The rivals asked in this part, or else in the last; all rivals if lots are listed or no part is over."""
         if self.lots or not self.results:
             return self.rivals
         last = self.part.asked if self.part and self.part.asked else self.results[-1].asked
@@ -222,12 +232,12 @@ class View:
 
     @property
     def ahead(self) -> Outlook:
-        """What lies ahead, as the game looks ahead."""
+        """The outlook of the game on the events seen."""
         return self.outlook(self.name, self.seen)
 
     @property
     def goes_on(self) -> bool:
-        """Whether a thought can still be of use to its play."""
+        """True if the bidder will act again, so that a thought can be of use."""
         return bool(self.coming) if self.lots else self.ahead.goes_on
 
     @property
@@ -237,18 +247,18 @@ class View:
 
     @property
     def priorities(self) -> Mapping[str, int]:
-        """The priorities that its plan gives to items."""
+        """The priorities of its plan by item; empty without a plan."""
         return self.notes["plan"].priorities if "plan" in self.notes else {}
 
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
-        """Its profiles of its rivals, given or found out: weights by type of the catalog."""
+        """Its profiles by rival, given or inferred: weights by type of the catalog."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("profile", {})
         return found
 
     @property
     def mirrors(self) -> Mapping[str, Mapping[str, float]]:
-        """The profiles that it thinks its rivals have of it."""
+        """The profiles of itself that it expects its rivals to have, by rival."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("mirror", {})
         return found
 
@@ -264,33 +274,33 @@ class View:
 
     @property
     def rivals(self) -> tuple[str, ...]:
-        """Everybody else, in seat order, as far as it was heard of them."""
+        """The other bidders that events have named, in seat order."""
         return tuple(bidder for bidder in self.bidders if bidder != self.name)
 
     def wins(self, bidder: str) -> tuple[Win, ...]:
-        """List what a bidder has won so far."""
+        """List the items that a bidder has won so far, with prices."""
         won = (result for result in self.results if result.winner == bidder)
         return tuple(Win(result.item, result.paid.get(bidder, Decimal(0))) for result in won)
 
     def spent(self, bidder: str) -> Decimal:
-        """Add up what a bidder has paid in dollars."""
+        """Return a bidder's payments so far in dollars."""
         return sum((result.paid.get(bidder, Decimal(0)) for result in self.results), Decimal(0))
 
     def profit(self, bidder: str) -> Decimal:
-        """Add up a bidder's profit in dollars, as far as true values were revealed."""
+        """Return a bidder's profit in dollars from the items whose true values were revealed."""
         won = (result for result in self.results if result.winner == bidder and result.true_value is not None)
         return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator]
 
     def lot(self, item: str) -> Lot:
-        """Find an item of the sale; one that was not listed has no starting price."""
+        """Return an item of the sale; an unlisted item has the starting price 0."""
         return next((lot for lot in self.lots if lot.name == item), Lot(item, Decimal(0)))
 
     def result(self, item: str) -> Part:
-        """Find how an item went; of several of one name, the last."""
+        """Return the result of an item; of several with one name, the last."""
         return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
-        """Return the last event of a type that it has seen, with these values of fields."""
+        """Return the last seen event of a type with these values of fields; None if there is none."""
         found = (event for event in reversed(self.seen) if isinstance(event, kind))
         return next((one for one in found if all(getattr(one, name) == value for name, value in wanted.items())), None)
 
@@ -300,7 +310,7 @@ class View:
         return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
-        """Return the belief of a bidder with a perfect memory."""
+        """Return the correct belief: budget, profits if values are revealed, and wins."""
         return Belief(
             budget=self.budget,
             profits={name: self.profit(name) for name in self.bidders} if self.values_revealed else {},
@@ -308,7 +318,7 @@ class View:
         )
 
     def _in_part(self, event: Event) -> View:
-        """Keep an event with the part that it is about; it opens one if bidders are asked or act in it."""
+        """Add an event to its part; open that part first if the event asks bidders or is an act."""
         item = getattr(event, "item", None)
         if not isinstance(item, str):
             return self
@@ -323,7 +333,7 @@ class View:
 
 
 def _named(event: Event) -> tuple[str, ...]:
-    """Give the bidders that a public event names."""
+    """Return the bidders in the field `bidders` of an event; empty if there is none."""
     names = getattr(event, "bidders", ())
     return names if isinstance(names, tuple) and all(isinstance(name, str) for name in names) else ()
 
@@ -358,5 +368,5 @@ CHANGES: Mapping[type[Event], Callable[[View, Any], Fields]] = {
 
 @cache
 def _change_of(kind: type[Any]) -> Callable[[View, Any], Fields] | None:
-    """Find the change that an event of this type makes: that of the core event which it is a kind of."""
+    """Return the change for events of this type or of a base class; None if there is none."""
     return next((CHANGES[one] for one in kind.__mro__ if one in CHANGES), None)

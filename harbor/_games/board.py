@@ -1,7 +1,7 @@
-"""A board and its pictures show a game at a moment, as rows of texts and marks. Whoever draws them knows no game.
+"""A board and its pictures show a game at a moment, as rows of texts and marks. The drawing code knows no game.
 
-A board is a fold over events, and so are the marks that events add to pictures. What a viewer is shown is the fold
-over what it may see, so neither can show more than it knows.
+A board is a fold over events, and so are the marks that events add to pictures. A viewer's board is the fold over
+the events that the viewer may see, so neither can show more than the viewer knows.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ Kind = Literal["line", "step", "point", "bar", "band"]
 Scale = Literal["dollars", "number", "share"]
 Number = Decimal | float
 MOST = 10**15
-"""The largest number that is drawn: above it, a double has no cents, and all else on the picture is flat."""
+"""The largest number that is drawn. Above it, a double has no cents, and all else on the picture is flat."""
 
 OF_THOUGHTS = "beliefs", "expected", "profiles"
-"""The names of the pictures of what bidders thought, which every game has."""
+"""Names of the pictures of the bidders' thoughts, which every game has."""
 
 
 class Picture(NamedTuple):
-    """A picture: its name, title, the titles of x and y, whether each part has its own, and how numbers are written.
+    """A picture: name, title, and the titles of x and y. `scale` formats y, `x_scale` formats x.
 
-    A part is an item, a run or a day; of a picture `of_part` the page shows that of the moment. Where a game has a
-    picture called "bids", the limits that bidders set are drawn in it. `scale` writes y, `x_scale` writes x.
+    With `of_part`, each part (an item, a run or a day) has its own picture, and the page shows the current part's.
+    The limits that bidders set are drawn in the picture "bids" if the game has one.
+
+    >>> Picture("bids", "Bids", x="round", y="bid").scale
+    'dollars'
     """
 
     name: str
@@ -48,18 +51,21 @@ class Picture(NamedTuple):
 class Mark(NamedTuple):
     """A mark that an event adds to a picture.
 
-    Marks of one series, role and panel belong together: a "line" joins them by x, a "step" holds each y up to the next,
-    a "band" goes from y to `high`, and the last "bar" or level at a place replaces those before it there.
+    Marks with the same series, role and panel belong together. A "line" joins them by x, a "step" holds each y up to
+    the next, and a "band" goes from y to `high`. The last "bar" or level at an x replaces the earlier ones there.
+
+    >>> Mark("bids", "Ann", "bid", "point", y=Decimal(30), x=1).series
+    'Ann'
 
     Attributes:
         picture: The name of its picture.
-        series: Whose it is: a bidder, who has one colour on all pictures, or something of the game, such as "price".
-        role: What it is, such as "bid" or "limit"; it names a column of the table of the picture.
-        kind: How it is drawn.
-        y: Where it is; None ends what was drawn so far.
-        x: Where it is along the picture, a number or a name; None: everywhere, as a level.
+        series: A bidder, which has one colour on all pictures, or a series of the game, such as "price".
+        role: The meaning of the mark, such as "bid" or "limit"; it names a column of the picture's table.
+        kind: The shape that is drawn.
+        y: The vertical position; None ends the line or step.
+        x: The horizontal position, a number or a name; None: everywhere, as a level.
         high: The upper end of a band.
-        panel: Whose picture it is, where each bidder has its own, such as "Ann" or "Ann of Ben"; one is shown.
+        panel: The bidder or pair, such as "Ann" or "Ann of Ben", if each has its own picture; one panel is shown.
     """
 
     picture: str
@@ -73,10 +79,10 @@ class Mark(NamedTuple):
 
 
 def checked_marks(marks: Iterable[Mark], pictures: Sequence[Picture]) -> list[Mark]:
-    """Refuse what can't be drawn.
+    """Return the marks; refuse any that can't be drawn.
 
     Raises:
-        ConfigError: it says what is wrong.
+        ConfigError: a mark is no `Mark`, has no picture or kind, a label that is no text, or a bad number.
     """
     found = list(marks)
     for mark in found:
@@ -94,10 +100,10 @@ def checked_marks(marks: Iterable[Mark], pictures: Sequence[Picture]) -> list[Ma
 
 
 def checked_pictures(pictures: Sequence[Picture]) -> list[Picture]:
-    """Refuse what can't be announced to a page.
+    """Return the pictures; refuse any that can't be announced to a page.
 
     Raises:
-        ConfigError: it says what is wrong.
+        ConfigError: a picture is no `Picture`, lacks texts or a scale, or its name is taken.
     """
     found, names = list(pictures), set(OF_THOUGHTS)
     for one in found:
@@ -112,7 +118,7 @@ def checked_pictures(pictures: Sequence[Picture]) -> list[Picture]:
 
 
 def is_drawable(mark: Mark) -> bool:
-    """Say whether a mark stands at finite numbers that are not too large; what it lacks does not matter."""
+    """Return whether all numbers of a mark are finite and at most `MOST` in size; None is allowed."""
     return all(
         one is None or _is_number(one) for one in (mark.y, mark.high, None if isinstance(mark.x, str) else mark.x)
     )
@@ -128,7 +134,11 @@ T = TypeVar("T")
 
 
 class Shown(NamedTuple):
-    """What a board shows: what it is about, how that stands, and a table; `columns` names the cells of each row."""
+    """The content of a board: a headline, the state of play, and a table; `columns` names the cells of each row.
+
+    >>> Shown("Vase", "opens at $30", ("bidder",), (("Ann",),)).rows
+    (('Ann',),)
+    """
 
     headline: str = ""
     state: str = ""
@@ -137,27 +147,27 @@ class Shown(NamedTuple):
 
 
 class Board(Protocol):
-    """What a game shows, as a fold over the events that a viewer may see, in order.
+    """The view of a game for one viewer, as a fold over the events that the viewer may see, in order.
 
-    It is asked what it shows after each event; a row that stays the same tuple costs nothing more. One that draws has
-    `pictures` too, and `marks(event)`, which gives the marks that an event adds after it was noted.
+    Harbor calls `shown` after each event; a row that stays the same tuple costs nothing more. A board that draws has
+    `pictures` too, and `marks(event)`, which returns the marks that an event adds. `note(event)` comes before it.
     """
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         ...
 
     def shown(self) -> Shown:
-        """Give what there is to see now."""
+        """Return the current content."""
         ...
 
 
 class Rows:
-    """The table of a board, a row per bidder: a row is made anew only where a cell of it has changed.
+    """The table of a board, one row per bidder. A row is rebuilt only if one of its cells has changed.
 
     Args:
         columns: their names; the first is that of the bidders.
-        known: the columns that are left out as long as nothing is known for them.
+        known: the columns that are left out as long as they are empty.
     """
 
     def __init__(self, columns: tuple[str, ...], known: Iterable[str] = ()) -> None:
@@ -168,12 +178,12 @@ class Rows:
         self._told: tuple[str, ...] = ()
 
     def seat(self, bidders: Iterable[str]) -> None:
-        """Have a row for each of these, in their order, and for nobody else."""
+        """Keep one row for each of these bidders, in their order, and no other rows."""
         self._made = {bidder: self._made.get(bidder, ()) for bidder in bidders}
         self._stale = {*self._made}
 
     def put(self, column: str, texts: Mapping[str, str]) -> None:
-        """Write a cell for each of these bidders; who has no row gets one."""
+        """Write a cell for each of these bidders; a bidder without a row gets one."""
         cells = self._cells[column]
         for bidder, text in texts.items():
             if bidder not in self._made:
@@ -184,20 +194,20 @@ class Rows:
             self._stale.add(bidder)
 
     def fill(self, column: str, text: str) -> None:
-        """Write the same in each row."""
+        """Write the same text in each row."""
         self.put(column, dict.fromkeys(self._made, text))
 
     def clear(self, column: str) -> None:
-        """Know nothing more for a column."""
+        """Empty a column."""
         self._cells[column].clear()
         self._stale = {*self._made}
 
     def of(self, column: str, bidder: str) -> str:
-        """Give a cell."""
+        """Return the text of a cell; empty if there is none."""
         return self._cells[column].get(bidder, "")
 
     def shown(self, headline: str, state: str) -> Shown:
-        """Show the rows under what they are about."""
+        """Return the headline, the state and the table."""
         told = tuple(column for column, cells in self._cells.items() if cells or column not in self._known)
         for bidder in self._stale if told == self._told else self._made:
             row = (bidder, *(self._cells[column].get(bidder, "") for column in told))
@@ -209,7 +219,7 @@ class Rows:
 
 
 class PlainBoard:
-    """The board of a game that brings none: what was said last, and who thinks, bids or is out; bids are drawn."""
+    """The default board: the last public words, and which bidders think, bid or are out. It draws the bids."""
 
     pictures = (Picture("bids", "Bids", x="round", y="bid", of_part=True),)
 
@@ -218,7 +228,7 @@ class PlainBoard:
         self._rows = Rows(("bidder", "now"))
 
     def note(self, event: Event) -> None:
-        """Take one event in; the bidders are those who are seated, asked or named."""
+        """Process one event; a bidder that is seated, asked or named gets a row."""
         self._item = getattr(event, "item", self._item) if isinstance(event, PublicEvent) else self._item
         self._rows.put("now", doing(event))
         match event:
@@ -233,16 +243,16 @@ class PlainBoard:
                 self._said = event.words or self._said
 
     def shown(self) -> Shown:
-        """Give the item, what was said last, and who does what."""
+        """Return the item, the last public words, and the action of each bidder."""
         return self._rows.shown(str(self._item), self._said)
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Give each bid."""
+        """Yield a mark for each bid."""
         return bids_of(event)
 
 
 def doing(event: Event) -> dict[str, str]:
-    """Say of whom an event tells that it thinks, bids, is refused or is out, as any game's events tell it."""
+    """Return the action by bidder that an event of any game reports: it thinks, bids, is refused or is out."""
     match event:
         case BiddersAsked(bidders=bidders):
             return dict.fromkeys(bidders, "thinks")
@@ -256,7 +266,7 @@ def doing(event: Event) -> dict[str, str]:
 
 
 def bids_of(event: Event, price: Money | None = None) -> Iterator[Mark]:
-    """Give a bid as a mark, and at this price an exit."""
+    """Yield a bid as a mark; with a price, also a withdrawal, at that price."""
     match event:
         case Acted(bidder=bidder, act=Bid(amount=amount), round=round):
             yield Mark("bids", bidder, "bid", "point", amount, round)
@@ -267,10 +277,12 @@ def bids_of(event: Event, price: Money | None = None) -> Iterator[Mark]:
 
 
 class GuardedBoard:
-    """A board that may be a stranger's: one that fails is told of in one line, and a plain one takes its place.
+    """A wrapper for a board of an extension. If that board fails, a plain board replaces it.
+
+    `complaint` then holds the failure in one line.
 
     Args:
-        name: of the game.
+        name: the name of the game.
         make: makes its board.
     """
 
@@ -282,31 +294,31 @@ class GuardedBoard:
         self._own: Board = self._try(lambda: _made(make)) or self._plain
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         if self._own is not self._plain:
             self._try(lambda: self._own.note(event))
         self._plain.note(event)
 
     def shown(self) -> Shown:
-        """Give what there is to see now."""
+        """Return the current content."""
         shown = self._try(lambda: checked(self._own.shown(), self._shown))
         self._shown = shown if shown is not None else self._plain.shown()
         return self._shown
 
     @property
     def pictures(self) -> Sequence[Picture]:
-        """What is drawn of the game; of a board without pictures, the bids."""
+        """The pictures of the game; the bids if its board has no pictures."""
         found = self._try(lambda: checked_pictures(self._drawer.pictures))
         return self._plain.pictures if found is None else found
 
     def marks(self, event: Event) -> list[Mark]:
-        """Give the marks that an event adds, which was just noted."""
+        """Return the marks that an event adds; call `note` with it first."""
         found = self._try(lambda: checked_marks(self._drawer.marks(event), self._drawer.pictures))
         return list(self._plain.marks(event)) if found is None else found
 
     @property
     def _drawer(self) -> Any:
-        """The board that draws: a plain one in place of one that has no pictures, or no marks."""
+        """The board that draws: the plain one if the game's own has no pictures or no marks."""
         return self._own if hasattr(self._own, "pictures") and hasattr(self._own, "marks") else self._plain
 
     def _try(self, call: Callable[[], T]) -> T | None:
@@ -326,10 +338,10 @@ def _made(make: Callable[[], Board]) -> Board:
 
 
 def checked(shown: Shown, before: Shown | None = None) -> Shown:
-    """Refuse what is no table of texts; the rows of a board `before`, which was checked, are not checked again.
+    """Return the content of a board if it is a table of texts; skip the rows that are the same object in `before`.
 
     Raises:
-        ConfigError: it says what is wrong.
+        ConfigError: it is no `Shown`, a text is no string, or a row has another number of cells than `columns`.
     """
     if not isinstance(shown, Shown):
         raise ConfigError(f"a board shows {type(shown).__name__!r}; give a Shown")

@@ -1,6 +1,6 @@
-"""A game is one value, and so is a scripted policy; an auction's settings name both, and here both are built.
+"""A game is one value, and so is a scripted policy. An auction's settings name both, and this module builds both.
 
-All that belongs to a game is in its value, from its settings to how the built-in model plays it.
+The value holds everything that belongs to a game, from its settings to the play of the built-in model.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from harbor._games.mechanism import Mechanism, Shown
 from harbor._games.types_of_play import OF_WORTH
 
 Facts = Mapping[str, Any]
-"""What a prompt tells, as JSON: texts, numbers, lists and tables."""
+"""The facts of a prompt, as JSON: texts, numbers, lists and tables."""
 Unit = Literal["dollars", "number"]
 Values = dict[str, Any]
 """A reply to a prompt, as JSON."""
 FromPublic = Callable[[Any, Seen], Mechanism[Any]]
-"""Makes the rules from the public settings of the game and from events."""
+"""Builds the rules from the public settings of the game and from events."""
 Level = Callable[[int, Ask, Seen, Random], Answer]
-"""What a player answers who thinks so many steps ahead. At 0 it plays at random; at each further step it answers best
-to players of the step below."""
+"""Returns the answer of a level-k player. Level 0 plays at random; each higher level is the best response to the level
+below."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """How a game puts a thought of Harbor's own in its own words.
+    """A game's own version of one of Harbor's thoughts.
 
-    `facts` are all that its `prompt` tells, from what the bidder has observed (and what the thought is about). `answer`
-    is how the built-in model replies, from these facts alone. `reply` is the shape of the reply and `check` says what
-    is wrong with one, where these are not the usual ones. `when` says whether the thought is worth a call now. `turns`
-    are the earlier calls of a dialogue.
+    `facts` returns all facts of its `prompt`, from the bidder's view (and the subject of the thought). `answer`
+    returns the reply of the built-in model, from these facts alone. `reply` is the model of the reply, and `check`
+    returns the error in one, if these are not the usual ones. `when` says whether the thought is worth a call now.
+    `turns` returns the earlier calls of a dialogue.
     """
 
     prompt: Traversable
@@ -66,19 +66,19 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """How bidders with models see and play a game.
+    """The prompts of a game for bidders with models, and the play of the built-in model.
 
-    `facts` tells what a player (by name) knows after the events it has seen; `system` and `prompt` are the texts around
-    these facts, whose one blank is ${facts}. `policy` is how the built-in model answers `prompt`, from the facts alone;
-    `plan` is its plan in a sentence, and `forecast` what it expects a rival to bid next, which a game with an `outlook`
-    of rivals needs. `yardstick` tells with what the type of a rival compares its bid: its `mean` and `scatter`, by
-    default one's own estimate of the item. `thoughts` are those that the game puts in words of its own, by node, and
-    `tells` names what these tell: notes, by node, and settings of a bidder, such as the objective. `reply` is the shape
-    of an answer, where all calls ask for the same. `stays` names the facts that stay the same, so that they come before
-    those of a call, and `explains` those that `system` explains in all calls of a bidder though only some tell them.
-    `standing` is what Harbor's own prompts tell besides, in thoughts that the game has no words of its own for. A
-    policy that reads no personas but the types of the game has `heeds_personas` false, so that whoever gives it others
-    is told.
+    `facts` returns the knowledge of a player (by name) after the events that it has seen. `system` and `prompt` are
+    the texts around these facts; their one blank is ${facts}. `policy` returns the answer of the built-in model to
+    `prompt`, from the facts alone. `plan` is its plan in a sentence. `forecast` returns the bid that it expects next
+    from a rival; a game with an `outlook` needs it. `yardstick` returns the `mean` and `scatter` of the amount with
+    which the type of a rival compares its bid; by default that is one's own estimate of the item. `thoughts` are the
+    game's own versions of thoughts, by node. `tells` names the contents of these: notes, by node, and settings of a
+    bidder, such as the objective. `reply` is the model of an answer if all calls ask for the same. `stays` names the
+    facts that do not change; they come first in a prompt. `explains` names the facts that `system` explains in all
+    calls of a bidder, though only some calls tell them. `standing` returns further facts for thoughts without an own
+    version. `heeds_personas` is false if the policy reads no personas but the types of the game; Harbor then warns of
+    other personas.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -98,7 +98,7 @@ class Play:
     heeds_personas: bool = True
 
     def complaint(self) -> str:
-        """Say what is missing where it has an outlook, and which prompt can't be filled."""
+        """Return the error: a missing `forecast` or a prompt that can't be filled; empty if there is none."""
         if self.outlook is not no_outlook and self.forecast is None:
             return "lacks play.forecast: what the built-in model expects a rival to bid next; give it one"
         return unfillable(self.system) or unfillable(self.prompt)
@@ -106,11 +106,14 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """How a game is summarised: the name of its parts, its standings, the result of each part, figures of the whole.
+    """The summary of a game: the name of its parts, its standings, the result of each part, figures of the whole.
 
-    Standings are rows in the order of rank; rows are dataclasses, and the first field of a standing is `bidder`.
-    `public`: public events tell all that they need, so a public log has them too. A game that brings none is summarised
-    by `TRADE`: by what bidders got, paid and earned.
+    Standings are rows in the order of rank. Rows are dataclasses, and the first field of a standing is `bidder`.
+    `public` says that public events suffice, so a public log has the summary too. A game without measures gets
+    `TRADE`: items, payments and profits.
+
+    >>> Measures(parts="days", standings=lambda log: [], items=lambda log: []).public
+    False
     """
 
     parts: str = part("what its parts are called, such as 'days'")
@@ -124,7 +127,7 @@ TRADE = Measures("items", outcomes.standings, outcomes.items)
 
 
 def ones(event: Event) -> Mapping[str, int]:  # noqa: ARG001
-    """Say that there is one unit of each item."""
+    """Return no supply: there is one unit of each item."""
     return {}
 
 
@@ -132,19 +135,17 @@ def ones(event: Event) -> Mapping[str, int]:  # noqa: ARG001
 class Game:
     """A game, as an extension.
 
-    `build` makes the rules from the settings of the game and of the whole auction; chance is drawn there, from streams
-    of the seed. `opening` is the event that begins a log of it, and `events` are all that its rules write, Harbor's
-    `Allocated`, `Paid` and `Signal` too: they tell what measures it. `play` is how bidders with models see and play it
-    (None: no model can).
-    `types` are those that rivals can be told apart by (empty: the personas of the catalogue, which listings suit).
-    `level` is how players of some level of thought play, for rivals that are neither rational nor alike.
-    `unit` says what is bid: dollars, or a number that is not money. `uses` names the settings of the auction and of its
-    bidders that the rules read; others are refused. `acts` and `draws` say whether everyone learns at once what bidders
-    do, and what nature draws. `from_public` makes the rules of what a log tells, which may be public events alone, for
-    checking it where the settings are not there; without it such a log is not checked. `supply` says how many units of
-    which items an event brings; of all others there is one. `budgets`: nobody pays for an item more than it could be
-    asked for. `board` makes what is shown of it at a moment, as a fold over events; by default that is what was said
-    last, and who does what.
+    `build` makes the rules from the settings of the game and of the whole auction, and draws its random values from
+    streams of the seed. `opening` is the event that begins a log of the game. `events` are all events that its rules
+    write, also Harbor's `Allocated`, `Paid` and `Signal`; measures read them. `play` serves bidders with models (None:
+    no model can play). `rational` returns the answer of a rational player, `level` that of a level-k player. `types`
+    are the types of rivals (empty: the personas of the catalogue, which listings suit).
+    `unit` is the unit of a bid: dollars, or a number that is not money. `uses` names the settings of the auction and
+    its bidders that the rules read; Harbor refuses others. `acts` and `draws` say whether everyone learns at once of
+    the acts of bidders and of random draws. `from_public` makes the rules from a log, which may hold public events
+    alone; without it, a log without settings is not checked. `supply` returns the units by item that an event brings;
+    every other item has one. `budgets` says that no bidder pays more than its budget and its asks allow. `board`
+    makes the board of the game, a fold over events; the default shows the last words and the act of each bidder.
     """
 
     name: str = part("its name, in lower case")
@@ -170,17 +171,21 @@ class Game:
 
     @property
     def played(self) -> Play:
-        """How bidders with models see and play it.
+        """The `Play` of the game.
 
         Raises:
-            ConfigError: it does not say so.
+            ConfigError: the game has none.
         """
         if self.play is None:
             raise ConfigError(f"the game {self.name!r} has no prompts for bidders with models; give it a Play")
         return self.play
 
     def unheeded(self, personas: Mapping[str, Mapping[str, float]]) -> str:
-        """Say of which bidders the built-in model does not read the personas, given as weights; empty: of none."""
+        """Return a warning that names the bidders whose personas the built-in model does not read; empty: none.
+
+        Args:
+            personas: weights by persona, by bidder.
+        """
         types = {one.id for one in self.types}
         bidders = [name for name, mix in personas.items() if not types.issuperset(mix)]
         if not bidders or self.play is None or self.play.heeds_personas:
@@ -189,7 +194,7 @@ class Game:
         return f"the built-in model reads no personas in the game {self.name!r}: {names} would act the same without one"
 
     def complaint(self) -> str:
-        """Say what does not fit together."""
+        """Return the first error in the parts of the game; empty if there is none."""
         board: object = self.board
         if not callable(board):
             return f"has {board!r} as its board; give a function that makes one, such as its class"
@@ -217,10 +222,10 @@ class Game:
 
 
 def game_of(entries: Sequence[Entry]) -> Game:
-    """Give the game that a log names.
+    """Return the game that a log names.
 
     Raises:
-        LogError: it names none, or one whose package is missing.
+        LogError: the log names no game, or one whose package is missing.
     """
     for opened in of_type(entries, LogOpened):
         for one in opened.parts:
@@ -231,21 +236,21 @@ def game_of(entries: Sequence[Entry]) -> Game:
 
 
 BEYOND = 1.1
-"""How many times what it may spend a bid is that is too high by mistake."""
+"""A bid that is too high by mistake, as a multiple of the dollars that may be spent."""
 
 
 def bid_of(amount: float, reasons: str) -> Values:
-    """Reply with a bid, in whole cents."""
+    """Return a reply with a bid in dollars, cut to whole cents."""
     return {"reasons": f"{reasons}.", "action": "bid", "amount": int(round(amount * 100, 6)) / 100}
 
 
 def sealed(amount: float, most: float, reasons: str, settings: Simulated, chance: Random) -> Values:
-    """Reply with a sealed bid of at most what may be spent, or above it as often as the settings say."""
+    """Return a reply with a sealed bid of at most `most` dollars, or above it at the settings' rate."""
     return bid_of(BEYOND * most if chance.random() < settings.over_budget_rate else min(amount, most), reasons)
 
 
 class Table(NamedTuple):
-    """Where a policy is to play: for which bidder, in an auction of which seed, in which game."""
+    """The place of a policy: its bidder, the seed of the auction, and the game."""
 
     bidder: Bidder
     seed: int
@@ -256,9 +261,12 @@ class Table(NamedTuple):
 class ScriptedPolicy:
     """A scripted policy, as an extension.
 
-    `make` takes where it is to play. `uses` names the settings of a bidder that it reads, and `needs` those that the
-    game must read for it to play, such as "overestimate" for estimates. `games` names the games that it can play
-    (empty: any).
+    `make` takes the `Table` and returns a policy. `uses` names the settings of a bidder that the policy reads. `needs`
+    names the settings that the game must read, such as "overestimate" for estimates. `games` names the games that the
+    policy can play (empty: any).
+
+    >>> ScriptedPolicy(name="honest", description="bids its estimate", make=lambda table: Truthful()).games
+    ()
     """
 
     name: str = part("its name, in lower case")
@@ -270,7 +278,7 @@ class ScriptedPolicy:
     api: int = API
 
     def complaint(self) -> str:
-        """Say what it uses that there is not."""
+        """Return an error that names the unknown settings in `uses` and `needs`; empty if there are none."""
         return unread((*self.uses, *self.needs), Bidder)
 
 
@@ -281,10 +289,10 @@ def build(config: AuctionConfig) -> Mechanism[Any]:
 
 
 def policy_of(bidder: Bidder, config: AuctionConfig) -> Policy | None:
-    """Make the policy that plays a bidder with a `rule` (None: without).
+    """Make the policy of a bidder from its `rule`; None if it has no rule.
 
     Raises:
-        ConfigError: there is no such policy, or it can't play the game.
+        ConfigError: there is no such policy, it can't play the game, or its `make` returns no `Policy`.
     """
     if bidder.rule is None:
         return None

@@ -1,7 +1,7 @@
-"""A mechanism gives the rules of a game as pure functions of a state, and draws from chance in events alone.
+"""A mechanism holds the rules of a game as pure functions of a state. Every random draw goes through `Chance`.
 
-Each draw among more than one is an event. Rules are pure if a random step of play gives the same from the same, and
-changes nothing.
+Each draw among more than one option is an event. `settled` checks that a random step of play gives equal results for
+equal input, and changes no input.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ T = TypeVar("T")
 N = TypeVar("N", int, float)
 Draw = Drawn | DrawnOpenly
 Told = Callable[[], Draw | None]
-"""Gives the next draw that a log tells; None: it tells of none."""
+"""Returns the next draw in a log; None: there is none."""
 
 
 def kind_of(draws: str) -> type[Draw]:
-    """Give the type of the events of draws: whether everyone learns of them."""
+    """Return the type of the draw events: `DrawnOpenly` if everyone learns of draws, else `Drawn`."""
     return DrawnOpenly if draws == "open" else Drawn
 
 
 class Undrawn(HarborError):
-    """A log does not tell the draw that its rules make here, or tells one that can't be.
+    """A log lacks the draw that its rules make here, or has an impossible one.
 
-    `among`: what may have been drawn; empty where that is a number.
+    `among` lists the options of the draw; it is empty if the draw is a number.
     """
 
     def __init__(self, why: str, among: tuple[str, ...] = ()) -> None:
@@ -41,17 +41,17 @@ class Undrawn(HarborError):
 
 
 class Chance(Random):
-    """Draws for rules, by `pick`, or by any method of `Random`; what was drawn is noted.
+    """The random source of rules: `pick`, or any method of `Random`. It notes each draw.
 
     >>> noted = []
     >>> Chance(Random(1), noted.append).pick("who leads", ["Ann"]), noted
     ('Ann', [])
 
     Args:
-        source: draws anew. None: nothing is drawn, and `told` gives what was.
-        note: takes each draw among more than one.
-        told: gives what a log tells, where there is no source.
-        kind: the type of the events: whether everyone learns of draws.
+        source: the generator of new draws. None: `told` returns the draws of a log instead.
+        note: takes each draw among more than one option.
+        told: returns the next draw in a log, if there is no source.
+        kind: the type of the draw events: `DrawnOpenly` if everyone learns of draws.
     """
 
     def __init__(
@@ -65,26 +65,26 @@ class Chance(Random):
         self.gauss_next = None
 
     def pick(self, what: str, among: Sequence[T]) -> T:
-        """Draw one of these, with equal chances; `what` says in words what for.
+        """Draw one of the options, with equal chances; `what` names the purpose in words.
 
         Raises:
-            ConfigError: there is none to draw.
+            ConfigError: there are no options.
         """
         source = self._source
         if len(among) == 0:  # an array has no truth
             raise ConfigError(f"{what!r} is drawn among nothing; give at least one thing to draw")
         if source is not None:
-            chosen = source.choice(among)  # also of one: what is drawn later hangs on it
+            chosen = source.choice(among)  # also for one option: later draws depend on it
             if len(among) > 1:
                 self._note(self._kind(what, tuple(map(str, among)), str(chosen)))
             return chosen
         return among[0] if len(among) == 1 else self._told_among(what, among)
 
     def _told_among(self, what: str, among: Sequence[T]) -> T:
-        """Take what a log tells.
+        """Return the option that a log says was drawn.
 
         Raises:
-            Undrawn: it tells no draw, or one of something else.
+            Undrawn: the log has no draw here, or one that is no option.
         """
         drawn, texts = self._told(), tuple(map(str, among))
         if drawn is None or drawn.chosen not in texts:
@@ -92,25 +92,25 @@ class Chance(Random):
         self._note(self._kind(what, texts, drawn.chosen))
         return among[texts.index(drawn.chosen)]
 
-    # ------------------------------------------------------------ what all methods of Random draw by
+    # ------------------------------------------------------------ the methods that all others of Random call
 
     def _randbelow(self, n: int) -> int:
         return self._number("a number", n - 1, lambda source: source.randrange(n), int)
 
     def random(self) -> float:
-        """Draw a number from 0 to 1."""
+        """Draw a number in [0, 1)."""
         return self._number("a share", 1, lambda source: source.random(), float)
 
     def getrandbits(self, k: int, /) -> int:
-        """Draw so many bits."""
+        """Draw an integer of `k` random bits."""
         return self._number("bits", 2**k - 1, lambda source: source.getrandbits(k), int)
 
     def getstate(self) -> tuple[Any, ...]:
-        """Give the state of the source."""
+        """Return the state of the source; empty without one."""
         return () if self._source is None else self._source.getstate()
 
     def seed(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to begin anew: rules draw from the source that the house gives them, or nobody could check them.
+        """Refuse to reseed: rules must draw from the source of the house, or nobody could check them.
 
         Raises:
             TypeError: always.
@@ -128,50 +128,50 @@ class Chance(Random):
 
 
 def _within(drawn: Draw | None, most: int, read: Callable[[str], N]) -> N:
-    """Read a number from 0 to `most` that a log tells.
+    """Return the number from 0 to `most` that a log says was drawn.
 
     Raises:
-        Undrawn: it tells none.
+        Undrawn: the log has no such number here.
     """
     try:
         number = read(drawn.chosen) if drawn is not None else None
     except ValueError:
         number = None
-    if number is None or not 0 <= number <= most or (read is float and number == most):  # a share is below 1
+    if number is None or not 0 <= number <= most or (read is float and number == most):  # `random` is below 1
         raise Undrawn(f"a number from 0 to {most} is drawn, and the log tells {drawn!r}")
     return number
 
 
 S = TypeVar("S")
 Shown = Literal["open", "sealed"]
-"""Whether everyone learns of it at once."""
+"""Says whether everyone learns of an act or a draw at once."""
 
 
 class Mechanism(Protocol[S]):
     """The rules of a game; no I/O, clock, global random or framework."""
 
     def start(self) -> S:
-        """Give the state before the opening."""
+        """Return the state before the opening."""
         ...
 
     def asks(self, state: S) -> Sequence[Ask]:
-        """Say who must act now, at the same moment, and the legal range; nobody: it is over, or not yet open."""
+        """Return one ask per bidder that must act now, all at once; empty before the opening and after the end."""
         ...
 
     def settle(self, state: S, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Say what follows from one legal action of each bidder asked; with no actions, before the opening, open.
+        """Return the events that follow from one legal action of each bidder asked. Before the opening: open the game.
 
-        The acts are applied before they are settled: as `Acted` events in an open game, else as `ActedSealed`.
+        The state has the acts applied already: as `Acted` events in an open game, else as `ActedSealed`.
         """
         ...
 
     def apply(self, state: S, event: Event) -> S:
-        """Give the state after an event; an event of no concern to the rules changes nothing."""
+        """Return the state after an event; an event that the rules do not use changes nothing."""
         ...
 
 
 def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
-    """Rebuild the state of the rules from events."""
+    """Return the state of the rules after events."""
     state = rules.start()
     for event in events:
         state = rules.apply(state, event)
@@ -179,7 +179,7 @@ def fold(rules: Mechanism[S], events: Iterable[Event]) -> S:
 
 
 def acted(ask: Ask, action: Action, acts: Shown) -> Acted | ActedSealed:
-    """Say what a bidder did, in public or to itself: what it offered in vain is left out, as it may reveal a budget."""
+    """Return the event of an action, public or sealed. Drop the offer of a failed bid, which may reveal a budget."""
     if type(action) is Withdraw and action.offered is not None:
         action = Withdraw(action.reason)
     if acts == "sealed":
@@ -189,7 +189,7 @@ def acted(ask: Ask, action: Action, acts: Shown) -> Acted | ActedSealed:
 
 
 def acts_of(asks: Iterable[Ask], actions: Mapping[str, Action], acts: Shown) -> list[Acted | ActedSealed]:
-    """Say what everyone of a turn did, in the order of these asks."""
+    """Return the events of all actions in a turn, in the order of the asks."""
     return [acted(ask, actions[ask.bidder], acts) for ask in asks]
 
 
@@ -199,21 +199,21 @@ ALONE = "draw with `chance`, and by nothing else"
 def settled(
     rules: Mechanism[Any], state: Any, actions: dict[str, Action], rng: Random, acts: Shown, draws: Shown
 ) -> tuple[list[Event], list[Event], Any]:
-    """Settle three times: once, again, and with the answers in reverse order.
+    """Settle three times, the last time with the answers in reverse order, and compare the results.
 
     Args:
-        rules: of any game.
-        state: in which everybody has been asked, or before the opening.
-        actions: of everybody who is asked.
-        rng: of what is drawn.
-        acts: as of the game.
-        draws: as of the game.
+        rules: the rules of any game.
+        state: a state in which all asks are out, or the state before the opening.
+        actions: one per ask, by bidder.
+        rng: the source of the seed for draws.
+        acts: `Game.acts`.
+        draws: `Game.draws`.
 
     Returns:
-        the acts as events, what was drawn and what follows, and the state after.
+        the acts as events, the draws and the events that follow, and the state after them.
 
     Raises:
-        AssertionError: they differ, or something was changed.
+        AssertionError: the results differ, or a call changed its input.
     """
     asks = rules.asks(state)
     require(asks == rules.asks(state), "asking twice in one state gives different asks", state)
@@ -245,7 +245,7 @@ def _applied(rules: Mechanism[Any], state: Any, events: list[Event]) -> Any:
 
 
 def drawn(ask: Ask, rng: Random) -> Action:
-    """Draw a legal action: the bounds often, and every kind of withdrawal, which a failed answer counts as."""
+    """Draw a legal action: often a bound, and in 1/4 of the draws a withdrawal of any kind, failed answers included."""
     if rng.random() < 1 / 4:
         return rng.choice(_withdrawals(ask))
     edges = ask.space.edges()
@@ -253,17 +253,17 @@ def drawn(ask: Ask, rng: Random) -> Action:
 
 
 def require(kept: object, broken: str, evidence: object = "") -> None:
-    """Refuse what is broken, with the evidence.
+    """Raise an error with the evidence if a check failed; cut its text to 2,000 characters.
 
     Raises:
-        AssertionError: it is.
+        AssertionError: `kept` is false.
     """
     if not kept:
         raise AssertionError(f"{broken}: {evidence!r}"[:2_000] if evidence != "" else broken)
 
 
 def _shown(rules: Mechanism[Any], state: Any, given: object) -> dict[str, str]:
-    """Show what a call must not change: of rules, their fields, as they may keep results of their own aside."""
+    """Return the texts of all that a call must not change; of a dataclass only its fields, as it may cache results."""
     shown = repr(rules if is_dataclass(rules) else vars(rules))
     return {"the rules": shown, "the state": repr(state), "its arguments": repr(given)}
 

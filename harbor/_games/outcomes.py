@@ -1,6 +1,6 @@
-"""Outcomes tell what came of a game: who got what, who paid whom, and what that was worth, as a fold over its log.
+"""Outcomes hold the results of a game: allocations, payments and worths, as a fold over its log.
 
-True values that are revealed tell a bidder of its estimates: all lean one way, by a share that it is not told.
+A revealed true value shows a bidder the bias of its estimates: all are off by the same share.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from harbor._core.log.thoughts import Learned
 from harbor._games.bidder_view import Part
 
 GETS = (Allocated, AllocatedSealed)
-"""The events that give somebody something."""
+"""The events that allocate units."""
 PAYS = (Paid, PaidSealed)
 """The events that move money."""
 NOTHING = Decimal(0)
@@ -41,7 +41,7 @@ Dollars = dict[str, Decimal]
 
 @dataclass(slots=True)
 class Account:
-    """What a bidder, or the house, got and paid: units by item, dollars by item; `fees` are not for items."""
+    """The account of a bidder or the house: units by item, dollars paid by item, fees and receipts in dollars."""
 
     units: dict[str, Decimal] = field(default_factory=dict)
     paid: Dollars = field(default_factory=dict)
@@ -50,15 +50,15 @@ class Account:
 
     @property
     def spent(self) -> Decimal:
-        """All that it paid, fees too."""
+        """All payments in dollars, fees included."""
         return sum(self.paid.values(), self.fees)
 
 
 @dataclass(slots=True)
 class Worths:
-    """What items are worth to whom, a unit of each, as far as a log tells.
+    """The worths of a unit of each item in dollars, by bidder, as far as a log tells.
 
-    That is the truth of `Worth`; where there is none, what bidders are told without noise, or the true values of items.
+    Sources, in this order: `Worth` of the bidder, common `Worth`, signals without noise, true values of items.
     """
 
     own: dict[str, Dollars] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Worths:
     items: Dollars = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         match event:
             case Worth(bidder="", values=values):
                 self.common |= values
@@ -79,11 +79,11 @@ class Worths:
                 self.items[item] = value
 
     def of(self, bidder: str, item: str) -> Decimal | None:
-        """Give what a unit of an item is worth to a bidder; None: nothing tells it."""
+        """Return the worth of a unit of an item to a bidder in dollars; None if it is not told."""
         return self._known(bidder).get(item)
 
     def of_all(self, bidders: Iterable[str]) -> dict[str, list[Decimal]]:
-        """Give, by item, what it is worth to each bidder of whom that is told; each worth is looked at once."""
+        """Return, by item, its known worths to these bidders in dollars; the cost is linear in the number of worths."""
         found: dict[str, list[Decimal]] = {item: [] for item in (*self.items, *self.common)}
         for bidder in bidders:
             for item, worth in self._known(bidder).items():
@@ -91,7 +91,7 @@ class Worths:
         return found
 
     def is_common(self, item: str) -> bool:
-        """Say whether an item is worth the same to whoever gets it."""
+        """Return whether an item has one worth for all bidders."""
         private = (self.own, {} if item in self.common else self.told)
         return any(item in one for one in (self.common, self.items)) and not any(
             item in values for one in private for values in one.values()
@@ -103,11 +103,11 @@ class Worths:
 
 @dataclass(slots=True)
 class Outcomes:
-    """What came of a game so far, as a fold over its events.
+    """The results of a game so far, as a fold over its events.
 
-    `accounts` are those of the bidders, in seat order; `over` are the items whose bidding has ended, or that somebody
-    got, in that order. `bundles`: items were bid on together, so that what several are worth to a bidder is not what
-    each is. `budgets`: bidders have so much to spend.
+    `accounts` are those of the bidders, in seat order. `over` has the items whose bidding has ended or that somebody
+    got, in order. `bundles` says that bidders bid on bundles, so the worth of several items need not be the sum of
+    their worths. `budgets` says that a bidder has a budget.
     """
 
     accounts: dict[str, Account] = field(default_factory=dict)
@@ -118,13 +118,13 @@ class Outcomes:
     budgets: bool = False
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         match event:
             case BidderLabelled(bidder=bidder):
                 self.account(bidder)
             case BidderSeated(budget=budget):
                 self.budgets = self.budgets or budget > 0
-            case Listed(bidders=bidders) | BiddersAsked(bidders=bidders):  # who bids, of a log of public events
+            case Listed(bidders=bidders) | BiddersAsked(bidders=bidders):  # a public log names bidders only here
                 for bidder in bidders:
                     self.account(bidder)
             case Allocated() | AllocatedSealed():
@@ -139,7 +139,7 @@ class Outcomes:
                 self.worths.note(event)
 
     def account(self, name: str) -> Account:
-        """Give the account of a bidder, or of the house."""
+        """Return the account of a bidder or of the house."""
         if name == HOUSE:
             return self.house
         if name not in self.accounts:
@@ -147,7 +147,7 @@ class Outcomes:
         return self.accounts[name]
 
     def worth(self, bidder: str) -> Decimal | None:
-        """Give what all that a bidder got is worth to it; None: nothing tells it."""
+        """Return the worth in dollars of all units that a bidder got; None if it is not known."""
         units = self.account(bidder).units
         if self.bundles and len(units) > 1:
             return None
@@ -155,17 +155,17 @@ class Outcomes:
         return sum(worths, NOTHING) if len(worths) == len(units) else None
 
     def profit(self, bidder: str) -> Decimal | None:
-        """Give what a bidder's things are worth to it and what it received, less what it paid; None: not known."""
+        """Return a bidder's profit in dollars: worth of its units + receipts - payments; None if it is not known."""
         mine, worth = self.account(bidder), self.worth(bidder)
         return None if worth is None else worth + mine.received - mine.spent
 
     def profits(self) -> dict[str, Decimal | None]:
-        """Give everyone's profit, the highest first, and those that are not known last; equals are in seat order."""
+        """Return the profits in dollars by bidder, the highest first, unknown ones last; equals are in seat order."""
         found = {bidder: self.profit(bidder) for bidder in self.accounts}
         return dict(sorted(found.items(), key=lambda one: (one[1] is None, -(one[1] or 0))))
 
     def holders(self) -> dict[str, list[str]]:
-        """Give, by item, who got some of it."""
+        """Return, by item, the bidders that got units of it."""
         found: dict[str, list[str]] = {item: [] for item in self.over}
         for bidder, mine in self.accounts.items():
             for item in mine.units:
@@ -187,12 +187,12 @@ class Outcomes:
 
 
 def outcomes(entries: Iterable[Entry]) -> Outcomes:
-    """Fold a log, as far as it goes."""
+    """Return the outcomes of a log, which may break off."""
     return told_by(entry.event for entry in entries)
 
 
 def told_by(events: Iterable[Event]) -> Outcomes:
-    """Fold events, such as those that one bidder has seen."""
+    """Return the outcomes of events, such as those that one bidder has seen."""
     found = Outcomes()
     for event in events:
         found.note(event)
@@ -201,7 +201,7 @@ def told_by(events: Iterable[Event]) -> Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class TraderStanding:
-    """How a bidder did in a game that brings no standings; dollars, and profit is None where a worth is not told."""
+    """The default standing of a bidder. Amounts are dollars; profit is None if a worth is not told."""
 
     bidder: str
     items_won: int
@@ -212,7 +212,7 @@ class TraderStanding:
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
-    """How an item went: who got some of it, and what they paid for it in all, fees left out (None: nothing)."""
+    """The result of an item: its winners and their total payment in dollars without fees (None: nothing paid)."""
 
     name: str
     winners: tuple[str, ...]
@@ -220,7 +220,7 @@ class ItemOutcome:
 
 
 def standings(entries: Sequence[Entry]) -> list[TraderStanding]:
-    """Rank the bidders by profit, those whose profit is not known last; equals are in seat order."""
+    """Rank the bidders by profit, unknown profits last; equals are in seat order."""
     told = outcomes(entries)
     return [
         TraderStanding(bidder, len(mine.units), mine.spent, mine.received, profit)
@@ -239,20 +239,20 @@ def items(entries: Sequence[Entry]) -> list[ItemOutcome]:
 
 
 class Sale(NamedTuple):
-    """Who got an item, and the dollars that it paid for it."""
+    """The winner of an item and the price in dollars."""
 
     winner: str
     price: Decimal
 
 
 def sales(told: Outcomes) -> dict[str, Sale]:
-    """Give the items that one bidder got all of, in the order in which they went."""
+    """Return the items with exactly one winner, in order of sale."""
     only = {item: holders[0] for item, holders in told.holders().items() if len(holders) == 1}
     return {item: Sale(winner, told.accounts[winner].paid.get(item, NOTHING)) for item, winner in only.items()}
 
 
 def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:
-    """Rank bidders by profit, 1 is the best; equal profits share the best rank. Empty if a profit is not known."""
+    """Return ranks by profit, 1 is the best; equal profits share the best rank. Empty if a profit is not known."""
     known = {bidder: profit for bidder, profit in profits.items() if profit is not None}
     if len(known) < len(profits):
         return {}
@@ -261,7 +261,7 @@ def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:
 
 
 def held(number: int, seed: int, log: Sequence[Entry]) -> AuctionHeld:
-    """Give what the log of a series says of an auction."""
+    """Return the event about an auction for the log of its series."""
     profits = outcomes(log).profits()
     return AuctionHeld(
         auction=number,
@@ -273,21 +273,21 @@ def held(number: int, seed: int, log: Sequence[Entry]) -> AuctionHeld:
 
 
 def estimates_of(seen: Sequence[Event]) -> dict[str, Decimal]:
-    """Give a bidder's own estimates in dollars by item."""
+    """Return a bidder's own estimates in dollars by item."""
     return next(event.values for event in seen if isinstance(event, Signal))
 
 
 def values_of(seen: Sequence[Event]) -> dict[str, Decimal]:
-    """Give the true values in dollars that were revealed, by item."""
+    """Return the revealed true values in dollars by item."""
     return {event.item: event.true_value for event in seen if isinstance(event, WorthTold)}
 
 
 def revealed(parts: Iterable[Part]) -> dict[str, Decimal]:
-    """Give the true values in dollars that were revealed of these parts of a game, by item."""
+    """Return the revealed true values of these parts of a game in dollars by item."""
     return {part.item: part.true_value for part in parts if part.true_value is not None}
 
 
 def truth_per_estimate(estimates: Mapping[str, Decimal], values: Mapping[str, Decimal]) -> Decimal | None:
-    """Give the true dollars per estimated dollar of the items whose true value was revealed; None if none was."""
+    """Return the true dollars per estimated dollar of the items with revealed true values; None if there are none."""
     estimated = sum((estimates[item] for item in values), Decimal(0))
     return sum(values.values(), Decimal(0)) / estimated if estimated else None

@@ -1,8 +1,8 @@
-"""Policies play without a language model: Harbor's own scripted ones, and the built-in model's on all rivals.
+"""Policies play without a language model: Harbor's scripted policies, and the built-in model's judgment of rivals.
 
-Some scripted policies need what few games have, the others play all. Some think steps ahead: they are of one level,
-or of a level that is drawn from a mixture. The built-in model answers about all rivals at once as it answers about
-each, on the same facts.
+Some scripted policies need settings that few games have; the others play all games. Level-k policies have one level,
+or a level that is drawn from a mixture. The built-in model judges all rivals in one call as it judges each alone, on
+the same facts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harbor.personas._catalog import traits
 
 @dataclass(frozen=True)
 class OfLevel(Policy):
-    """Plays as the game says that a player of a level does; what it draws depends only on the seed and the ask.
+    """Plays a level as the game defines it. Its draws depend only on the seed and the ask.
 
     Source: Stahl & Wilson 1995; Nagel 1995.
     """
@@ -44,7 +44,7 @@ class OfLevel(Policy):
 
 
 def of_level(level: int) -> Callable[[Table], OfLevel]:
-    """Return the function that makes a policy of this level."""
+    """Return a function that makes a policy of this level."""
     return lambda table: OfLevel(level, _answer(table), table.seed)
 
 
@@ -56,14 +56,14 @@ def of_mixture(table: Table) -> OfLevel:
 
 
 def highest(bidder: Bidder) -> int:
-    """Return the highest level at which a bidder may play; 0 if none of these policies plays it."""
+    """Return the highest level at which a bidder may play; 0 if it has no level-k policy."""
     if bidder.rule == "levels":
         return max(level for level, weight in enumerate(bidder.levels) if weight)
     return {"level-1": 1, "level-2": 2}.get(bidder.rule or "", 0)
 
 
 def _answer(table: Table) -> Level:
-    """Give the part of the game that plays levels.
+    """Return `Game.level`.
 
     Raises:
         ConfigError: the game has none.
@@ -87,7 +87,7 @@ LEVELS = (
         uses=("levels",),
     ),
 )
-"""The policies of the levels that most people are found at, and their mixture."""
+"""The policies of levels 0 to 2, where most people are found, and their mixture."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class MinimumRaise(Policy):
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
         """Bid the minimum, or withdraw after `max_bids` bids on this item."""
-        if ask.round <= self.max_bids:  # it can't have made so many yet, at one bid a round
+        if ask.round <= self.max_bids:  # at most one bid a round: too few so far to stop
             return Bid(ask.minimum)
         made, bidder = 0, ask.bidder
         for event in reversed(seen):
@@ -117,7 +117,12 @@ class MinimumRaise(Policy):
 
 @dataclass(frozen=True)
 class Truthful(Policy):
-    """Bids the minimum up to its own estimate of the item."""
+    """Bids the minimum up to its own estimate of the item.
+
+    >>> ask = Ask("Ann", "vase", 1, Amount(Decimal(40), Decimal(100)))
+    >>> Truthful().decide(ask, [Signal("Ann", {"vase": Decimal(50)})])
+    Bid(amount=Decimal('40'))
+    """
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
         """Bid the minimum while it is not above the estimate."""
@@ -126,7 +131,7 @@ class Truthful(Policy):
 
 @dataclass(frozen=True)
 class Rational(Policy):
-    """Plays as the game says that a rational player does: the equilibrium, where one is known."""
+    """Plays as the game defines a rational player: the equilibrium, if one is known."""
 
     game: Game
 
@@ -137,15 +142,15 @@ class Rational(Policy):
 
 @dataclass(frozen=True)
 class AtRandom(Policy):
-    """Draws a legal action; from the second round on it withdraws half of the time, where it may.
+    """Draws a legal action; from the second round on it withdraws half of the time, if it may.
 
-    What it does depends only on the seed and the ask.
+    Its action depends only on the seed and the ask.
     """
 
     seed: int
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Action:
-        """Draw an answer."""
+        """Draw an action."""
         rng = stream(self.seed, "random", ask.bidder, ask.item, str(ask.round), str(ask.attempt))
         if ask.space.can_withdraw and ask.round > 1 and rng.random() < 1 / 2:
             return Withdraw()
@@ -154,9 +159,9 @@ class AtRandom(Policy):
 
 @dataclass(frozen=True)
 class Adversary(Policy):
-    """Sends what no auctioneer should accept: bids over the limit, malformed bids and prompt injections.
+    """Sends answers that no auctioneer should accept: bids over the limit, malformed bids and prompt injections.
 
-    What it says depends only on the seed and the ask.
+    Its answer depends only on the seed and the ask.
     """
 
     seed: int
@@ -222,7 +227,7 @@ POLICIES = (
 
 
 def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Say what each rival is like, what it may think of oneself, and what it will bid, as `profile` and so on do."""
+    """Return, for each rival, its profile, its likely profile of oneself, and a forecast of its bid."""
     told = {name: fact for name, fact in facts.items() if name not in ("profiles", "profiles_of_you", "rivals")}
 
     def shares(row: Facts) -> list[Values]:
@@ -251,9 +256,9 @@ def at_once(
     mirrored: Callable[[Sequence[Facts]], list[Values]],
     forecasts: Callable[[Sequence[Facts]], list[Values]],
 ) -> Values:
-    """Answer about all rivals at once, with the functions that answer about them apart.
+    """Judge all rivals in one reply, with the functions that make its parts.
 
-    Forecasts are made of what has just been found out, to a tenth of a percent, as later prompts tell it.
+    Forecasts use the profiles of this reply, rounded to a tenth of a percent, as later prompts tell them.
     """
     rows = [dict(row) for row in facts["rivals"]]
     said: list[Values] = [{"rival": row["rival"], "shares": shares(row)} for row in rows]
@@ -268,16 +273,16 @@ def at_once(
 
 
 def as_told(shares: Sequence[Facts], catalog: Mapping[str, str]) -> dict[str, float]:
-    """Return the shares of a reply as later prompts tell them."""
+    """Return the shares of a reply in percent by type, rounded as in later prompts."""
     said = {one["persona"]: one["share"] for one in shares}
     return traits.in_percent(traits.from_percent(said, catalog), catalog)
 
 
 def compared(records: Sequence[Facts], bidder: str) -> list[Values]:
-    """Tell with what the type of one bidder compares its bids in each part, where all bidders are told of at once."""
+    """Add to each record the yardstick of one bidder, from records that hold the acts of all bidders."""
     found = []
     for record in records:
-        acts = sorted(record["acts"], key=lambda act: act["bidder"] != bidder)  # where it did nothing, any will do
+        acts = sorted(record["acts"], key=lambda act: act["bidder"] != bidder)  # without its own act, take any
         worth = record.get("compared_with") or next(
             (act["compared_with"] for act in acts if "compared_with" in act), None
         )

@@ -1,7 +1,7 @@
-"""Replies of a bidder's model have the shapes that stand here, and facts tell its prompts what it answered before.
+"""Models of the replies of a bidder's model, and facts for its prompts about its earlier answers.
 
-A structured reply is validated against its shape. The facts are those of every game: how a call asks for an answer,
-what was answered, and what is known of rivals.
+A structured reply is validated against its model. The facts are common to all games: the form of the answer, the
+earlier answers, and the knowledge of rivals.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from harbor._games.bidder_view import View
 
 Reply = TypeVar("Reply", bound=BaseModel)
 MOST_LEARNINGS = 10
+"""Greatest number of learnings in a reply."""
 LONGEST_LEARNING = 300
+"""Characters after which a learning is cut off."""
 
 
 def _letter(value: Any) -> Any:
-    """Take "a", " B" and "C raise" for their letters."""
+    """Return the letter of a choice written as "a", " B" or "C raise"."""
     words = value.split(maxsplit=1) if isinstance(value, str) else []
     return words[0].rstrip(".:)").upper() if words else value
 
@@ -173,7 +175,7 @@ OF_FORECASTS = ("interest", "limit")
 
 @cache
 def rivals_reply(*, second: bool, predicts: bool) -> type[BaseModel]:
-    """Return the shape of a reply about all rivals, with the fields alone that a bidder has a use for."""
+    """Return the model of a reply about all rivals, with only the fields that the bidder uses."""
     unused = {*(() if second else OF_MIRRORS), *(() if predicts else OF_FORECASTS)}
     unused |= set() if second and predicts else {"expected_interest_of_yours"}
     fields: Any = {name: (one.annotation, one) for name, one in JudgedRival.model_fields.items() if name not in unused}
@@ -230,12 +232,12 @@ class LearnReply(BaseModel):
 
 
 def names_each(named: Iterable[str], wanted: Iterable[str]) -> str:
-    """Say what is wrong with a list of names; empty if it has each wanted one once and no other."""
+    """Return the error in a list of names; empty if it has each wanted name once and no other."""
     return _mismatch("names", list(named), list(wanted))
 
 
 def covers(plan: Plan, items: Iterable[str]) -> str:
-    """Say what is wrong with the items of a plan; empty if it names each once and no other."""
+    """Return the error in the items of a plan; empty if it names each item once and no other."""
     return _mismatch("items", [priority.item for priority in plan.priorities], list(items))
 
 
@@ -259,29 +261,29 @@ Row = dict[str, Any]
 
 
 def refusal(reason: str, attempt: int) -> Row:
-    """Tell why the last attempt failed, if it did, and number this one, so that no two prompts of a sale are equal."""
+    """Return the reason why the last attempt failed, if it did, with the number of this one, so that prompts differ."""
     return {"refused": reason, "attempt": attempt} if reason and attempt > 1 else {}
 
 
 def in_words(ask: Ask, mind: MindSettings) -> Row:
-    """Say how to answer in words, if that is asked for."""
+    """Return the instruction for an answer in words, if the bidder answers in words."""
     return {"in_words": ask.space.in_words} if mind.reply == "text" else {}
 
 
 def chosen(strategy: Row | None) -> Row:
-    """Give the strategic action that was chosen for a call, if any, as the node notes it."""
+    """Return the strategic action for a call and its reasons, from the note of the node; empty if there is none."""
     return {"strategy": strategy["action"], "strategy_reasons": strategy["reasons"]} if strategy else {}
 
 
 def strategy_note(event: Strategized) -> Row:
-    """Note a strategic action, and why it was chosen."""
+    """Return the note of a strategic action, with its reasons."""
     return {"action": event.action, "reasons": event.reasons}
 
 
 def answered(
     space: Space, decided: Decided | DecidedInWords, mind: MindSettings, strategy: Strategized | None = None
 ) -> str:
-    """Write a decision as the bidder gave it: in words, or as JSON."""
+    """Return a decision in the form of the bidder's reply: in words, or as JSON."""
     if isinstance(decided, DecidedInWords):
         return "\n".join(filter(None, (decided.reasons, decided.answer)))
     answer = Withdraw() if decided.amount is None else Bid(decided.amount)
@@ -293,24 +295,24 @@ def answered(
 
 
 def recalled(view: View) -> Row:
-    """Tell the memories that were recalled, if any were."""
+    """Return the recalled memories, if there are any."""
     memories = view.notes.get("recall")
     return {"memories": memories} if memories else {}
 
 
 def forecasts(view: View) -> list[Row]:
-    """List what was predicted of each rival for what is for sale now; nothing once that is over."""
+    """Return the forecasts of each rival for the current item; empty once it is over."""
     predicted = view.notes.get("predict")
     return predicted["rivals"] if predicted and not view.place(predicted["item"]) else []
 
 
 def profiles(view: View) -> Row:
-    """Tell the types and the profiles of the rivals once there is one, and nothing that others are not told too."""
+    """Return the catalog and the profiles of the rivals; empty as long as there is no profile."""
     return {"catalog": view.catalog, "rivals": profiled(view)} if view.profiles else {}
 
 
 def profiled(view: View) -> list[Row]:
-    """List for each rival its profile, and how it probably profiles oneself."""
+    """Return, for each rival, its profile and its likely profile of oneself."""
     rows, profiles, mirrors = [], view.profiles, view.mirrors
     for rival in view.rivals:
         row: Row = {"rival": rival, "profile": profiles.get(rival, {})}
@@ -321,5 +323,5 @@ def profiled(view: View) -> list[Row]:
 
 
 def weights_over(catalog: Iterable[str], old: Mapping[str, float]) -> dict[str, float]:
-    """Give a weight for each type of the catalog: zero where there is none yet."""
+    """Return a weight for each type of the catalog; 0 if there is none yet."""
     return {one: old.get(one, 0.0) for one in catalog}

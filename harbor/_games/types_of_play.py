@@ -1,8 +1,7 @@
-"""The types that rivals can be told apart by where no listings differ, and how the built-in model thinks by them.
+"""Types of rivals for games without listings, and the built-in model's reasoning about them.
 
-The text of a type says by how much its bids differ from a yardstick: from what an item is worth to it, from what it
-has, or by how many steps it thinks ahead. The built-in model reads that there, as it reads all else in the facts
-of a prompt.
+The text of a type gives its bid as a multiple of a yardstick (the worth of the item or its money), or its level of
+thought. The built-in model reads that in the text, like everything else in the facts of a prompt.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ OF_WORTH = (
         id="overbidding", name="overbidding", text="It bids more than an item is worth to it: about 1.3 times that."
     ),
 )
-"""The types of bidders for an item that is worth something to each."""
+"""The types of bidders in auctions where each bidder has a worth of the item."""
 OF_MEANS = (
     Persona(id="sparing", name="sparing", text="It bids little of what it can spend: about 0.3 times that."),
     Persona(id="steady", name="steady", text="It bids a part of what it can spend: about 0.6 times that."),
     Persona(id="daring", name="daring", text="It bids nearly all that it can spend: about 0.9 times that."),
 )
-"""The types of bidders that may spend what they have."""
+"""The types of bidders in games where bids are limited by money alone."""
 OF_STEPS = tuple(
     Persona(id=f"level-{steps}", name=f"level {steps}", text=f"It thinks {count} ahead of the others{how}.")
     for steps, count, how in (
@@ -51,18 +50,18 @@ OF_STEPS = tuple(
 _TIMES = re.compile(r"(\d{1,3}(?:\.\d{1,6})?) times that")
 _HABIT = re.compile(r"In (.+?), (.+) bid (\d{1,15}\.\d{2}) on average \((\d{1,6}) bids?\)\.")
 ENOUGH = 2
-"""As how many bids the type of a rival counts, where a forecast is made of both."""
+"""Weight of a rival's type in a forecast, in number of past bids."""
 _STEPS = re.compile(r"thinks (\d) steps? ahead")
 SCATTER = 0.1
-"""How far a bid scatters around what its type would bid, as a share of it: types are rough."""
+"""Standard deviation of a bid around the bid of its type, as a share of that bid, as types are rough."""
 LEAST = 0.05
-"""The multiple by which the scatter of types is measured that bid next to nothing."""
+"""Least multiple for the scatter of a type, so that types with bids near 0 scatter too."""
 SURPRISE = 0.02
-"""How often a rival does anything at all, whatever its type."""
+"""Probability that a rival bids any amount, independent of its type."""
 
 
 def multiple(text: str, facts: Facts) -> float | None:
-    """Return how many times its yardstick a type bids; None: its text does not say so."""
+    """Return a type's bid as a multiple of its yardstick; None if its text does not say so."""
     if found := _TIMES.search(text):
         return float(found[1])
     if found := _STEPS.search(text):
@@ -71,7 +70,7 @@ def multiple(text: str, facts: Facts) -> float | None:
 
 
 def own_multiple(facts: Facts) -> float | None:
-    """Return how many times its yardstick the player itself bids, by its personas; None: they do not say so."""
+    """Return the player's own multiple, the weighted mean of its personas'; None if they do not say so."""
     known = [(one["weight"], multiple(one["text"], facts)) for one in facts.get("personas", ())]
     told = [(weight, times) for weight, times in known if times is not None]
     return sum(weight * times for weight, times in told) / sum(weight for weight, _ in told) if told else None
@@ -81,14 +80,14 @@ def own_multiple(facts: Facts) -> float | None:
 
 
 def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Say by Bayes' rule what a rival is like, from all that it was seen to do."""
+    """Infer the profile of a rival by Bayes' rule, from all its observed acts."""
     weights = weighed(traits.from_percent(facts["shares_so_far"], facts["catalog"]), facts)
     best = traits.foremost(weights)
     return {"reasons": f"It is most like {best}." if best else "I know nothing of it yet.", "shares": listed(weights)}
 
 
 def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Say by Bayes' rule what each rival may think of oneself."""
+    """Infer by Bayes' rule the likely profile that each rival has of oneself."""
     types = facts["catalog"]
     pictures = [
         {"rival": known["rival"], "shares": listed(weighed(traits.from_percent(known["shares_so_far"], types), facts))}
@@ -98,15 +97,15 @@ def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 
 def weighed(weights: Mapping[str, float], facts: Facts) -> dict[str, float]:
-    """Weigh the types of the catalog by what was seen of a bidder; as before where nothing was shown.
+    """Return the weights of types by a bidder's observed bids; unchanged if nothing was observed.
 
-    What its yardstick is off by in all parts alike, the bids of the others tell too: so each error that there may be is
-    weighed by how well it explains all of them.
+    A yardstick may have the same error in all parts, and the bids of the others are evidence of it too. So each
+    possible error is weighted by its likelihood given the bids of all.
     """
     multiples = {one: multiple(text, facts) for one, text in facts.get("catalog", {}).items()}
     seen = _seen(facts)
     mine = seen.pop(facts["bidder"], [])
-    seen.pop(facts["you"], None)  # its own bids are no news to it
+    seen.pop(facts["you"], None)  # a bidder learns nothing from its own bids
     if not mine or None in multiples.values():
         return dict(weights)
     times = {one: value or 0.0 for one, value in multiples.items()}
@@ -121,7 +120,7 @@ def weighed(weights: Mapping[str, float], facts: Facts) -> dict[str, float]:
 
 
 def _errors(error: float) -> list[tuple[float, float]]:
-    """List by which factors a yardstick may be off, with their weights."""
+    """Return the possible error factors of a yardstick with their weights."""
     if not error:
         return [(1.0, 1.0)]
     steps = [place / 10 for place in range(-30, 31)]  # up to three deviations, in tenths of one
@@ -129,7 +128,10 @@ def _errors(error: float) -> list[tuple[float, float]]:
 
 
 class Compared(NamedTuple):
-    """A bid over its yardstick; how far that may be off, in this part alone and in all; whether it may have gone on."""
+    """A bid as a multiple of its yardstick, with two standard deviations: in this part alone, and common to all parts.
+
+    `at_least` says that the bidder may have gone higher.
+    """
 
     times: float
     deviation: float
@@ -138,7 +140,7 @@ class Compared(NamedTuple):
 
 
 def _seen(facts: Facts) -> dict[str, list[Compared]]:
-    """Compare the highest bid of everyone in each part with the yardstick."""
+    """Return, by bidder, its highest bid in each part over the yardstick."""
     found: dict[str, list[Compared]] = {}
     for record in facts["records"]:
         if not (worth := record.get("compared_with")):
@@ -154,18 +156,18 @@ def _seen(facts: Facts) -> dict[str, list[Compared]]:
 
 
 def _likelihood(seen: Sequence[Compared], times: float) -> float:
-    """Return how likely these bids are of a type, each apart."""
+    """Return the likelihood of independent bids for a type."""
     return prod(_likely(one, NormalDist(times, max(times, LEAST) * hypot(one.deviation, SCATTER))) for one in seen)
 
 
 def _likely(one: Compared, planned: NormalDist) -> float:
-    """Return the density of a bid, or the chance of one as high at least; any bid may come by surprise."""
+    """Return the density of a bid, or the probability of at least this bid, mixed with `SURPRISE`."""
     likely = 1 - planned.cdf(one.times) if one.at_least else planned.pdf(one.times)
     return SURPRISE + (1 - SURPRISE) * likely
 
 
 def listed(weights: Mapping[str, float]) -> list[Values]:
-    """List the shares of a profile in percent, as a reply does."""
+    """Return the shares of a profile in percent, in the form of a reply."""
     return [{"persona": one, "share": share} for one, share in traits.in_percent(weights, weights).items()]
 
 
@@ -173,7 +175,7 @@ def listed(weights: Mapping[str, float]) -> list[Values]:
 
 
 def predict(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Forecast what each rival bids: by its type and what the item may be worth to it, and by what it bid before."""
+    """Forecast the bid of each rival from its type, its yardstick and its earlier bids."""
     return {
         "reasons": "I judge by what each rival seems to be like and by what it did before.",
         "forecasts": [_forecast(facts, one) for one in facts["rivals"]],
@@ -203,13 +205,13 @@ def _forecast(facts: Facts, rival: Facts) -> Values:
 
 
 def habit(text: str, game: str, rival: str) -> tuple[float, int] | None:
-    """Read from a memory what a rival bid on average in a game, and how often; None: it does not tell."""
+    """Read a rival's mean bid in a game and the number of bids from a memory; None if it does not tell these."""
     found = _HABIT.fullmatch(text)
     return (float(found[3]), int(found[4])) if found and (found[1], found[2]) == (game, rival) else None
 
 
 def expected_bids(facts: Facts) -> dict[str, float]:
-    """Return what each rival is expected to bid: as predicted by a theory of mind, or as forecast without one."""
+    """Return the expected bid of each rival: from `predict`, or else from the plain forecasts."""
     if predicted := facts.get("interests"):
         return {row["rival"]: float(row["limit"]) for row in predicted["rivals"]}
     return {row["rival"]: float(row["bid"]) for row in facts.get("forecasts", ())}
@@ -219,7 +221,7 @@ def expected_bids(facts: Facts) -> dict[str, float]:
 
 
 def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Choose to compete, or to hold back where the rivals are expected to go further than one can gain by."""
+    """Choose to compete (C), or to hold back (E) if a rival is expected to bid more than the item is worth."""
     expected, worth = expected_bids(facts), facts.get("value", facts.get("maximum", facts.get("bound")))
     if worth is not None and expected and max(expected.values()) > float(worth):
         return {"reasons": "A rival will probably go further than that is worth to me.", "strategy": "E"}
@@ -227,7 +229,7 @@ def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # 
 
 
 def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Say what each rival bid in the mean over all games, and what was paid in this one."""
+    """Return each rival's mean bid over all games, and the mean price in this one, as sentences."""
     found = filter(None, map(_HABIT.fullmatch, facts["learnings"]))
     known = {one[2]: (float(one[3]), int(one[4])) for one in found if one[1] == facts["game"]}
     bids: dict[str, list[float]] = {}

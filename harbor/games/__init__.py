@@ -1,4 +1,4 @@
-"""What a game of your own is made of: asks, the spaces of actions, the mechanism, amounts."""
+"""The parts of a game of your own: asks, spaces of actions, the mechanism, amounts."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ from harbor._games.types_of_play import OF_STEPS
 
 
 def build(rules: BeautyRules, config: AuctionConfig) -> Beauty:
-    """Build the rules, with the bound of the group drawn."""
+    """Build the rules; with a group, draw the bound."""
     drawn = Decimal(stream(config.seed, "bound").randrange(*GROUPS[rules.group])) if rules.group else rules.bound
     return Beauty(tuple(bidder.name for bidder in config.bidders), rules, drawn)
 
 
 def from_public(rules: BeautyRules, events: Seen) -> Beauty:
-    """Make the rules with the bound that the opening tells."""
+    """Make the rules with the bound in the opening."""
     opened = next(event for event in events if isinstance(event, BeautyOpened))
     return Beauty(opened.bidders, rules, opened.bound)
 

@@ -1,9 +1,8 @@
 """The beauty contest: everyone picks a number, and the number closest to a fraction of the mean wins a prize.
 
-For a fraction below 1 the only equilibrium is that all pick 0. For the fraction 1 it is an equilibrium that all pick
-the same number, whichever it is: the label then has no actions, only the even split that follows in all equilibria.
-The built-in model plays from the facts of a prompt alone. It reasons `level` steps ahead of what the others will
-pick, and so do the policies of a level.
+For a fraction below 1 the only equilibrium is that all pick 0. For the fraction 1, any number that all pick is an
+equilibrium. The label then has no actions, only the even split that follows in all equilibria. The built-in model
+plays from the facts of a prompt alone. It reasons `level` steps ahead of the others, and so do the level-k policies.
 Source: EconArena, sec. A.1 (Moulin 1986, Nagel 1995).
 """
 
@@ -43,7 +42,7 @@ from harbor._games.sessions.session import (
 from harbor._games.types_of_play import expected_bids, own_multiple
 
 GROUPS = {"L": (10, 100), "M": (100, 1_000), "H": (1_000, 10_000)}
-"""The range that the bound is drawn from, without its upper end."""
+"""The range from which the bound is drawn, without its upper end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +64,15 @@ class BeautyOpened(SessionOpened):
 
     @property
     def has_distances(self) -> bool:
-        """Whether there is one equilibrium: with the fraction 1, any number that all pick is one."""
+        """True if the equilibrium is unique; with the fraction 1, any number that all pick is one."""
         return self.fraction < 1
 
     def payoff(self, assets: Money, ideal: Money) -> float:
-        """Give the payoff of a run: the share of the prize."""
+        """Return the payoff of a run: the share of the prize."""
         return float(assets / self.prize)
 
     def distance(self, action: Claim | None, assets: Money, ideal: Money) -> float | None:
-        """Give how far a number was from 0, the equilibrium, over the highest number (None: no number)."""
+        """Return the distance of a number from 0, the equilibrium, over the highest number (None: no number)."""
         return None if action is None else float(action / self.bound)
 
 
@@ -84,16 +83,16 @@ class PrizeAwarded(RunClosed):
     target: Claim | None
 
     def details(self) -> Mapping[str, object]:
-        """Give the target."""
+        """Return the target."""
         return {"target": self.target}
 
     @property
     def words(self) -> str:
-        """What is shown."""
+        """The public outcome."""
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What is shown of the outcome, sentence by sentence."""
+        """The public outcome, sentence by sentence."""
         target = [] if self.target is None else [f"The target was {self.target:f}: {' and '.join(self.winners)} won."]
         return (f"{self.item} is over.".capitalize(), *target)
 
@@ -104,7 +103,7 @@ class Beauty(Session):
 
     Args:
         bidders: in seat order.
-        options: runs, what is shown, the fraction, the prize.
+        options: the settings: runs, public facts, the fraction, the prize.
         bound: the highest number that may be picked.
     """
 
@@ -112,12 +111,12 @@ class Beauty(Session):
     bound: Decimal
 
     def opened(self) -> BeautyOpened:
-        """Give the opening of the session."""
+        """Return the opening of the session."""
         options = self.options
         return BeautyOpened(**self.facts(), bound=self.bound, fraction=options.fraction, prize=options.prize)
 
     def tell(self, run: int) -> list[Event]:
-        """Give no private facts: everything is known to everyone."""
+        """Return no private facts, as everything is public."""
         return []
 
     def ask(self, bidder: str, state: RunState) -> Ask:
@@ -147,14 +146,14 @@ class Beauty(Session):
 
 
 def target(numbers: Sequence[Decimal], fraction: Fraction) -> Fraction:
-    """Give the exact fraction of the mean."""
+    """Return the exact fraction of the mean."""
     return fraction * sum(map(Fraction, numbers), Fraction(0)) / len(numbers)
 
 
 def award(picked: Mapping[str, Decimal], fraction: Fraction, prize: Decimal) -> dict[str, Decimal]:
-    """Give the winners and their shares of the prize in dollars.
+    """Return the winners and their shares of the prize in dollars.
 
-    Ties split it evenly. Cents that can't be split go to the first winners, one each, so that none is lost.
+    Ties split the prize evenly. Cents that can't be split go to the first winners, one each, so that none is lost.
     """
     if not picked:
         return {}
@@ -169,13 +168,13 @@ PLAN = "Think one step further than the others seem to."
 
 
 def standing(name: str, seen: Seen) -> Facts:
-    """Tell how the session stands, with the range of numbers and the fraction of their mean."""
+    """Return the state of the session, with the greatest number and the fraction of the mean."""
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
     return {**session.standing(name, seen), "bound": opened.bound, "fraction": str(opened.fraction)}
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Answer best to what the others are expected to pick, or reason some steps from the middle of the range."""
+    """Return the best response to the expected numbers, or reason some steps from the middle of the range."""
     fraction = float(Fraction(facts["fraction"]))
     if facts.get("rivals_are_rational") and fraction < 1:
         return bid_of(0.0, "Rational players all pick 0, so 0 is best")
@@ -194,20 +193,20 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 
 def reference_in(facts: Facts) -> float:
-    """Return the number from which players think ahead, as a prompt tells it."""
+    """Return the number from which players think ahead, from the facts of a prompt."""
     shown = [picked for run in facts["past"][-1:] for picked in run["actions"].values() if picked is not None]
     return fmean(map(float, shown)) if shown else float(facts["bound"]) / 2
 
 
 def answer_best(others: float, count: int, fraction: float) -> float:
-    """Give the number that hits the target among `count` players when the others pick `others` on average."""
+    """Return the number that hits the target among `count` players if the others pick `others` on average."""
     return fraction * (count - 1) * others / (count - fraction) if count > fraction else 0.0
 
 
 def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
-    """Expect that a rival thinks some steps ahead of what it picked last, or of the middle of the range.
+    """Return a rival's expected number: `level` - 1 steps ahead of its last number, or of the middle of the range.
 
-    A rational one picks 0.
+    A rational rival picks 0.
     """
     if facts.get("rivals_are_rational") and Fraction(facts["fraction"]) < 1:
         return 0.0
@@ -217,7 +216,7 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
 
 
 def reference(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
-    """Tell from which number players think ahead in a run: the mean of the run before, or the middle of the range."""
+    """Return the number from which players think ahead: the mean of the last shown run, or the middle of the range."""
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
     before = list(takewhile(lambda event: getattr(event, "item", "") != item, seen))
     mean = _reference(before, opened)
@@ -230,9 +229,9 @@ def rational(ask: Ask, seen: Seen) -> Bid:  # noqa: ARG001
 
 
 def level(steps: int, ask: Ask, seen: Seen, chance: Random) -> Bid:
-    """Pick at random around where the contest stands, or answer best to players who think one step less.
+    """Pick at random around the reference number (level 0), or answer best to players one level below.
 
-    It stands at the mean of the last run that was shown, and at the middle of the range before.
+    The reference is the mean of the last run that was shown, and the middle of the range before any.
     Source: Nagel 1995 (steps from the mean of the period before); Stahl & Wilson 1995 (level 0 is uniform).
     """
     opened = next(event for event in seen if isinstance(event, BeautyOpened))

@@ -13,7 +13,7 @@ from harbor._games.sessions.settings import SessionRules
 
 
 def _fraction(given: Any) -> Any:
-    """Take a fraction as it is written: "2/3", 0.5 or 1."""
+    """Read a fraction written as "2/3", 0.5 or 1."""
     if isinstance(given, bool) or not isinstance(given, str | int | float | Decimal | Fraction):
         raise ValueError("is not a fraction; write one, such as '2/3' or 0.5")
     try:
@@ -35,7 +35,7 @@ class BeautyRules(SessionRules):
         fraction: The fraction of the mean, such as "2/3" or 0.5.
         bound: The greatest number that may be picked.
         group: Draws the bound instead: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999.
-        prize: What the closest number wins.
+        prize: The dollars that the closest number wins.
     """
 
     public: ClassVar[frozenset[str]] = SessionRules.public | frozenset({"fraction", "prize"})

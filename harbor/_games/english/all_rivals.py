@@ -1,7 +1,7 @@
 """The built-in model answers Harbor's own prompts here: each as a paper's prompt, and those about all rivals at once.
 
-Its arithmetic is told of the items that are to come, as in the papers' prompts, with weights from -1 to 1; so the
-facts of Harbor's own prompts are put in that form, and its replies are put back.
+Its arithmetic needs facts in the form of the papers' prompts: the coming items, and weights from -1 to 1. So this
+module converts the facts of Harbor's own prompts to that form, and converts the replies back.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from harbor.personas._catalog.traits import from_percent, in_percent
 Answer = Callable[[Facts, Simulated, Random], Values]
 Told = Mapping[str, Any]
 NOT_LISTED: Told = {"item": "", "start": 0, "estimate": 0}
-"""An item of a long sale that is over and listed no more: it tells nothing of who bid on it."""
+"""An item of a long sale that is over and no longer listed: its bids are no evidence."""
 
 
 def retold(answer: Answer) -> Answer:
-    """Return the answer to Harbor's own prompt, from the answer to facts as the papers' prompts tell them."""
+    """Return a function that answers Harbor's own prompt, from one that answers a paper's prompt."""
 
     def answered(facts: Facts, settings: Simulated, chance: Random) -> Values:
         if "all_items" not in facts:
@@ -36,7 +36,7 @@ def retold(answer: Answer) -> Answer:
 
 
 def in_shares(values: Values, catalog: Iterable[str]) -> Values:
-    """Return a reply with shares in place of its weights."""
+    """Return a reply with shares in percent in place of its weights."""
     if "weights" in values:
         return {**_without(values, "weights"), "shares": _listed(values["weights"], catalog)}
     if "profiles" not in values:
@@ -51,7 +51,7 @@ def _listed(weights: Sequence[Told], catalog: Iterable[str]) -> list[Values]:
 
 
 def _retold(facts: Facts) -> Facts:
-    """Tell the items to come, what was won of those that are over, how far off estimates were, and weights."""
+    """Return the facts in the papers' form: coming items, wins so far, true dollars per estimated dollar, weights."""
     rows, over = {row["item"]: {"start": 0, **row} for row in facts["all_items"]}, list(facts.get("results", ()))
     catalog = facts.get("catalog", {})
     known = {"catalog": {}, **facts} | _to_come(facts, rows, len(over)) | _account(facts, rows, over)
@@ -77,7 +77,7 @@ def _to_come(facts: Facts, rows: Mapping[str, Told], over: int) -> Values:
 
 
 def _account(facts: Facts, rows: Mapping[str, Told], over: Sequence[Told]) -> Values:
-    """Tell the money left where it is not told, what was won by whom, and what is new to a belief."""
+    """Return the money left if the facts lack it, the earlier wins, and the results that are new to a belief."""
     known: Values = {}
     if "belief" in facts and "over" not in facts:
         known["budget"] = facts["belief"]["budget"]
@@ -99,7 +99,7 @@ def _account(facts: Facts, rows: Mapping[str, Told], over: Sequence[Told]) -> Va
 
 
 def _true_per_estimate(earlier: Told | None, rows: Mapping[str, Told], over: Sequence[Told]) -> Values:
-    """Work out the true dollars per estimated dollar of the items whose true values are known."""
+    """Return the true dollars per estimated dollar of the items whose true values are known."""
     told = [(row["true_value"], rows[row["item"]]["estimate"]) for row in over if row.get("true_value") is not None]
     told += [(earlier["true_values"], earlier["estimates"])] if earlier and "true_values" in earlier else []
     estimates = sum(estimate for _, estimate in told)
@@ -107,7 +107,7 @@ def _true_per_estimate(earlier: Told | None, rows: Mapping[str, Told], over: Seq
 
 
 def _records(facts: Facts, rows: Mapping[str, Told], over: Sequence[Told], catalog: Iterable[str]) -> Values:
-    """Tell how the bidder that is judged bid, or oneself."""
+    """Return the bidding of the judged bidder, or one's own."""
     bids = {one["item"]: one["bids"] for one in facts["bidding"]}
 
     def record(way: Told) -> Values:
@@ -131,7 +131,7 @@ def _records(facts: Facts, rows: Mapping[str, Told], over: Sequence[Told], catal
 
 
 def _weighed(rival: Told, catalog: Iterable[str]) -> Values:
-    """Tell what is known of a rival with weights; an empty profile stays empty."""
+    """Return the facts about a rival with weights; an empty profile stays empty."""
     known: Values = {"rival": rival["rival"], "spent": rival["spent"], "profile": _weights(rival["shares"], catalog)}
     return known | ({"profile_of_you": _weights(rival["shares_of_you"], catalog)} if "shares_of_you" in rival else {})
 
@@ -149,11 +149,11 @@ def _without(values: Values, name: str) -> Values:
 
 
 NEWS = ("rivals", "how_far", "next_item", "budget")
-"""The facts that the prompts of the thoughts apart have under other names, or lack."""
+"""The facts that the prompts of separate thoughts lack or name otherwise."""
 
 
 def told(view: View, items: Sequence[str], asked: Sequence[str], *, mirrors: bool, forecasts: bool) -> Row:
-    """Tell how all bid on the items that are over, what is known of the rivals, and what is for sale next."""
+    """Return everyone's bidding on the items that are over, the facts about the rivals, and the next item."""
     rows = []
     for rival in asked:
         row: Row = {
@@ -177,7 +177,7 @@ def _shares(view: View, found: Mapping[str, Any], rival: str) -> dict[str, float
 
 
 def rivals(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Say what each rival is like, what it may think of oneself, and how far it will go."""
+    """Return, for each rival, its profile, its likely profile of oneself, and a forecast of its limit."""
     profile, mirror, predict = map(retold, (policy.profile, policy.mirror, policy.predict))
     known = {name: fact for name, fact in facts.items() if name not in NEWS}
     plain = {name: fact for name, fact in known.items() if name != "bidding"}

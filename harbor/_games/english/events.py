@@ -1,4 +1,4 @@
-"""What happens in an ascending auction alone; who bid and withdrew, got and paid, are events of every game."""
+"""Events of the ascending auction. Bids, withdrawals, allocations and payments are events of every game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TOLD = {"true value": "It is announced after its sale. ", "price": "It is never 
 
 
 def rules_in_words(reveal: str) -> str:
-    """Say how items are sold and what a profit is, to agents and to Harbor's own bidders in the same words."""
+    """Return the rules of the sale and of profit in words, the same for agents and for Harbor's own bidders."""
     return (
         "Items are sold one at a time. What an item is really worth, its true value, is the same for every bidder, and"
         f" nobody knows it beforehand. {TOLD[reveal]}Each bidder has an estimate, which may be too high or too low."
@@ -29,18 +29,22 @@ def rules_in_words(reveal: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SaleOpened(Listed):
-    """The auction begins: who bids on which lots, in which order, and what is announced after each sale."""
+    """The auction begins. It names the bidders, the lots in order of sale, and the facts announced after each sale.
+
+    >>> SaleOpened(("Ann", "Ben"), (Lot("vase", Decimal(30)),), "price").reveals
+    False
+    """
 
     reveal: Literal["price", "true value", "untold"]
 
     @property
     def reveals(self) -> bool:
-        """Whether true values are announced."""
+        """True if true values are announced."""
         return self.reveal == "true value"
 
     @property
     def words(self) -> str:
-        """Who bids, what is for sale from which price, and by which rules."""
+        """The bidders, the items with starting prices, and the rules."""
         offers = "; ".join(f"{lot.name} from {dollars(lot.start)}" for lot in self.lots)
         welcome = f"Welcome, {', '.join(self.bidders)}; for sale, in this order: {offers}."
         return f"{welcome} {rules_in_words(self.reveal)}"
@@ -48,7 +52,11 @@ class SaleOpened(Listed):
 
 @dataclass(frozen=True, slots=True)
 class ItemOpened(LotOpened):
-    """Bidding on an item begins at its starting price."""
+    """Bidding on an item begins at its starting price.
+
+    >>> ItemOpened("vase", Decimal(30), Decimal(3)).words
+    'vase opens at $30, in steps of at least $3.'
+    """
 
     start: Money
     increment: Money
@@ -60,13 +68,17 @@ class ItemOpened(LotOpened):
 
     @property
     def words(self) -> str:
-        """The starting price, and the steps."""
+        """The starting price and the minimum raise."""
         return f"{self.item} opens at {dollars(self.start)}, in steps of at least {dollars(self.increment)}."
 
 
 @dataclass(frozen=True, slots=True)
 class PriceLowered(LotOpened):
-    """Nobody bid: the item is offered again at a lower starting price, to all bidders."""
+    """Nobody bid: the item is offered again at a lower starting price, to all bidders.
+
+    >>> PriceLowered("vase", Decimal(15), Decimal(1)).called
+    Decimal('15')
+    """
 
     start: Money
     increment: Money
@@ -78,7 +90,7 @@ class PriceLowered(LotOpened):
 
     @property
     def words(self) -> str:
-        """The lower starting price, and the steps."""
+        """The lower starting price and the minimum raise."""
         return (
             f"Nobody bid on {self.item}: it is offered again to all bidders from {dollars(self.start)},"
             f" in steps of at least {dollars(self.increment)}."
@@ -87,7 +99,11 @@ class PriceLowered(LotOpened):
 
 @dataclass(frozen=True, slots=True)
 class RoundClosed(PublicEvent):
-    """A round with at least one bid is over. The leader is drawn at random among equal highest bids."""
+    """A round with at least one bid is over. The leader is drawn at random among equal highest bids.
+
+    >>> RoundClosed("vase", 1, leader="Ann", price=Decimal(33)).words
+    'Ann leads on vase with $33.'
+    """
 
     item: str
     round: int
@@ -101,38 +117,50 @@ class RoundClosed(PublicEvent):
 
     @property
     def words(self) -> str:
-        """Who leads, and with how much."""
+        """The leader and its bid."""
         return f"{self.leader} leads on {self.item} with {dollars(self.price)}."
 
 
 @dataclass(frozen=True, slots=True)
 class ItemSold(LotClosed):
-    """The hammer falls: the winner pays its bid."""
+    """The hammer falls: the winner pays its bid.
+
+    >>> ItemSold("vase", winner="Ann", price=Decimal(33)).words
+    'vase is sold to Ann for $33.'
+    """
 
     winner: str
     price: Money
 
     @property
     def words(self) -> str:
-        """Who gets it, for how much."""
+        """The winner and the price."""
         return f"{self.item} is sold to {self.winner} for {dollars(self.price)}."
 
 
 @dataclass(frozen=True, slots=True)
 class ItemUnsold(LotClosed):
-    """Nobody bought the item."""
+    """Nobody bought the item.
+
+    >>> ItemUnsold("vase").words
+    'vase is not sold.'
+    """
 
     @property
     def words(self) -> str:
-        """That it is not sold."""
+        """A sentence with the item."""
         return f"{self.item} is not sold."
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRevealed(WorthTold):
-    """The auctioneer announces the true value of an item after its sale."""
+    """The auctioneer announces the true value of an item after its sale.
+
+    >>> ValueRevealed("vase", Decimal(40)).words
+    'vase was worth $40.'
+    """
 
     @property
     def words(self) -> str:
-        """Its true value."""
+        """The true value."""
         return f"{self.item} was worth {dollars(self.true_value)}."

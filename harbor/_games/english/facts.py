@@ -1,6 +1,6 @@
-"""Facts tell the prompts of the ascending auction what a bidder has observed: one function per thought.
+"""Facts put a bidder's observations into the prompts of the ascending auction: one function per thought.
 
-The bidding for an item is a fold over the events about it.
+The bidding for an item is a fold over its events.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from harbor._games.replies import Row, answered, chosen, forecasts, in_words, pr
 
 
 class Withdrawal(NamedTuple):
-    """Why a bidder left the bidding for an item, and the least bid in dollars that it was asked for."""
+    """A withdrawal from an item: the minimum bid in dollars at that moment, and the reason."""
 
     minimum: Decimal
     reason: str
 
 
 class Spoken(NamedTuple):
-    """A decision of the bidder on the item: how the bidding stood, the strategic action before it, and what it said.
+    """A decision of the bidder on the item: the state of the bidding, the strategic action before it, and the decision.
 
-    `refused` is why the attempt before it failed, if one did.
+    `refused` is the reason why the attempt before it failed, empty if none did.
     """
 
     bidding: LotBidding
@@ -44,11 +44,11 @@ class Spoken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LotBidding:
-    """The bidding for an item: bids as (round, bidder, dollars), the leader and its price, and who withdrew.
+    """The bidding for an item: bids as (round, bidder, dollars), the leader and its price, and the withdrawals.
 
-    `reasons` are the bidder's own for its last decision on the item, `strategy` the action that it chose last, `limit`
-    what it set at this starting price, and `spoken` all its decisions on the item. `refused` is why its last attempt
-    failed, until it decides again.
+    `reasons` are the bidder's own for its last decision on the item. `strategy` is its last strategic action, `limit`
+    the limit that it set at this starting price, and `spoken` all its decisions on the item. `refused` is the reason
+    why its last attempt failed, until it decides again.
     """
 
     start: Decimal
@@ -70,12 +70,12 @@ class LotBidding:
 
 
 def bidding_on(part: Part | None) -> LotBidding | None:
-    """Return the bidding for an item, or how it stood when it ended; None if it was not opened."""
+    """Return the current or final bidding for an item; None if the item was not opened."""
     return bidding_of(part.events) if part is not None else None
 
 
 def bidding_of(events: Iterable[Event]) -> LotBidding | None:
-    """Fold the events about one item."""
+    """Return the bidding after the events about one item; None if the item was not opened."""
     told: Fields = {}
     for event in events:
         if isinstance(event, ItemOpened | PriceLowered):
@@ -86,7 +86,7 @@ def bidding_of(events: Iterable[Event]) -> LotBidding | None:
 
 
 Fields = dict[str, Any]
-"""Fields of a bidding, as far as they are told: making one at each event would cost more than all that is folded."""
+"""Known fields of a bidding. A `LotBidding` for each event would cost more time than the rest of the fold."""
 
 
 def _acted(told: Fields, event: Acted) -> Fields:
@@ -120,14 +120,14 @@ CHANGES: Mapping[type[Event], Callable[[Fields, Any], Fields]] = {
 
 
 SHOWN = 20
-"""How many coming items, and how many of the last ones, a prompt lists; the others are summed up.
+"""Number of coming items, and of past items, that a prompt lists; the others are summed up.
 
-So a prompt of a long sale costs no more than one of this length. No sale of Harbor's own designs is longer.
+So a prompt of a long sale costs no more than a prompt of a sale of this length. No sale of Harbor's designs is longer.
 """
 
 
 def coming(view: View, listings: int = SHOWN) -> Row:
-    """List the next items, the first of them with their listings, and sum up those after them."""
+    """Return the next items, the first `listings` of them with listings, and a summary of those after them."""
     known: Row = {**true_per_estimate(view), "items": _items(view, view.coming[:SHOWN], listings)}
     if later := view.coming[SHOWN:]:
         known["later_items"] = summary(view, later)
@@ -135,7 +135,7 @@ def coming(view: View, listings: int = SHOWN) -> Row:
 
 
 def summary(view: View, lots: Sequence[Lot]) -> Row:
-    """Sum up items that are not listed."""
+    """Return number, totals and means in dollars of items that are not listed."""
     start = sum((lot.start for lot in lots), Decimal(0))
     estimate = sum((view.estimates[lot.name] for lot in lots), Decimal(0))
     return {
@@ -148,7 +148,7 @@ def summary(view: View, lots: Sequence[Lot]) -> Row:
 
 
 def _items(view: View, lots: tuple[Lot, ...], listings: int) -> list[Row]:
-    """List items with own estimates, and the priorities of the last plan if there is one."""
+    """Return items with own estimates, and the priorities of the last plan if there is one."""
     rows = []
     for number, lot in enumerate(lots):
         row: Row = {"item": lot.name, "start": lot.start, "estimate": view.estimates[lot.name]}
@@ -161,36 +161,36 @@ def _items(view: View, lots: tuple[Lot, ...], listings: int) -> list[Row]:
 
 
 def progress(view: View) -> Row:
-    """Count the finished items, and give the mean of all own estimates in dollars."""
+    """Return the number of finished items and the mean of all own estimates in dollars."""
     mean = to_cents(sum(view.estimates.values(), Decimal(0)) / len(view.estimates))
     return {"items_finished": len(view.results), "mean_estimate": mean}
 
 
 def current_belief(view: View) -> Belief:
-    """Give the belief in force: the truth if beliefs are corrected, else what the model said last."""
+    """Return the belief in force: the truth if beliefs are corrected, else the model's last belief."""
     said = view.notes.get("believe")
     held: Belief = said.held if said and view.mind.correct_beliefs != "house" else view.truth()
     return held
 
 
 def any_affordable(view: View) -> bool:
-    """Say whether any coming item is affordable; to look ahead for nothing is not worth a call."""
+    """Return whether any coming item is affordable; if none is, looking ahead is not worth a call."""
     return any(lot.start <= view.budget for lot in view.coming)
 
 
 def worth_predicting(view: View) -> bool:
-    """Say whether there is anybody to forecast; after an item, also whether there is anything left to bid on."""
+    """Return whether there are rivals to forecast, and, after an item, also an affordable item."""
     opening = isinstance(view.now, Pause) and not view.now.closed
     return bool(view.rivals) and (opening or any_affordable(view))
 
 
 def long_over(results: Iterable[Part]) -> set[str]:
-    """Name the items of these results that prompts no longer list."""
+    """Return the items of these results that prompts no longer list."""
     return {result.item for result in tuple(results)[:-SHOWN]}
 
 
 def belief(belief: Belief, earlier: Collection[str] = ()) -> Row:
-    """Write a belief in the shape of the reply to `believe`, and sum up the wins of `earlier` items."""
+    """Return a belief in the form of the reply to `believe`, with a summary of the wins of `earlier` items."""
     known: Row = {
         "budget": belief.budget,
         "profits": [{"bidder": bidder, "profit": profit} for bidder, profit in belief.profits.items()],
@@ -210,10 +210,10 @@ def belief(belief: Belief, earlier: Collection[str] = ()) -> Row:
 
 
 def call(view: View, *, in_turns: bool = False) -> Row:
-    """Give what a decision needs: this item in full and the next ones in brief, the bids so far, and the call.
+    """Return the facts for a decision: this item in full, the next ones in brief, the bids so far, and the call.
 
-    What stays the same from call to call comes first. What an earlier turn of a dialogue planned is not told again to
-    a thought that has its calls `in_turns`.
+    Facts that stay the same from call to call come first. A thought with its calls `in_turns` is not told again the
+    plan of an earlier turn of the dialogue.
     """
     ask, mind, bidding = cast(Ask, view.now), view.mind, bidding_on(view.part)
     again = in_turns and mind.context == "dialogue"
@@ -224,7 +224,7 @@ def call(view: View, *, in_turns: bool = False) -> Row:
 
 
 def turns(view: View) -> list[Turn] | None:
-    """Give the earlier calls on this item with what was answered; None for a bidder that is in no dialogue."""
+    """Return the earlier calls on this item with their answers; None for a bidder without dialogue."""
     mind, ask = view.mind, cast(Ask, view.now)
     if mind.context == "fresh":
         return None
@@ -240,20 +240,20 @@ def turns(view: View) -> list[Turn] | None:
 
 
 def without_priorities(view: View) -> View:
-    """Give a view of which prompts tell no priorities."""
+    """Return the view without the priorities of its plan."""
     plan = view.notes.get("plan")
     return replace(view, notes={**view.notes, "plan": replace(plan, priorities={})}) if plan else view
 
 
 def _planned(view: View) -> Turn:
-    """Give the plan as a turn of its own: what is for sale, with what money, and what was planned."""
+    """Return the plan as a turn of its own: money and items as facts, and the plan as answer."""
     priorities = [{"item": item, "priority": priority} for item, priority in view.priorities.items()]
     answer = as_json({"plan": view.plan, "priorities": priorities})
     return Turn({**money(view), **coming(without_priorities(view), listings=1)}, answer, task="plan")
 
 
 def _standing(view: View, bidding: LotBidding | None, minimum: Decimal, budget: Decimal) -> Row:
-    """Tell how it stands at a call, with the bounds of a bid or with what they follow from."""
+    """Return the state at a call, with the bounds of a bid or with the facts that they follow from."""
     known: Row = {**coming(view, listings=1), **progress(view)}
     if expected := forecasts(view):
         known["forecasts"] = expected
@@ -267,7 +267,7 @@ def _standing(view: View, bidding: LotBidding | None, minimum: Decimal, budget: 
 
 
 def _bounds(view: View, bidding: LotBidding) -> Row:
-    """Tell what the bounds of a bid can be worked out from."""
+    """Return the facts from which the bounds of a bid follow."""
     return {
         **_money(view),
         "starting_price": bidding.start,
@@ -277,23 +277,23 @@ def _bounds(view: View, bidding: LotBidding) -> Row:
 
 
 def money(view: View) -> Row:
-    """Tell the money left, or what it can be worked out from."""
+    """Return the money left, or the facts from which it follows."""
     return {"budget": view.budget} if view.mind.bounds == "told" else _money(view)
 
 
 def _money(view: View) -> Row:
-    """Tell what the money left can be worked out from."""
+    """Return the initial budget and own wins, from which the money left follows."""
     wins = [{"item": win.item, "price": win.price} for win in view.wins(view.name)]
     return {"initial_budget": view.initial_budget, "your_wins": wins}
 
 
 def bid_rows(bids: Iterable[tuple[int, str, Decimal]]) -> list[Row]:
-    """List bids, given as (round, bidder, dollars)."""
+    """Return bids as rows, from (round, bidder, dollars)."""
     return [{"round": turn, "bidder": bidder, "amount": amount} for turn, bidder, amount in bids]
 
 
 def bidding_record(view: View, item: str, bidder: str) -> Row:
-    """Tell how a bidder bid on a finished item, beside the others' bids, and which minimum it declined."""
+    """Return all bids on a finished item, the minimum that one bidder declined, and whether it won."""
     result, lot = view.result(item), view.lot(item)
     bidding = bidding_on(result)
     withdrawal = bidding.withdrawn.get(bidder) if bidding else None
@@ -308,19 +308,19 @@ def bidding_record(view: View, item: str, bidder: str) -> Row:
 
 
 def history(result: Part) -> Row:
-    """Tell how the bidding on an item went: all bids, and who withdrew."""
+    """Return all bids on an item and the bidders that withdrew."""
     bidding = bidding_on(result)
     bids, withdrawn = (bidding.bids, bidding.withdrawn) if bidding else ((), ())
     return {"item": result.item, "bids": bid_rows(bids), "withdrawn": list(withdrawn)}
 
 
 def outcome(result: Part) -> Row:
-    """Tell how an item went, as the auctioneer announced it."""
+    """Return the outcome of an item, as the auctioneer announced it."""
     return {"item": result.item, "winner": result.winner, "price": result.price, "true_value": result.true_value}
 
 
 def results(view: View) -> list[Row]:
-    """List how the items went, and one's own highest bid."""
+    """Return the outcomes of the items, with one's own highest bids."""
     rows = []
     for result in view.results:
         rows.append(
@@ -335,11 +335,11 @@ def results(view: View) -> list[Row]:
 
 
 def true_per_estimate(view: View, before: str = "") -> dict[str, float]:
-    """Give, as a fact, the true dollars per estimated dollar of the items whose true values a bidder knows.
+    """Return, as a fact, the true dollars per estimated dollar of the items whose true values a bidder knows.
 
     Args:
-        view: what the bidder has observed.
-        before: only of the items before this one; empty for all.
+        view: the bidder's view.
+        before: use only the items before this one; empty for all.
     """
     known = takewhile(lambda result: result.item != before, view.results)
     ratio = truth_per_estimate(view.estimates, revealed(known))
@@ -347,6 +347,6 @@ def true_per_estimate(view: View, before: str = "") -> dict[str, float]:
 
 
 def rivals(view: View) -> Row:
-    """Tell what is known of each rival: its profile, what it has spent, and how it probably profiles oneself."""
+    """Return, for each rival, its profile, its spending in dollars, and its likely profile of oneself."""
     rows = [{**row, "spent": view.spent(row["rival"])} for row in profiled(view)]
     return {"initial_budget": view.initial_budget, "rivals": rows}

@@ -1,7 +1,7 @@
-"""The ascending auction is one value, with its board; its bidders think with nodes that bring their own prompts.
+"""The ascending auction is one value, with its board. Its bidders think with nodes that have their own prompts.
 
-The board shows the item and its price, who is in, and who has bought what. The rules of a sale are also made of what
-its log tells.
+The board shows the item, its price, the active bidders and the purchases. The rules of a sale can also be built from
+its log.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ COLUMNS = ("bidder", "now", "items", "spent", "budget left")
 
 
 class EnglishBoard:
-    """A sale as its viewer sees it: budgets that it does not know stay empty."""
+    """The board of a sale for one viewer; the cells of budgets that the viewer does not know stay empty."""
 
     pictures = PICTURES
 
@@ -71,7 +71,7 @@ class EnglishBoard:
         self._won: Counter[str] = Counter()
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         self._rows.put("now", doing(event))
         match event:
             case ItemLabelled(item=item, true_value=worth):
@@ -128,14 +128,14 @@ class EnglishBoard:
         return {self._leader: "outbid"} if self._leader not in ("", leader) else {}
 
     def _buy(self, name: str) -> None:
-        """Write down what a bidder has bought, and has left."""
+        """Update the cells of a bidder: number of items, dollars spent, dollars left."""
         spent, budget = self._spent.get(name, Decimal(0)), self._budgets.get(name)
         self._rows.put("items", {name: str(self._won[name])})
         self._rows.put("spent", {name: dollars(spent)})
         self._rows.put("budget left", {name: "" if budget is None else dollars(budget - spent)})
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Give the bids, exits and prices of the item, the items and the money."""
+        """Yield the marks of an event: bids, exits and prices, items, budgets and profits."""
         yield from bids_of(event, self._least)
         match event:
             case SaleOpened():
@@ -169,7 +169,7 @@ class EnglishBoard:
         return Mark("money", bidder, "budget", "line", left, closed)
 
     def _valued(self, item: str) -> Iterator[Mark]:
-        """Give what an item that is closed was worth, and the profits with it, once its worth is known."""
+        """Yield the worth of a closed item and the profits after it, once that worth is known."""
         if item not in self._worths:
             return
         worth, sale = self._worths[item], self._sold.get(item)
@@ -182,7 +182,7 @@ class EnglishBoard:
             yield Mark("profits", bidder, "profit", "line", self._profits.get(bidder, Decimal(0)), self._opened)
 
     def shown(self) -> Shown:
-        """Give the item under the hammer and the bidders."""
+        """Return the item under the hammer and the bidders."""
         return self._rows.shown(self._headline, self._state)
 
 
@@ -191,7 +191,7 @@ def _level(role: str, amount: Decimal) -> Mark:
 
 
 def from_public(rules: EnglishRules, events: Sequence[Event]) -> English:
-    """Make the rules of the sale that opened, with the budgets that the events tell, or the least that they allow."""
+    """Make the rules of a sale from its events, with the budgets in them, or else the least budgets they allow."""
     opened = next(event for event in events if isinstance(event, SaleOpened))
     values = {event.item: event.true_value for event in events if isinstance(event, ItemLabelled)}
     values = values or {event.item: event.true_value for event in events if isinstance(event, ValueRevealed)}
@@ -201,11 +201,11 @@ def from_public(rules: EnglishRules, events: Sequence[Event]) -> English:
 
 
 def least_budgets(events: Iterable[Event], bidders: Sequence[str]) -> Mapping[str, Decimal]:
-    """Give the least budgets that the events allow: each bidder could pay what it was asked for and what it bid.
+    """Return the least budgets in dollars that the events allow: each bidder could pay its asks and its bids.
 
-    Who can't pay the minimum is taken out in seat order, so whoever sits before one that is taken out, and stays in,
-    can pay it. A smaller budget can't be; if these are too great for a withdrawal of who can't pay, the log contradicts
-    itself.
+    Bidders that can't pay the minimum are withdrawn in seat order. So an active bidder that sits before a withdrawn one
+    can pay the minimum. No smaller budget is possible. If a bidder was withdrawn although its least budget covers the
+    minimum, the log contradicts itself.
     """
     least = dict.fromkeys(bidders, Decimal(0))
     spent: Counter[str] = Counter()
@@ -241,20 +241,20 @@ def _before(bidder: str, bidders: Sequence[str]) -> Sequence[str]:
 
 
 def build(rules: EnglishRules, config: AuctionConfig) -> English:
-    """Build the rules for the items that are listed."""
+    """Build the rules for the listed items of an auction."""
     listed = config.items if isinstance(config.items, tuple) else ()
     items = tuple(ValuedLot(Lot(item.name, item.start, item.listing), item.true_value) for item in listed)
     return English(items, {bidder.name: bidder.budget for bidder in config.bidders}, rules)
 
 
 def rational(ask: Ask, seen: Seen) -> Bid | Withdraw:
-    """Bid the minimum up to what the item is expected to be worth; never buy at a loss that could be foreseen.
+    """Bid the minimum up to the expected worth of the item; never buy at a foreseeable loss.
 
-    True values are common to all, and a bidder's estimates miss them by one share that it is not told: who bids up to
-    the estimate itself falls to the winner's curse. A revealed true value, over one's own estimate of that item, tells
-    the share; from then on the expected worth is known but for rounding. Before, nothing tells how high an estimate
-    leans, so it bids the starting price, where that is not above the estimate, and raises nobody. If true values are
-    never revealed, this holds for the whole sale. Budgets it leaves out of account: see the policy "knapsack".
+    True values are common to all bidders. All estimates of a bidder miss them by one unknown share, so a bidder that
+    bids up to its estimate falls to the winner's curse. The first revealed true value, over the estimate of that item,
+    shows the share. From then on the expected worth is known except for rounding. Before that, the policy bids only
+    the starting price in the first round, if the estimate is not below it, and raises nobody. If true values are
+    never revealed, this holds for the whole sale. The policy ignores budgets; see the policy "knapsack".
     """
     estimates = estimates_of(seen)
     share = truth_per_estimate(estimates, values_of(seen))

@@ -1,4 +1,4 @@
-"""The measures of the ascending auction: who won what, and what it was worth.
+"""The measures of the ascending auction: winners, prices and profits.
 
 Source: Harbor eq. 1-3 (profit and profit ratio).
 """
@@ -19,11 +19,11 @@ from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a bidder did; amounts are dollars.
+    """The result of a bidder; amounts are dollars.
 
-    `profit_ratio` is its profit over what all items together could have earned: the sum over all items of true value
-    minus starting price (None if that sum is not positive). Of a public log personas are unknown, and profits too where
-    true values were not revealed.
+    `profit_ratio` is its profit divided by the possible profit of all items: the sum over all items of true value minus
+    starting price (None if that sum is not positive). A public log has no personas, and no profits if true values
+    were not revealed.
     """
 
     bidder: str
@@ -36,7 +36,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """How an item went: winner and price (None if unsold), how many rounds of bidding it took.
+    """The result of an item: winner and price (None if unsold), and the number of rounds.
 
     `closed` is False if the log broke off before the item was decided.
     """
@@ -63,20 +63,20 @@ def _ratio(row: outcomes.TraderStanding, possible: Decimal) -> float | None:
 
 
 def _possible(entries: Sequence[Entry]) -> Decimal:
-    """Give what all items together could have earned; 0 where a true value is not known."""
+    """Return the possible profit of all items in dollars; 0 if a true value is not known."""
     starts = {lot.name: lot.start for opened in of_type(entries, SaleOpened) for lot in opened.lots}
     value = true_values(entries)
     return sum((value[name] - start for name, start in starts.items()), Decimal(0)) if revealed(entries) else Decimal(0)
 
 
 def true_values(entries: Sequence[Entry]) -> dict[str, Decimal]:
-    """Give the true value of each item in dollars; of a public log, of those whose value was revealed."""
+    """Return the true values in dollars by item; from a public log, only the revealed ones."""
     known = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
     return known or {shown.item: shown.true_value for shown in of_type(entries, ValueRevealed)}
 
 
 def revealed(entries: Sequence[Entry]) -> bool:
-    """Tell whether the true value of every item is known from a log."""
+    """Return whether a log tells the true value of every item."""
     return {lot.name for opened in of_type(entries, SaleOpened) for lot in opened.lots} <= true_values(entries).keys()
 
 

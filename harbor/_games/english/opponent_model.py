@@ -1,8 +1,8 @@
-"""The built-in model reads its rivals by Bayes' rule, and learns from finished sales what it takes to win.
+"""The built-in model profiles its rivals by Bayes' rule, and learns prices from finished sales.
 
-It judges limits by putting itself in its rivals' place. It knows the texts of the catalog, the listings, its own
-estimates and what everyone saw; no label, no truth. It reads its learnings, episodes and dossiers as text, like any
-model; sentences in other words tell it nothing.
+It computes a rival's limit as it computes its own. It knows the texts of the catalog, the listings, its own estimates
+and public events; no label, no truth. It reads its learnings, episodes and dossiers as text, like any model, and
+ignores sentences in other words.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from harbor.personas._catalog import traits
 from harbor.personas._catalog.traits import Profile, fit
 
 SHADOWS = (1.0, 1.2, 1.4, 1.6)
-"""What a kept dollar may be worth to a rival, each as likely: how tightly it plans is not known."""
+"""Possible shadow prices of a rival's budget in dollars per dollar, equally likely, as its planning is unknown."""
 
 SPREAD = 0.12
-"""How far a rival's limit scatters, as a share of the value: its priorities move it, and bids come in steps."""
+"""Standard deviation of a rival's limit, as a share of the value: priorities shift limits, and bids come in steps."""
 
 SURPRISE = 0.05
-"""How often a rival acts oddly: then its limit may lie anywhere, up to `ODD_REACH` times the value."""
+"""Probability that a rival acts oddly: then its limit lies anywhere from 0 to `ODD_REACH` times the value."""
 
 ODD_REACH = 1.5
+"""Upper end of an odd limit, as a multiple of the value."""
 
 
 @dataclass(frozen=True)
 class BiddingRecord:
-    """How a bidder bid on an item: its highest bid, and the least bid it declined (None: it did not), in dollars.
+    """A bidder's bids on an item: its highest bid, and the minimum that it declined (None: it did not), in dollars.
 
-    `value` is the true value that was to be expected then.
+    `value` is the true value in dollars that was expected then.
     """
 
     listing: str
@@ -44,7 +45,7 @@ class BiddingRecord:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> BiddingRecord:
-        """Read it from the facts of a prompt."""
+        """Read a record from the facts of a prompt."""
         item, declined_at = facts["item"], facts["declined_at"]
         own = (float(bid["amount"]) for bid in facts["bids"] if bid["bidder"] == facts["bidder"])
         highest = max(own, default=0.0)
@@ -53,13 +54,13 @@ class BiddingRecord:
 
     @property
     def says_something(self) -> bool:
-        """Whether there is anything to learn from: a listing, and a bid or a refusal."""
+        """True if there is evidence: a listing, a positive value, and a bid or a refusal."""
         heard = self.highest > 0 or self.declined is not None
         return heard and bool(self.listing) and self.value > 0
 
 
 def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) -> dict[str, float]:
-    """Update a profile by Bayes' rule: whose limit would lie between the highest bid and the one declined?"""
+    """Return a profile updated by Bayes' rule: the limit lies between the highest bid and the declined one."""
     if not record.says_something:
         return dict(profile)
     prior = traits.shares(profile, catalog)
@@ -72,6 +73,7 @@ def update(profile: Profile, catalog: Mapping[str, str], record: BiddingRecord) 
 
 
 def _likelihood(fit: float, record: BiddingRecord) -> float:
+    """Return the probability that a limit lies between the highest and the declined bid, averaged over `SHADOWS`."""
     value, spread = valuation.worth(record.value, fit), SPREAD * record.value
     chances = []
     for shadow in SHADOWS:
@@ -85,7 +87,7 @@ def _likelihood(fit: float, record: BiddingRecord) -> float:
 
 
 def interest(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any]) -> float:
-    """Say how much a rival wants an item, from 0 to 1."""
+    """Return how well an item suits a rival, from 0 to 1; 0.5 without a catalog."""
     if not catalog:
         return 0.5
     listing = str(item.get("listing", ""))
@@ -96,29 +98,29 @@ def interest(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, An
 def limits(
     profile: Profile, catalog: Mapping[str, str], items: Sequence[Mapping[str, Any]], budget: float
 ) -> list[float]:
-    """Say up to how many dollars a rival would go for each item, by judging in its place."""
+    """Return a rival's limit in dollars per item: worth over the shadow price of its budget, at most the budget."""
     options = [valuation.weigh(item["item"], float(item["start"]), value(profile, catalog, item)) for item in items]
     shadow = valuation.shadow_price(options, budget)
     return [min(budget, option.worth / shadow) for option in options]
 
 
 def value(profile: Profile, catalog: Mapping[str, str], item: Mapping[str, Any]) -> float:
-    """Say how many dollars an item is worth to a rival."""
+    """Return the worth of an item to a rival in dollars."""
     return valuation.worth(float(item["value"]), interest(profile, catalog, item))
 
 
 def cautious(limit: float) -> float:
-    """Say up to how many dollars a rival of this expected limit will go almost surely: one spread below it."""
+    """Return the dollars that a rival with this expected limit almost surely bids: one `SPREAD` below it."""
     return limit * (1 - SPREAD)
 
 
 Row = Mapping[str, Any]
 
 MOST_ITEMS = 6
-"""How many items are remembered by name: those whose prices strayed most from the usual."""
+"""Number of items remembered by name: those whose mean prices differ most from the usual one."""
 
 ENOUGH = 2
-"""From how many observations on a price is taken for usual."""
+"""Least number of observations for a mean to be used."""
 
 _NUMBER = r"(\d[\d,]{,20}(?:\.\d{,20})?)"  # bounded: a memory is somebody's text
 _USUAL = re.compile(rf"Over {_NUMBER} items?, to win took {_NUMBER} times the starting price\.")
@@ -134,23 +136,23 @@ _DOSSIER = re.compile(rf"(.+), in \d+ auctions?: .* went on average to {_NUMBER}
 
 @dataclass(frozen=True)
 class Ratio:
-    """A mean ratio and how many observations stand behind it."""
+    """A mean ratio and its number of observations."""
 
     mean: float = 0.0
     count: int = 0
 
     def plus(self, values: Sequence[float]) -> Ratio:
-        """Take more observations in."""
+        """Return the ratio with more observations."""
         count = self.count + len(values)
         return Ratio((self.mean * self.count + sum(values)) / count, count) if count else self
 
 
 @dataclass(frozen=True)
 class Experience:
-    """What earlier sales taught: what it took to win, as multiples of the starting price, and what rivals do.
+    """The lessons of earlier sales: prices as multiples of the starting price, and the habits of rivals.
 
-    `halves` are the first and the second half of an auction; `worth` is what winners paid of what items were worth;
-    `reach` how far rivals went.
+    `usual` is the mean over all items, `halves` the means in the first and second half of an auction, and `items` the
+    means by item. `worth` is price over true value by winner. `reach` is the mean top bid over starting price by rival.
     """
 
     usual: Ratio = Ratio()
@@ -161,7 +163,7 @@ class Experience:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Experience:
-        """Read it from sentences."""
+        """Read the experience from sentences."""
         usual, halves, reach = Ratio(), (Ratio(), Ratio()), {}
         items: dict[str, Ratio] = {}
         worth: dict[str, Ratio] = {}
@@ -185,9 +187,9 @@ class Experience:
         return cls(usual, halves, items, worth, reach)
 
     def price(self, item: Row, place: float) -> float | None:
-        """Expect a price in dollars for an item at a place in the auction, from 0 to 1.
+        """Return the expected price in dollars of an item at a place in the auction, from 0 to 1.
 
-        None without experience, and without a starting price that it could be a multiple of.
+        None without experience or without a starting price.
         """
         half = self.halves[place >= 0.5]
         known = next(
@@ -196,10 +198,9 @@ class Experience:
         return known.mean * float(item["start"]) or None if known else None
 
     def habit(self, rival: str, item: Row) -> float | None:
-        """Expect how far a rival goes for an item in dollars; None without experience.
+        """Return the expected limit of a rival for an item in dollars; None without experience.
 
-        That is as far as it went before; or, where only that is known, what it paid of what items were worth, here of
-        the true `value` that is expected.
+        That is its `reach` times the starting price; if that is unknown, its `worth` times the expected true `value`.
         """
         if rival in self.reach and float(item["start"]):
             return self.reach[rival] * float(item["start"])
@@ -207,7 +208,7 @@ class Experience:
         return paid.mean * float(item["value"]) if paid and paid.count >= ENOUGH else None
 
     def after(self, results: Sequence[Row]) -> Experience:
-        """Take a finished auction in; a starting price of 0 is one that nobody told."""
+        """Return the experience after one more auction; a starting price of 0 means that it is unknown."""
         sold = [(place / len(results), row) for place, row in enumerate(results) if row["price"] is not None]
         told = [(place, row) for place, row in sold if float(row["start"])]
         ratios = [(place, float(row["price"]) / float(row["start"]), row) for place, row in told]
@@ -229,7 +230,7 @@ class Experience:
         )
 
     def sentences(self) -> list[str]:
-        """Put it in general sentences, the most general first."""
+        """Return the experience as sentences, the most general first."""
         if not self.usual.count:
             return ["Nothing was sold whose starting price was told, so nothing was learned about prices."]
         first, second = self.halves
@@ -252,7 +253,7 @@ class Experience:
 
 
 def expected_cost(experience: Experience, item: Row, place: float, guess: float) -> float:
-    """Say what an item will probably cost in dollars: by experience where there is some, else the guess."""
+    """Return the expected price of an item in dollars: from experience if there is any, else the guess."""
     price = experience.price(item, place)
     return guess if price is None else max(float(item["start"]), price)
 

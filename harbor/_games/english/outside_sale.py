@@ -1,4 +1,4 @@
-"""A sale outside Harbor becomes events as Harbor's own auctioneer would tell them, from what a bidder hears of it."""
+"""This module turns a bidder's news of a sale outside Harbor into the events of Harbor's own auctioneer."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, Round
 from harbor._games.english.facts import LotBidding, bidding_on
 
 UNTOLD = Decimal(0)
-"""The price of an item of which none was told."""
+"""The price of an item whose price was not told, in dollars."""
 
 
 class Brought(NamedTuple):
-    """What a bidder's owner gives it: its budget, objective and the texts of its personas, and dollars by item."""
+    """The settings from a bidder's owner: budget, objective and texts of personas, and dollars by item."""
 
     seat: BidderSeated
     values: dict[str, Decimal]
@@ -39,14 +39,14 @@ class News(BaseModel):
 
 
 class SaleHeard:
-    """What a bidder knows of a sale: only items that it has a value of are in it, each once under the hammer.
+    """A bidder's knowledge of a sale, with only the items that the bidder has a value for. Each is sold once.
 
-    What the bidder's owner gave is changed by nothing that is said: only what the owner left out is taken from it.
+    News never changes the settings from the bidder's owner. News only fills in settings that the owner left out.
 
     Args:
-        given: what its owner gave the bidder.
-        with_budget: whether the owner gave it a budget.
-        lots: whether the game sells listed items, one after the other.
+        given: the settings from the owner.
+        with_budget: true if the owner set a budget.
+        lots: true if the game sells listed items, one after the other.
     """
 
     def __init__(self, given: Brought, with_budget: bool, lots: bool) -> None:
@@ -54,13 +54,13 @@ class SaleHeard:
         self.seen: list[Event] = []
         self.view = View()
         self.paused = 0
-        """How many items had closed when the bidder last had a moment to think."""
+        """Number of items that had closed at the bidder's last pause."""
         self._keep(given.seat)
         if lots:
             self._keep(Signal(given.seat.bidder, given.values, noisy=True))
 
     def add(self, *events: Event) -> None:
-        """Take what happened."""
+        """Add events, after the owner's settings are applied to them."""
         for event in events:
             for one in self._kept(event):
                 self._keep(one)
@@ -71,10 +71,10 @@ class SaleHeard:
         self.seen.append(event)
 
     def _check(self, event: Event) -> None:
-        """Refuse what can't follow from what was heard.
+        """Refuse an event that contradicts earlier ones.
 
         Raises:
-            LookupError: it names the item.
+            LookupError: a worth is told before the item is over, or an unlisted item is opened.
         """
         if isinstance(event, WorthTold) and not self.view.place(event.item):
             raise LookupError(f"{event.item!r} is not over, and its worth is told")
@@ -82,7 +82,7 @@ class SaleHeard:
             raise LookupError(f"{event.item!r} is opened, and was not listed")
 
     def replay(self, events: Iterable[Event], paused: int) -> None:
-        """Take events that were kept before, after what the owner gave."""
+        """Add events that were saved before, unchanged."""
         for event in events:
             self._keep(event)
         self.paused = paused
@@ -97,14 +97,14 @@ class SaleHeard:
         elif self._lots and isinstance(event, SaleOpened):
             yield replace(event, lots=tuple(lot for lot in event.lots if lot.name in self.view.estimates))
         elif not self._lots or getattr(event, "item", None) in (None, *self.view.estimates):
-            if isinstance(event, ItemSold) and not (self.view.part and self.view.part.got):  # told alone, as by an app
+            if isinstance(event, ItemSold) and not (self.view.part and self.view.part.got):  # as from an app
                 yield Allocated(event.winner, event.item)
                 yield Paid(event.winner, HOUSE, event.item, event.price)
             yield event
 
     @property
     def now(self) -> str | None:
-        """The item for sale, as far as was heard; the only one that is left, if none was named."""
+        """The item for sale; if none was named, the only one left; None if several are."""
         if self.view.part is not None:
             return self.view.part.item
         left = [item for item in self.view.estimates if item not in self._over]
@@ -112,18 +112,18 @@ class SaleHeard:
 
     @property
     def round(self) -> int:
-        """The round of the bidding that is going on: the one after the last bid."""
+        """The current round of bidding: the round after the last bid."""
         bids = self._bidding.bids if self._bidding else ()
         return 1 + max((turn for turn, *_ in bids), default=0)
 
     def least(self, item: str) -> Decimal | None:
-        """Give the least bid on an item that follows from what was heard; None if no price was told."""
+        """Return the least bid on an item in dollars, as far as the news tell it; None if no price was told."""
         if self._bidding and self.now == item:
             return self._bidding.minimum or None
         return next((lot.start for lot in self.view.lots if lot.name == item), UNTOLD) or None
 
     def tell(self, news: News) -> None:
-        """Take one thing that was read in the auctioneer's English; of an item that is over, nothing."""
+        """Add one piece of news from the auctioneer's words; ignore news of an item that is over or has no value."""
         if self.bring_up(news.item, news.amount or UNTOLD):
             return
         item, turn, bidder, amount = news.item, self.round, news.bidder, news.amount
@@ -137,7 +137,7 @@ class SaleHeard:
             self.add(Acted(bidder, item, Bid(amount), turn), RoundClosed(item, turn, bidder, amount))
 
     def bring_up(self, item: str, least: Decimal) -> str:
-        """See to it that an item is under the hammer; say why it can't be."""
+        """Open bidding on an item if necessary; return the reason if that is impossible, else an empty text."""
         if item not in self.view.estimates:
             known = ", ".join(self.view.estimates) or "none"
             return f"I was told no value of {item!r}, so I can't bid on it. I know a value of: {known}."
@@ -145,13 +145,13 @@ class SaleHeard:
             return f"As far as I heard, the bidding on {item} is over."
         coming = self.view.coming
         if not coming or coming[0].name != item:
-            self._keep(SaleOpened(self._people, self._lots_from(item), "untold"))  # nobody said so, so no name is known
+            self._keep(SaleOpened(self._people, self._lots_from(item), "untold"))  # not announced, so names are unknown
         if self._bidding is None or self.now != item:
             self.add(ItemOpened(item, least, DOLLAR))
         return ""
 
     def closed_since_pause(self) -> tuple[str, ...]:
-        """Name the items that closed since this was last asked."""
+        """Return the items that closed since the last call of this method."""
         closed = [event.item for event in self.seen if isinstance(event, LotClosed)]
         before, self.paused = self.paused, len(closed)
         return tuple(closed[before:])
@@ -166,12 +166,12 @@ class SaleHeard:
 
     @property
     def _people(self) -> tuple[str, ...]:
-        """The bidders that were heard of."""
+        """The known bidders."""
         heard = [event.bidder for event in self.seen if isinstance(event, Acted | BidderWithdrew)]
         return tuple(dict.fromkeys([*self.view.bidders, self._given.seat.bidder, *heard]))
 
     def _lots_from(self, item: str) -> tuple[Lot, ...]:
-        """List the items as they went, then this one, then the others."""
+        """Return the items that are over, then this one, then the others."""
         known = {lot.name: lot for lot in self.view.lots}
         order = dict.fromkeys([*self._over, item, *known, *self.view.estimates])
         return tuple(known.get(name) or Lot(name, UNTOLD) for name in order)

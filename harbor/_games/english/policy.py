@@ -1,6 +1,6 @@
 """The built-in model answers the prompts of the ascending auction from the facts in them alone.
 
-For that it judges what items are worth to it, and what they will probably cost it.
+It computes the worth of items to itself and their expected prices.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Values = dict[str, Any]
 
 
 def coming(facts: Facts) -> list[Values]:
-    """List the items to come, each with the true `value` expected, and a mean one for each that is only summed up."""
+    """List the items to come, each with its expected true `value`; an item that is only summed up gets the means."""
     items = list(facts["items"])
     if later := facts.get("later_items"):
         mean = {"item": "", "start": later["start_mean"], "estimate": later["estimate_mean"]}
@@ -32,7 +32,7 @@ def coming(facts: Facts) -> list[Values]:
 
 
 def weighed(facts: Facts) -> list[Option]:
-    """Weigh the items by what they are worth and what they will probably cost, by experience where there is some."""
+    """Return the items to come as options: worth and expected cost, the latter from experience if there is any."""
     experience = Experience.of(facts.get("memories", ()))
     finished = facts.get("items_finished", 0)
     items = coming(facts)
@@ -46,7 +46,7 @@ def _weigh(facts: Facts, item: Values, experience: Experience, place: float) -> 
 
 
 def contested(facts: Facts) -> list[Option]:
-    """Weigh the items; where rivals are profiled, an item costs what the keenest of them would pay for it."""
+    """Return the items as options; if rivals are profiled, the cost of an item is the highest limit of a rival."""
     options = weighed(facts)
     if "catalog" not in facts or not facts.get("rivals"):
         return options
@@ -58,9 +58,9 @@ def contested(facts: Facts) -> list[Option]:
 
 
 def worth(facts: Facts, item: Values) -> float:
-    """Say how many dollars an item of `coming` is worth to oneself."""
+    """Return the worth of an item of `coming` to oneself, in dollars."""
     value = float(item["value"])
-    if facts["objective"] == "items":  # every item counts the same, so the cheap ones are the best buys
+    if facts["objective"] == "items":  # every item counts the same, so cheap items are the best buys
         return min(value, valuation.expected(facts, float(facts.get("mean_estimate", item["estimate"]))))
     if "persona_value" in facts:
         own = {one["text"]: one["weight"] for one in facts["personas"]}
@@ -74,7 +74,7 @@ def _tastes(facts: Facts) -> dict[str, float]:
 
 
 def wanted(facts: Facts) -> str:
-    """Find the item that the objective names as a whole word, if it names one that is still to come."""
+    """Return the coming item that the objective names as a whole word; empty if there is none."""
     if facts["objective"] in ("profit", "items"):
         return ""
     names = [item["item"] for item in facts["items"]]
@@ -85,7 +85,7 @@ def wanted(facts: Facts) -> str:
 
 
 def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
-    """Say up to how many dollars to bid, and why."""
+    """Return one's own limit in dollars, and the reason."""
     item, budget = coming(facts)[0], float(facts["budget"])
     if settings.policy == "minimum":
         share = float(settings.limit_share)
@@ -108,10 +108,10 @@ def up_to(facts: Facts, settings: Simulated) -> tuple[float, str]:
 
 
 def reach(facts: Facts, rival: Values) -> list[float]:
-    """Say up to how many dollars a rival goes for each item: to its limit, or as far as it thinks that it can drain me.
+    """Return the highest bid in dollars of a rival for each item: its limit, or more if it can drain my budget.
 
-    What it did before counts as much as what its profile says. It could only drain me if it had a picture of me, and
-    never beyond what the item is worth to it.
+    The limit is the mean of the limit from its profile and of its habit. A rival drains only if it has a profile of me,
+    and never beyond the worth of the item to it.
     """
     profile, catalog, items = rival["profile"], facts.get("catalog", {}), coming(facts)
     left = max(0.0, float(facts["initial_budget"]) - float(rival["spent"]))
@@ -136,10 +136,10 @@ def reach(facts: Facts, rival: Values) -> list[float]:
 
 
 def plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Give each item a priority by its worth per probable price."""
+    """Return a priority for each item by its worth per expected price."""
     options = contested(facts)
     budget = float(facts["budget"])
-    ranks = valuation.rank(options, budget)  # of the later items too, as they need money
+    ranks = valuation.rank(options, budget)  # with the later items, as they need money too
     priorities = {item["item"]: ranks[item["item"]] for item in facts["items"]}
     if target := wanted(facts):
         priorities |= {name: 3 if name == target else min(priority, 2) for name, priority in priorities.items()}
@@ -174,7 +174,7 @@ def _in_words(priorities: dict[str, int]) -> str:
 
 
 def bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Bid the minimum up to one's own limit, and err as often as the settings say."""
+    """Bid the minimum up to one's own limit, with errors at the rates of the settings."""
     least, budget = float(facts["minimum"]), float(facts["budget"])
     most, why = up_to(facts, settings)
     bidding = least <= most
@@ -194,36 +194,36 @@ def bid(facts: Facts, settings: Simulated, chance: Random) -> Values:
 
 
 def limit(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Say how far `bid` would go on this item: it takes nothing into account that changes while the item is sold."""
+    """Return the limit of `bid` on this item, which does not change while the item is sold."""
     least = float(facts["minimum"])
     most, why = up_to(facts, settings)
     return {"reasons": f"{why}.", "limit": _whole_cents(most) if least <= most else None}
 
 
 def _whole_cents(most: float) -> float:
-    """Give the greatest number of dollars and cents that is not above this."""
+    """Return the greatest amount in whole cents that is not above this amount."""
     nearest = round(most, 2)
     return nearest if nearest <= most else round(nearest - 0.01, 2)
 
 
 def strategize(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Choose a strategic action from one's own limit and what is expected of the rivals."""
+    """Choose a strategic action from one's own limit and the forecasts of the rivals."""
     action, why = _action(facts, settings)
     return {"reasons": why, "strategy": action}
 
 
 def fused(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Choose a strategic action, and act on it."""
+    """Choose a strategic action, and bid or withdraw accordingly."""
     action, why = _action(facts, settings)
     decided = bid({**facts, "strategy": action}, settings, chance)
     return {**decided, "reasons": why, "strategy": action}
 
 
 def _action(facts: Facts, settings: Simulated) -> tuple[StrategicAction, str]:
-    """Choose a strategic action from one's own limit and what is expected of the rivals.
+    """Choose a strategic action from one's own limit and the forecasts of the rivals.
 
-    A dollar that a rival spends here is missing later, so it pays to raise past one's own limit while the rival that
-    leads is expected, with some certainty, to raise again; but only up to what the item is worth, for it may stop.
+    A dollar that a rival spends here is missing later. So it pays to raise past one's own limit while the leading rival
+    will almost surely raise again. It pays only up to the worth of the item, as the rival may stop.
     """
     item, least, budget = coming(facts)[0], float(facts["minimum"]), float(facts["budget"])
     most, why = up_to(facts, settings)
@@ -259,7 +259,7 @@ def profile(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noq
 
 
 def mirror(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Update by Bayes' rule what each rival may think of oneself."""
+    """Update by Bayes' rule the likely profile that each rival has of oneself."""
     pictures = []
     for known in facts["profiles_of_you"]:
         weights = known["profile"]
@@ -300,7 +300,7 @@ def _listed(weights: dict[str, float]) -> list[Values]:
 
 
 def believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Do the sums of the items that are over."""
+    """Update budget, profits and wins with the items that are over."""
     believed = facts["belief"]
     budget, wins, told = believed["budget"], list(believed["wins"]), []
     profits = {row["bidder"]: row["profit"] for row in believed["profits"]}
@@ -322,7 +322,7 @@ def believe(facts: Facts, settings: Simulated, chance: Random) -> Values:
 
 
 def learn(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Add this auction's prices to those before."""
+    """Add this auction's prices to earlier ones."""
     experience = Experience.of(facts["learnings"]).after(facts["results"])
     return {"reasons": "I added this auction's prices to those before.", "learnings": experience.sentences()}
 

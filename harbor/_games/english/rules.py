@@ -34,11 +34,14 @@ from harbor._games.mechanism import Chance
 class EnglishRules(RuleSettings):
     """The rules of an ascending auction.
 
+    >>> EnglishRules(reveal="price").increment_share
+    Decimal('0.1')
+
     Attributes:
         increment_share: The minimum raise, as a share of the starting price.
         lowerings: How often an item without a bid is offered again; a price of one dollar is not lowered.
-        lowering_share: By which share its price is lowered then, cut to whole dollars.
-        reveal: What is announced of an item after its sale.
+        lowering_share: The share by which its price falls then; the new price is cut to whole dollars.
+        reveal: The fact that is announced about an item after its sale.
 
     Source: Chen et al. 2023, sec. 3.1.
     """
@@ -55,11 +58,11 @@ class EnglishRules(RuleSettings):
 
 
 _HEEDED = frozenset({Acted, BidderWithdrew, RoundClosed, ItemOpened, PriceLowered, ItemSold, ItemUnsold})
-"""The events that change the state."""
+"""The events that can change the state."""
 
 
 class ValuedLot(NamedTuple):
-    """An item as the rules see it: its public lot, and its hidden true value in dollars."""
+    """An item for the rules: its public lot, and its hidden true value in dollars."""
 
     lot: Lot
     true_value: Decimal
@@ -68,8 +71,8 @@ class ValuedLot(NamedTuple):
 class EnglishState(NamedTuple):
     """The state of the auction.
 
-    `number` is the index of the current item: -1 before the auction opens. `active` lists the bidders that have not
-    withdrawn from it, in seat order. `price` is the highest bid of earlier rounds.
+    `number` is the index of the current item, -1 before the auction opens. `active` lists the bidders that have not
+    withdrawn from that item, in seat order. `price` is the highest bid of earlier rounds in dollars.
     """
 
     number: int
@@ -94,9 +97,9 @@ class English:
     """The rules of one sale.
 
     Args:
-        items: what is sold, in order.
+        items: the items in order of sale.
         budgets: dollars per bidder; the order is the seat order.
-        options: minimum raise, lowering of unsold items, what is revealed.
+        options: minimum raise, lowering of unsold items, announcements.
     """
 
     items: tuple[ValuedLot, ...]
@@ -104,11 +107,11 @@ class English:
     options: EnglishRules = EnglishRules()
 
     def start(self) -> EnglishState:
-        """Give the state before the auction opens."""
+        """Return the state before the auction opens."""
         return EnglishState(number=-1, budgets=dict(self.budgets))
 
     def asks(self, state: EnglishState) -> Sequence[Ask]:
-        """Ask everyone who has not withdrawn and does not lead; all of them can pay the minimum bid."""
+        """Ask each active bidder except the leader; all of them can pay the minimum bid."""
         minimum, item, number, budgets = state.minimum, state.item, state.round, state.budgets
         return [
             Ask(bidder, item, number, Amount(minimum, budgets[bidder]))
@@ -117,7 +120,7 @@ class English:
         ]
 
     def settle(self, state: EnglishState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Close a round: the leader, then the sale and the next item if bidding has ended."""
+        """Close a round: name the leader. If bidding has ended, sell the item and open the next."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
             opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
@@ -125,9 +128,9 @@ class English:
         return self._close_round(state, actions, chance)
 
     def apply(self, state: EnglishState, event: Event) -> EnglishState:
-        """Give the state after an event."""
+        """Return the state after an event."""
         if type(event) not in _HEEDED or (isinstance(event, Acted) and type(event.act) is Bid):
-            return state  # most events, and it costs less than to match them; only `RoundClosed` says who leads
+            return state  # most events: this test is faster than `match`; only `RoundClosed` sets the leader
         match event:
             case Acted(bidder=bidder) | BidderWithdrew(bidder=bidder):
                 active = tuple([name for name in state.active if name != bidder])
@@ -158,11 +161,11 @@ class English:
         broke = [bidder for bidder in rivals if state.budgets[bidder] < least]
         events: list[Event] = [RoundClosed(state.item, state.round, leader, price)]
         events += [BidderWithdrew(state.item, after, bidder, "cannot afford") for bidder in broke]
-        # Nobody is left to outbid the leader: also where the first round brings one bid and the others withdraw.
+        # If all rivals are out, the sale ends, also after a first round with one bid and withdrawals.
         return events if len(broke) < len(rivals) else [*events, *self._hammer(state, leader, price)]
 
     def _hammer(self, state: EnglishState, winner: str | None, price: Decimal) -> Iterator[Event]:
-        """Sell to the leader. Without one, offer the item again at a lower price, or leave it unsold. Open the next."""
+        """Sell to the leader; without one, lower the price or leave the item unsold. Then open the next item."""
         if winner is None and self._may_lower(state):
             lowered = self._lower(state)
             yield lowered
@@ -180,7 +183,7 @@ class English:
         yield from self._open_next(self.apply(state, verdict))
 
     def _open_next(self, state: EnglishState) -> Iterator[Event]:
-        """Open items until there is one that somebody can bid on."""
+        """Open items until somebody can pay the starting price of one."""
         for item in self.items[state.number + 1 :]:
             opened = ItemOpened(item.lot.name, item.lot.start, self._increment(item.lot.start))
             yield opened
@@ -192,7 +195,7 @@ class English:
             yield from self._reveal(state)
 
     def _call(self, state: EnglishState) -> Generator[Event, None, bool]:
-        """Withdraw bidders that can't pay the starting price; lower it while that is everyone. Say if any is left."""
+        """Withdraw bidders that can't pay the starting price; lower it while none is left. Return whether one is."""
         while True:
             broke = [bidder for bidder, budget in state.budgets.items() if budget < state.start]
             for bidder in broke:

@@ -1,7 +1,7 @@
-"""Thoughts are told these facts by Harbor's own prompts: how the auction stands, then what each thought needs.
+"""Harbor's own prompts tell these facts: the state of the auction, then the facts of each thought.
 
-How it stands begins with what stays; what is added to follows, then what changes, so the calls of a bidder begin
-alike. The function of a thought has its name. The prompts of the papers are told the facts of `facts` in their place.
+The state begins with facts that stay the same. Facts that grow follow, then facts that change, so the calls of a
+bidder begin alike. The function of a thought has its name. The prompts of the papers use the facts of `facts` instead.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from harbor._games.replies import Row, answered, chosen, forecasts, in_words, re
 from harbor.personas._catalog.traits import in_percent
 
 PAGE = 10
-"""After how many items the list of items goes on: it has at least so many that are over, and as many that come."""
+"""Number of items by which the list moves on; it keeps at least so many past and coming items."""
 LISTED = 3 * PAGE
-"""How many items are listed."""
+"""Number of listed items."""
 STAYS = ("rules", "bidders", "initial_budget", "earlier_results", "all_items", "later_items", "catalog")
-"""The facts that stay the same, at least for a page."""
+"""The facts that stay the same for at least a page."""
 
 
 def explains(view: View) -> Iterator[str]:
-    """Name the facts that the system prompt explains in all calls of a bidder, though only some tell them."""
+    """Yield the names of facts that the system prompt explains in all calls, though only some calls tell them."""
     mind = view.mind
     yield from ("results", "true_value") if view.values_revealed else ("results",)
     yield from ("leader",) if mind.bidding == "call" else ()
@@ -46,34 +46,34 @@ def explains(view: View) -> Iterator[str]:
             yield from ("expected_interest_of_yours",) if mind.theory_of_mind == "second" else ()
 
 
-# ---------------------------------------------------------------- what all calls tell
+# ---------------------------------------------------------------- the facts of all calls
 
 
 def first_listed(view: View) -> int:
-    """Return the place of the first item that is listed: zero in a sale that is short enough to be listed whole."""
+    """Return the index of the first listed item; 0 if the sale has at most `LISTED` items."""
     return 0 if len(view.lots) <= LISTED else max(0, len(view.results) // PAGE * PAGE - PAGE)
 
 
 def listed(view: View) -> Sequence[Lot]:
-    """Return the items that are listed."""
+    """Return the listed items."""
     return view.lots[first_listed(view) : first_listed(view) + LISTED]
 
 
 def coming(view: View) -> Sequence[Lot]:
-    """Return the items that are listed and not over, the one under the hammer included."""
+    """Return the listed items that are not over, the item under the hammer included."""
     return view.lots[len(view.results) : first_listed(view) + LISTED]
 
 
 def long_over(view: View) -> set[str]:
-    """Name the items that are over and not listed any more."""
+    """Return the items that are over and no longer listed."""
     return {result.item for result in view.results[: first_listed(view)]}
 
 
 def standing(view: View) -> Row:
-    """Tell the rules, the items and what came of those that are over."""
+    """Return the rules, the items and the outcomes so far."""
     opened = view.last(SaleOpened)
     known: Row = {"rules": rules_in_words(opened.reveal if opened else "untold")}
-    if opened and opened.reveal != "untold":  # of a sale that was heard in part nobody knows all bidders
+    if opened and opened.reveal != "untold":  # in a sale that was heard in part, not all bidders are known
         known["bidders"] = list(view.bidders)
     known["initial_budget"] = view.initial_budget
     over, first = view.results, first_listed(view)
@@ -82,25 +82,25 @@ def standing(view: View) -> Row:
     known["all_items"] = [_item(view, lot) for lot in listed(view)]
     if later := view.lots[first + LISTED :]:
         known["later_items"] = facts.summary(view, later)
-    if over[first:] and view.mind.correct_beliefs == "house":  # else a bidder goes by its own account
+    if over[first:] and view.mind.correct_beliefs == "house":  # else a bidder keeps its own account
         known["results"] = outcomes(view, over[first:])
     return {**recalled(view), **known}
 
 
 def _item(view: View, lot: Lot) -> Row:
-    start: Row = {"start": lot.start} if lot.start else {}  # of a sale that was heard in part it may be untold
+    start: Row = {"start": lot.start} if lot.start else {}  # 0 if untold, in a sale that was heard in part
     row: Row = {"item": lot.name, **start, "estimate": view.estimates[lot.name]}
     return {**row, "listing": lot.listing} if lot.listing else row
 
 
 def outcomes(view: View, over: Sequence[Part]) -> list[Row]:
-    """Tell what came of items, with their true values if these are revealed."""
+    """Return the outcomes of items, with their true values if these are revealed."""
     told = ("item", "winner", "price", *(("true_value",) if view.values_revealed else ()))
     return [{name: row[name] for name in told} for row in map(facts.outcome, over)]
 
 
 def _summed(view: View, over: Sequence[Part]) -> Row:
-    """Sum up the items that are over and not listed any more; what came of them as far as `results` would tell it."""
+    """Return a summary of the items that are over and no longer listed, with the outcomes that `results` would tell."""
     estimates = sum((view.estimates[result.item] for result in over), Decimal(0))
     known: Row = {"number": len(over), "estimates": estimates}
     if view.mind.correct_beliefs != "house":
@@ -117,7 +117,7 @@ def _summed(view: View, over: Sequence[Part]) -> Row:
 
 
 def rivals(view: View) -> Row:
-    """Tell what is known of each rival: what it has spent, what it is like, and how it probably sees oneself."""
+    """Return, for each rival, its spending in dollars, its profile, and its likely profile of oneself."""
     rows, profiles, mirrors = [], view.profiles, view.mirrors
     for rival in view.rivals:
         row: Row = {"rival": rival, "spent": spent(view, rival), "shares": shares(view, profiles.get(rival, {}))}
@@ -127,17 +127,17 @@ def rivals(view: View) -> Row:
 
 
 def spent(view: View, rival: str) -> Decimal:
-    """Tell what a rival has spent, by one's own account where nobody corrects it, so that no prompt tells two."""
+    """Return a rival's spending in dollars by the belief in force, so that no prompt tells two amounts."""
     return sum((win.price for win in facts.current_belief(view).wins.get(rival, ())), Decimal(0))
 
 
 def shares(view: View, profile: Any) -> dict[str, float]:
-    """Tell a profile as shares in percent; an empty one stays empty."""
+    """Return a profile as shares in percent; an empty profile stays empty."""
     return in_percent(profile, view.catalog) if profile else {}
 
 
 def now(view: View) -> Row:
-    """Tell what is on sale or comes next, the money left, and the plan."""
+    """Return the item on sale or next, the money left, and the plan."""
     known: Row = {"item": view.coming[0].name if view.coming else "", **money(view)}
     if view.plan:
         known |= {"plan": view.plan, "priorities": _priorities(view)}
@@ -145,7 +145,7 @@ def now(view: View) -> Row:
 
 
 def money(view: View) -> Row:
-    """Tell the money left; where bounds are untold, what it can be worked out from: results, or one's own wins."""
+    """Return the money left; if bounds are untold, own wins, unless the results tell these."""
     if view.mind.bounds == "told":
         return {"budget": view.budget}
     wins = [{"item": win.item, "price": win.price} for win in view.wins(view.name)]
@@ -157,12 +157,12 @@ def _priorities(view: View) -> dict[str, int]:
 
 
 def plan(view: View) -> Row:
-    """Tell what a plan over the next items needs."""
+    """Return the facts for a plan over the next items."""
     return {**standing(view), **_of_rivals(view), **now(view)}
 
 
 def replan(view: View) -> Row:
-    """Tell, besides, how much everyone has earned; or one's own account, where nobody corrects it."""
+    """Return the facts of `plan` and everyone's profits; if the house corrects no beliefs, one's own account."""
     held, known = facts.belief(facts.current_belief(view), long_over(view)), plan(view)
     if view.mind.correct_beliefs == "house":
         return {**known, "earned": held["profits"]}
@@ -174,18 +174,18 @@ def _of_rivals(view: View) -> Row:
 
 
 def predict(view: View) -> Row:
-    """Tell what is for sale next, and what is known of the rivals."""
+    """Return the next item and the facts about the rivals."""
     return {**standing(view), **rivals(view), "item": view.coming[0].name if view.coming else "", **money(view)}
 
 
 def profile(view: View, rival: str, item: str) -> Row:
-    """Tell how a rival bid on an item that is over, and its profile so far."""
+    """Return a rival's bidding on an item that is over, and its profile so far."""
     told = with_bidding(view, [item])
     return {**told, "catalog": view.catalog, **way_of(view, item, rival), "shares": _so_far(view, rival)}
 
 
 def mirror(view: View, items: Sequence[str]) -> Row:
-    """Tell how oneself bid on the items that are over, and how rivals probably profiled one so far."""
+    """Return own bidding on the items that are over, and the rivals' likely profiles of oneself so far."""
     told = with_bidding(view, items)
     of_you = [{"rival": rival, "shares": shares(view, view.mirrors.get(rival, {}))} for rival in view.rivals]
     ways = [way_of(view, item, view.name) for item in items]
@@ -197,13 +197,13 @@ def _so_far(view: View, rival: str) -> dict[str, float]:
 
 
 def with_bidding(view: View, items: Sequence[str]) -> Row:
-    """Tell all bids on items that are over."""
+    """Return the state and all bids on items that are over."""
     bids = [{"item": item, "bids": bid_rows(bidding_on(view.result(item)))} for item in items]
     return {**standing(view), "bidding": bids}
 
 
 def way_of(view: View, item: str, bidder: str) -> Row:
-    """Tell how far a bidder went for an item, and why it went no further."""
+    """Return a bidder's highest bid on an item, and the reason why it stopped."""
     result = view.result(item)
     bidding = bidding_on(result)
     left = bidding.withdrawn.get(bidder) if bidding else None
@@ -213,35 +213,35 @@ def way_of(view: View, item: str, bidder: str) -> Row:
 
 
 def bid_rows(bidding: LotBidding | None) -> list[Row]:
-    """List the bids on an item."""
+    """Return the bids on an item as rows."""
     return facts.bid_rows(bidding.bids) if bidding else []
 
 
 def strategize(view: View) -> Row:
-    """Tell the call, and what is known of the rivals."""
+    """Return the call and the facts about the rivals."""
     known = {name: fact for name, fact in call(view).items() if name != "in_words"}
     return {**standing(view), **_of_rivals(view), **known}
 
 
 def bid(view: View) -> Row:
-    """Tell the call, and the strategic action that was chosen for it."""
+    """Return the call and the strategic action for it."""
     return {**standing(view), **call(view, in_turns=True), **chosen(view.notes.get("strategize"))}
 
 
 def fused(view: View) -> Row:
-    """Tell the call, and what is known of the rivals."""
+    """Return the call and the facts about the rivals."""
     return {**standing(view), **_of_rivals(view), **call(view, in_turns=True)}
 
 
 def limit(view: View) -> Row:
-    """Tell the call; before the first bid there is nothing to tell of bids."""
+    """Return the call, without facts about bids before the first bid."""
     known = call(view)
     unsaid = () if known.get("bids") else ("bids", "leader", "withdrawn")
     return {**standing(view), **{name: fact for name, fact in known.items() if name not in unsaid}}
 
 
 def believe(view: View, **known: Any) -> Row:
-    """Tell what was believed before, and which items are over since; an account of one's own with its wins."""
+    """Return the last belief and the items that are over since; one's own account includes wins."""
     over, before = [row["item"] for row in known.pop("results")], known.pop("belief")
     known.pop("history")
     told = standing(view)
@@ -252,7 +252,7 @@ def believe(view: View, **known: Any) -> Row:
 
 
 def learn(view: View, learnings: Sequence[str]) -> Row:
-    """Tell how the sale went, and what was learned before."""
+    """Return the results of the sale, and the earlier learnings."""
     own = {result.item: result.highest_bid(view.name) for result in view.results[first_listed(view) :]}
     profits, over = facts.belief(view.truth())["profits"], view.results[first_listed(view) :]
     return {
@@ -264,11 +264,11 @@ def learn(view: View, learnings: Sequence[str]) -> Row:
     }
 
 
-# ---------------------------------------------------------------- a call, and those before it
+# ---------------------------------------------------------------- a call and earlier calls
 
 
 def call(view: View, *, in_turns: bool = False) -> Row:
-    """Tell what a decision needs, besides how the auction stands; without a plan that an earlier turn told."""
+    """Return the facts for a decision beyond the state, without a plan that an earlier turn told."""
     ask, mind = cast(Ask, view.now), view.mind
     view = without_plan(view) if in_turns and mind.context == "dialogue" else view
     told = _of_call(view, bidding_on(view.part), ask.minimum, ask.maximum)
@@ -291,7 +291,7 @@ def _of_call(view: View, bidding: LotBidding | None, minimum: Decimal, budget: D
 
 
 def turns(view: View) -> list[Turn] | None:
-    """Give the earlier calls on this item with what was answered; None for a bidder that is in no dialogue."""
+    """Return the earlier calls on this item with their answers; None for a bidder without dialogue."""
     mind, ask, bidding = view.mind, cast(Ask, view.now), bidding_on(view.part)
     if mind.context == "fresh":
         return None
@@ -307,11 +307,11 @@ def turns(view: View) -> list[Turn] | None:
 
 
 def without_plan(view: View) -> View:
-    """Return a view of which prompts tell no plan."""
+    """Return the view without its plan."""
     return replace(view, notes={name: note for name, note in view.notes.items() if name != "plan"})
 
 
 def _planned(view: View) -> Turn:
-    """Give the plan as a turn of its own: with what money, and what was planned."""
+    """Return the plan as a turn of its own: money as a fact, and the plan as answer."""
     priorities = [{"item": item, "priority": priority} for item, priority in view.priorities.items()]
     return Turn(now(without_plan(view)), as_json({"plan": view.plan, "priorities": priorities}), task="plan")

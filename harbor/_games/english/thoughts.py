@@ -1,4 +1,4 @@
-"""How the ascending auction puts Harbor's thoughts: its prompts, their facts, and the answers of the built-in model."""
+"""The ascending auction's versions of Harbor's thoughts: prompts, facts, and answers of the built-in model."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ PROMPTS = files("harbor._games.english") / "prompts"
 
 
 def plan(view: View, more: Facts | None = None) -> Row:
-    """Tell what a plan over the next items needs."""
+    """Return the facts for a plan over the next items."""
     known = {**recalled(view), **facts.coming(view), **facts.progress(view), "budget": view.budget, **(more or {})}
     return {**known, **facts.rivals(view), "catalog": view.catalog} if view.profiles else known
 
 
 def replan(view: View) -> Row:
-    """Tell, besides, the plan so far and how the auction has gone."""
+    """Return the facts of `plan`, the plan so far, and the belief in force."""
     return plan(view, {"plan": view.plan, **facts.belief(facts.current_belief(view), facts.long_over(view.results))})
 
 
 def profile(view: View, rival: str, item: str) -> Row:
-    """Tell how a rival bid on an item, and its profile so far."""
+    """Return a rival's bidding on an item, and its profile so far."""
     return {**facts.bidding_record(view, item, rival), **of_types(view), "profile": weights(view, rival)}
 
 
 def mirror(view: View, items: Sequence[str]) -> Row:
-    """Tell how oneself bid on the items that are over, and how rivals probably profiled one so far."""
+    """Return own bidding on the items that are over, and the rivals' likely profiles of oneself so far."""
     old = view.mirrors
     return {
         **of_types(view),
@@ -58,40 +58,40 @@ def mirror(view: View, items: Sequence[str]) -> Row:
 
 
 def predict(view: View) -> Row:
-    """Tell what is for sale next, and what is known of the rivals."""
+    """Return the next items and the facts about the rivals."""
     is_known = any([*view.profiles.values(), *view.mirrors.values()])
     types = of_types(view) if is_known else {}
     return {**recalled(view), **types, **facts.coming(view), **facts.money(view), **facts.rivals(view)}
 
 
 def strategize(view: View) -> Row:
-    """Tell the call, and what is known of the rivals."""
+    """Return the call and the facts about the rivals."""
     known = {name: fact for name, fact in facts.call(view).items() if name != "in_words"}
     return {**recalled(view), **known, **profiles(view)}
 
 
 def bid(view: View) -> Row:
-    """Tell the call, and the strategic action that was chosen for it."""
+    """Return the call and the strategic action for it."""
     return {**recalled(view), **facts.call(view, in_turns=True), **chosen(view.notes.get("strategize"))}
 
 
 def fused(view: View) -> Row:
-    """Tell the call, and what is known of the rivals."""
+    """Return the call and the facts about the rivals."""
     return {**recalled(view), **facts.call(view, in_turns=True), **profiles(view)}
 
 
 def limit(view: View) -> Row:
-    """Tell the call."""
+    """Return the call."""
     return {**recalled(view), **facts.call(view)}
 
 
 def believe(view: View, **known: Any) -> Row:  # noqa: ARG001
-    """Tell what the node compares."""
+    """Return the facts that the node compares."""
     return known
 
 
 def learn(view: View, learnings: Sequence[str]) -> Row:
-    """Tell how all items went, and what was learned before."""
+    """Return the results of all items, and the earlier learnings."""
     return {
         "history": [facts.history(result) for result in view.results],
         "results": facts.results(view),
@@ -101,17 +101,17 @@ def learn(view: View, learnings: Sequence[str]) -> Row:
 
 
 def of_types(view: View) -> Row:
-    """Tell the types that rivals may be of."""
+    """Return the types of rivals."""
     return {"catalog": view.catalog}
 
 
 def weights(view: View, rival: str) -> dict[str, float]:
-    """Give the profile of a rival so far."""
+    """Return the profile of a rival so far."""
     return weights_over(view.catalog, view.profiles.get(rival, {}))
 
 
 def own(view: View) -> bool:
-    """Say whether a bidder reads Harbor's own prompts, and not those of a paper."""
+    """Return whether a bidder reads Harbor's own prompts, not those of a paper."""
     return view.mind.protocol == "native"
 
 

@@ -1,8 +1,8 @@
-"""Bidders judge here what an item is worth to them, and what a dollar earns that is kept for a later item.
+"""Bidders compute here the worth of an item to them, and the profit of a dollar that is kept for a later item.
 
-The built-in model takes worth from estimates and from fit, and limits from a budget's shadow price: that is
-arithmetic on the facts of a prompt, and nothing in it knows a true value or a label. The policy `knapsack` prices its
-money too: a dollar spent now can't earn what it would earn with a later item.
+The built-in model computes worth from estimates and fit, and limits from a budget's shadow price. That is arithmetic
+on the facts of a prompt, without true values or labels. The policy `knapsack` prices its money too: a dollar spent now
+can't earn a profit with a later item.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from harbor._games.game import ScriptedPolicy
 from harbor._games.outcomes import estimates_of, truth_per_estimate, values_of
 
 FACE_VALUE = 1.0
-"""What true values are thought to be of one's estimates before the first is revealed: right on average."""
+"""Expected true value over estimate before the first true value is revealed: estimates are right on average."""
 
 TASTE = 0.3
-"""How far a perfect fit raises, or no fit lowers, what an item is worth to a bidder with a persona: by half of this."""
+"""Weight of fit in worth, as a share: a perfect fit raises the worth by half of this, and no fit lowers it by half."""
 
 EAGERNESS = {1: 0.85, 2: 0.95, 3: 1.0}
-"""How much of what an item is worth a priority lets a bidder pay."""
+"""Share of an item's worth that a bidder pays at most, by priority."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An item as a bidder weighs it: dollars it is worth to it, dollars it will probably cost."""
+    """An item for a bidder's choice: its worth to the bidder and its expected cost, in dollars."""
 
     name: str
     worth: float
@@ -39,38 +39,38 @@ class Option:
 
     @property
     def ratio(self) -> float:
-        """Worth per dollar of cost, without end for what costs nothing."""
+        """Worth per dollar of cost; infinite at no cost."""
         return self.worth / self.cost if self.cost else inf
 
 
 def expected(facts: Mapping[str, Any], estimate: float) -> float:
-    """Expect a true value in dollars: the estimate, corrected by how far off those of revealed true values were."""
+    """Return the expected true value in dollars: the estimate times the revealed true dollars per estimated dollar."""
     return estimate * float(facts.get("true_per_estimate", FACE_VALUE))
 
 
 def worth(value: float, suits: float) -> float:
-    """Say what an item is worth to a bidder in dollars, from the true value that it expects and from its fit."""
+    """Return the worth of an item to a bidder in dollars, from its expected true value and its fit (0 to 1)."""
     return value * (1 + TASTE * (suits - 0.5))
 
 
 def preferred(value: float, dollars: float, suits: float) -> float:
-    """Say what an item is worth to a bidder to which one that suits it counts for so many dollars more.
+    """Return the worth of an item in dollars to a bidder whose persona adds dollars to items that suit it.
 
-    A perfect fit adds them all, and one that is no better than none said adds nothing.
+    A perfect fit (1) adds all `dollars`; a fit of 0.5 or less adds nothing.
     """
     return value + dollars * max(0.0, 2 * suits - 1)
 
 
 def weigh(name: str, start: float, value: float) -> Option:
-    """Expect an item to go halfway between its starting price and what it is worth to oneself."""
+    """Return an option whose expected cost lies halfway between the starting price and its worth to oneself."""
     return Option(name, value, (start + max(start, value)) / 2)
 
 
 def shadow_price(options: Sequence[Option], budget: float) -> float:
-    """Give the worth that a dollar kept for the best of these options buys, at least 1.
+    """Return the shadow price of the budget: the worth that one more dollar buys, at least 1.
 
     The budget goes to the options with the most worth per dollar; the first that does not fit any more sets the price
-    (the dual of the fractional knapsack). A budget for everything gives 1: a dollar is worth a dollar.
+    (the dual of the fractional knapsack). A budget that buys everything has the shadow price 1.
     """
     left = budget
     for option in sorted(options, key=lambda option: -option.ratio):
@@ -81,12 +81,12 @@ def shadow_price(options: Sequence[Option], budget: float) -> float:
 
 
 def limit(value: float, priority: int, shadow: float, budget: float) -> float:
-    """Say up to how many dollars to bid for an item of this worth."""
+    """Return the highest bid in dollars: worth times eagerness over the shadow price, at most the budget."""
     return min(budget, value * EAGERNESS.get(priority, 1.0) / shadow)
 
 
 def rank(options: Sequence[Option], budget: float) -> dict[str, int]:
-    """Give each option a priority: 3 for the better half of what the budget buys, 2 for the rest of it, 1 beyond it."""
+    """Return a priority by option: 3 for the better half of the affordable options, 2 for their rest, 1 beyond."""
     affordable: list[str] = []
     left = budget
     for option in sorted(options, key=lambda option: -option.ratio):
@@ -98,22 +98,22 @@ def rank(options: Sequence[Option], budget: float) -> dict[str, int]:
 
 
 class Prospect(NamedTuple):
-    """A later item: the dollars that it is worth, and those that it will probably cost."""
+    """A later item: its worth and its expected cost, in dollars."""
 
     worth: Decimal
     cost: Decimal
 
     @property
     def profit(self) -> Decimal:
-        """Dollars that it will probably earn."""
+        """The expected profit in dollars."""
         return self.worth - self.cost
 
 
 def earnings(prospects: Sequence[Prospect], budget: Decimal) -> Decimal:
-    """Give the most dollars that a budget can earn with these items if parts of an item can be had too.
+    """Return the greatest profit in dollars that a budget can earn with these items if items are divisible.
 
-    The budget goes to the items that earn most per dollar. This is the linear relaxation of the knapsack problem: its
-    slope is the shadow price of money (Dantzig 1957), and it is above what whole items can earn by less than one item.
+    The budget goes to the items with the most profit per dollar. This is the linear relaxation of the knapsack problem:
+    its slope is the shadow price of money (Dantzig 1957). It exceeds the profit of whole items by less than one item.
     """
     earned = Decimal(0)
     for prospect in sorted(prospects, key=lambda one: one.profit / one.cost, reverse=True):
@@ -126,15 +126,15 @@ def earnings(prospects: Sequence[Prospect], budget: Decimal) -> Decimal:
 
 @dataclass(frozen=True)
 class Knapsack(Policy):
-    """Bids the minimum while buying at it earns at least what the money would earn with the items to come.
+    """Bids the minimum while the profit at that price is at least the profit of the money with later items.
 
-    An item is worth one's own estimate, put right by what true values have been of it as soon as one is revealed. A
-    later item will probably cost the middle between its starting price and what it is worth, as nothing is known of
-    the rivals. It serves the objective of profit, whatever its own is. Source: Dantzig 1957.
+    The worth of an item is the estimate, times the revealed true dollars per estimated dollar. The expected cost of a
+    later item is the middle between its starting price and its worth, as nothing is known of the rivals. The policy
+    serves profit and ignores the objective of its bidder. Source: Dantzig 1957.
     """
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
-        """Compare the profit of this item with what its price would earn later."""
+        """Compare the profit of this item with the later profit of its price."""
         estimates = estimates_of(seen)
         share = truth_per_estimate(estimates, values_of(seen)) or Decimal(1)
         worths = {item: estimate * share for item, estimate in estimates.items()}
@@ -144,7 +144,7 @@ class Knapsack(Policy):
 
 
 def _later(item: str, worths: Mapping[str, Decimal], seen: Sequence[Event]) -> Iterator[Prospect]:
-    """Weigh the items that are sold after this one."""
+    """Yield worth and expected cost of the items that are sold after this one."""
     lots = next(event.lots for event in seen if isinstance(event, Listed))
     place = [lot.name for lot in lots].index(item)
     for lot in lots[place + 1 :]:

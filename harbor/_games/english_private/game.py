@@ -1,4 +1,4 @@
-"""The English auction with private values is one value, with the board of a clock that begins at the first price."""
+"""The English auction with private values is one value, with a board for a clock that starts at the first price."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from harbor._games.types_of_play import own_multiple
 
 
 class ClockBoard(SessionBoard):
-    """A session of clock auctions as its viewer sees it."""
+    """The board of a session of clock auctions for one viewer."""
 
     def __init__(self) -> None:
-        super().__init__(theory=lambda opened, value: min(value, opened.assets))  # up to a step; see the rules
+        super().__init__(theory=lambda opened, value: min(value, opened.assets))  # exact up to one step; see the rules
         self.pictures = (Picture("bids", "Price and bids", x="round", y="price", of_part=True), *OF_AUCTIONS)
         self._first = self._called = Decimal(0)
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         super().note(event)
         match event:
             case EnglishPrivateOpened(step=step):
@@ -41,7 +41,7 @@ class ClockBoard(SessionBoard):
                 self._price = PriceRaised(item, 1, self._first).words
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Give the price that rises, who stays in and who leaves, and what came of the run."""
+        """Yield the rising price, bids, withdrawals, and the results of the run."""
         yield from super().marks(event)
         yield from bids_of(event, self._called)
         match event:

@@ -2,9 +2,8 @@
 
 All bidders still in answer each price at the same moment. The auction ends when at most one is left. The bidder that
 accepted the highest price wins, and pays the highest price that another bidder accepted (at least the first price).
-Ties go to the first in seat order. It is a clock so that no bidder is drawn to lead: the price paid then hardly depends
-on when one drops out, and truthful play (to stay in while the price is not above one's value) is the equilibrium up to
-one step of the price.
+Ties go to the first in seat order. With a clock no bidder is drawn to lead, so the price paid hardly depends on one's
+own drop-out. Truthful play (to stay in while the price is not above one's value) is the equilibrium up to one step.
 Source: EconArena, sec. A.1 (Levin 2004).
 """
 
@@ -31,7 +30,7 @@ class EnglishPrivateRules(ValueRules):
     """A private-value English auction: the price rises round by round, and bidders drop out.
 
     Attributes:
-        step_share: By how much the price rises per round, as a share of the assets.
+        step_share: The rise of the price per round, as a share of the assets.
     """
 
     public: ClassVar[frozenset[str]] = ValueRules.public | frozenset({"step_share"})
@@ -88,7 +87,7 @@ class EnglishPrivate(PrivateValues):
         return max(CENT, to_cents(self.assets * self.options.step_share))
 
     def opened(self) -> EnglishPrivateOpened:
-        """Give the opening of the session."""
+        """Return the opening of the session."""
         return EnglishPrivateOpened(**self.facts(), step=self.step)
 
     def ask(self, bidder: str, state: RunState) -> Ask:
@@ -106,13 +105,13 @@ class EnglishPrivate(PrivateValues):
         return [*self.close_run(state, actions), *self.open_next(state)]
 
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
-        """Allocate the item. Bids are shown whatever the settings say, as everyone heard them."""
+        """Allocate the item. The bids are always shown, as everyone heard them."""
         bids = {name: state.bids.get(name) for name in self.bidders}
         show = "actions and values" if self.options.shown == "actions and values" else "actions"
         return self.allot(state.run, bids, state.broke, show)
 
     def apply(self, state: RunState, event: Event) -> RunState:
-        """Give the state after an event."""
+        """Return the state after an event."""
         match event:
             case Acted(bidder=bidder, act=Bid(amount=amount)):
                 return state._replace(bids={**state.bids, bidder: amount})
@@ -126,14 +125,14 @@ class EnglishPrivate(PrivateValues):
                 return super().apply(state, event)
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Give the bidder that accepted the highest price, and the highest price that another accepted."""
+        """Return the bidder that accepted the highest price, and the highest price that another accepted."""
         order = ranked(bids)
         if not order:
             return Outcome(None, Decimal(0))
         return Outcome(order[0][0], order[1][1] if len(order) > 1 else self.step)
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
-        """Give the highest price that each accepts if everyone stays in up to its value."""
+        """Return the highest price that each bidder accepts if everyone stays in up to its value."""
         steps = {name: int(min(value, self.assets) // self.step) for name, value in values.items()}
         last = 1 + sorted([0, *steps.values()])[-2]  # the call at which the second-last bidder is out
         return {name: self.step * min(count, last) for name, count in steps.items() if count}

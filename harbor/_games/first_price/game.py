@@ -26,9 +26,9 @@ from harbor._games.types_of_play import expected_bids, own_multiple
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Bid the equilibrium of the distribution that is told, or the value times (n - 1) / n.
+    """Bid the equilibrium of the announced distribution, or without one the value times (n - 1) / n.
 
-    That is the equilibrium of uniform values from 0 on. Assets cap either bid, and what became known is not used.
+    The latter is the equilibrium for uniform values from 0 on. Assets cap both. Past runs count only by forecasts.
     """
     count, value = len(facts["players"]), float(facts["value"])
     if told := facts.get("prior"):
@@ -46,7 +46,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:
-    """Bid the equilibrium of the distribution that the opening tells.
+    """Bid the equilibrium of the distribution in the opening.
 
     Raises:
         ConfigError: no equilibrium is known.
@@ -62,7 +62,7 @@ def build(rules: FirstPriceRules, config: AuctionConfig) -> PrivateValues:
     """Build the rules.
 
     Raises:
-        ConfigError: a bidder is to play the equilibrium or a level, and cannot know it; or as for all private values.
+        ConfigError: a bidder's equilibrium or level is not known, or the values of the settings are wrong.
     """
     check_levels(rules, config)
     built = private_games.building(FirstPrice)(rules, config)

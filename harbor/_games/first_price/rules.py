@@ -1,12 +1,11 @@
 """The first-price sealed-bid auction: the highest bid wins and pays its own bid; also its equilibrium and best replies.
 
-It has no dominant bid: its equilibrium is that of the distribution of values that the opening tells to everybody.
-Where the opening tells none, assets cap the bids, or bidders find out each other's values from run to run, none is
-computed. In equilibrium each bids b(v) = E[Y | Y < v] = v - (integral of F(x)^m dx from the lowest value to v) /
-F(v)^m, where Y is the highest value of its m rivals, and F the distribution. It is computed for values and bids that
-are no multiples of a cent; the rounding to cents costs a bidder less than the cent. Players of some level of thought
-bid otherwise: level 0 bids uniformly from 0 to its assets, and each level above answers best to rivals of the level
-below, whose values come from the distribution that everybody is told.
+The auction has no dominant bid. Its equilibrium follows from the distribution of values that the opening announces.
+None is computed if the opening has no distribution, if assets cap the bids, or if values become known from run to run.
+In equilibrium each bids b(v) = E[Y | Y < v] = v - (integral of F(x)^m dx from the lowest value to v) / F(v)^m, where Y
+is the highest value of its m rivals, and F the distribution. The formula is for continuous values and bids; rounding
+costs a bidder less than one cent. Level-k players bid otherwise: level 0 bids uniformly from 0 to its assets, and each
+level above answers best to rivals of the level below, whose values come from the announced distribution.
 Source: Krishna, Auction Theory, prop. 2.2 (Vickrey 1961 for uniform values); Crawford & Iriberri 2007 (random level
 0).
 """
@@ -34,7 +33,7 @@ from harbor._games.sessions.session import SessionOpened
 from harbor._games.sessions.settings import Distribution, ValueRules
 
 NEGLIGIBLE = 1e-18
-"""The chance F(x)^m / F(v)^m below which the integral leaves values x out; a double tells 1e-16 from nothing."""
+"""The ratio F(x)^m / F(v)^m below which the integral omits values x; the relative precision of a double is 1e-16."""
 
 
 @lru_cache(maxsize=4096)  # the label of a run and its rational bidders ask for the same bids
@@ -43,21 +42,21 @@ def equilibrium_bid(value: float, rivals: int, prior: Distribution) -> float:
 
     Args:
         value: dollars, in the support of the distribution.
-        rivals: how many others bid.
+        rivals: the number of other bidders.
         prior: the distribution of everyone's value.
     """
-    from scipy.integrate import quad  # takes half a second, and few games need it
+    from scipy.integrate import quad  # the import takes 0.5 s, and few games need it
 
     below = prior.cdf(value)
-    if not rivals or not below:  # nobody bids, or nobody's value is lower
+    if not rivals or not below:  # no rival, or no lower value
         return float(value) if rivals else 0.0
     start = prior.quantile(below * NEGLIGIBLE ** (1 / rivals))
     shade, _ = quad(lambda x: (prior.cdf(x) / below) ** rivals, start, value)
-    return float(value - shade)  # not numpy's: what is computed once for it is given to all who ask for the same value
+    return float(value - shade)  # not numpy's, as the cache keeps it for all callers
 
 
 def highest_bid(rivals: int, prior: Distribution) -> float:
-    """Return the bid of the highest value there is, in dollars: the mean of the highest value among the rivals."""
+    """Return the bid for the highest value in dollars: the mean of the highest value among the rivals."""
     return equilibrium_bid(prior.highest, rivals, prior)
 
 
@@ -75,10 +74,10 @@ class FirstPriceOpened(SessionOpened):
 
     @property
     def unsolved(self) -> str:
-        """Why no equilibrium is known; empty if `equilibrium_bids` gives one.
+        """The reason why no equilibrium is known; empty if `equilibrium_bids` returns one.
 
-        Assets that cap bids change all bids (Che and Gale 1998). Values that are drawn once are found out: whoever lost
-        a run knows that another's bid was higher, so to bid as before is no best response.
+        Assets that cap bids change all bids (Che and Gale 1998). Values that are drawn once become known: the loser of
+        a run knows that another's bid was higher, so the same bid is no best response.
         """
         if self.prior is None:
             return "bidders are told no distribution of values (rules.distribution)"
@@ -90,12 +89,12 @@ class FirstPriceOpened(SessionOpened):
         return ""
 
     def theory(self, value: Money) -> Money | None:
-        """Give the bid of a value in equilibrium, where one is known."""
+        """Return the equilibrium bid for a value in dollars; None if no equilibrium is known."""
         bids = self.equilibrium_bids({"": value})
         return None if bids is None else bids[""]
 
     def equilibrium_bids(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
-        """Give the bids of these values in equilibrium, in whole cents (None: none is known)."""
+        """Return the equilibrium bids for these values in dollars, in whole cents (None: none is known)."""
         if self.prior is None or self.unsolved:
             return None
         rivals = len(self.bidders) - 1
@@ -107,16 +106,16 @@ class FirstPrice(PrivateValues):
     """The rules of a session of first-price auctions."""
 
     def opened(self) -> FirstPriceOpened:
-        """Give the opening of the session."""
+        """Return the opening of the session."""
         return FirstPriceOpened(**self.facts(), prior=self.prior)
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Give the winner and the price."""
+        """Return the winner and the price."""
         order = ranked(bids)
         return Outcome(*order[0]) if order else Outcome(None, Decimal(0))
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
-        """Give the bids in equilibrium of the distribution that the opening tells (None: none is known)."""
+        """Return the equilibrium bids for the distribution in the opening (None: none is known)."""
         return self.opened().equilibrium_bids(values)
 
 
@@ -126,22 +125,22 @@ class FirstPriceRules(ValueRules):
     game: str = "first-price"
 
 
-POINTS = 1_000  # values for which the bids of a level are computed: right to about a cent per $100 among 5 bidders
+POINTS = 1_000  # number of values at which a level's bids are computed: error about a cent per $100 with 5 bidders
 
 
-STEPS = 200  # bids that are compared to answer expected bids: right to half a percent of the value
-UNSURE = 0.15  # how far a rival's bid is thought to scatter around the one that is expected, as a share of it
+STEPS = 200  # number of bids compared for a best reply: error half a percent of the value
+UNSURE = 0.15  # standard deviation of a rival's bid, as a share of its expected bid
 
 
 def best_reply(value: float, most: float, expected: Iterable[float]) -> float:
-    """Return the bid in dollars with the greatest (v - b) P(all bid less), where each rival bids about as expected."""
+    """Return the bid b in dollars with the greatest (v - b) P(all rivals bid less); their bids are normal."""
     rivals = [NormalDist(bid, max(UNSURE * bid, 0.01)) for bid in expected]
     bids = [most * step / STEPS for step in range(1, STEPS + 1)]
     return max(bids, key=lambda bid: (value - bid) * prod(rival.cdf(bid) for rival in rivals))
 
 
 class Rivals(NamedTuple):
-    """The rivals of a bidder: how many, the distribution of their values, and what each can spend in dollars."""
+    """The rivals of a bidder: their number, the distribution of their values, and the assets of each in dollars."""
 
     others: int
     prior: Distribution | None
@@ -149,14 +148,14 @@ class Rivals(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """A bid of rivals of a level, and the logarithm of the share of them that bid no more."""
+    """A bid in dollars by rivals of a level, and the natural logarithm of the share that bids no more."""
 
     bid: float
     log_share: float
 
 
 def level(steps: int, ask: Ask, seen: Seen, chance: Random) -> Answer:
-    """Bid at random, or answer best to rivals who think one step less."""
+    """Bid at random (level 0), or answer best to rivals one level below."""
     if not steps:
         return ask.space.draw(chance)
     opened = next(event for event in seen if isinstance(event, FirstPriceOpened))
@@ -166,17 +165,17 @@ def level(steps: int, ask: Ask, seen: Seen, chance: Random) -> Answer:
 
 
 def best_bid(steps: int, value: float, rivals: Rivals) -> float:
-    """Return the best bid in dollars against rivals who think one step less, from one step on.
+    """Return the best bid in dollars against rivals one level below, for levels from 1 on.
 
-    Against level 0 the expected profit (v - b)(b / assets)^(n - 1) is greatest at b = v(n - 1)/n. Above, it is
-    (v - b)F(b)^(n - 1), with F the distribution of the bids of the level below.
+    Against level 0 the expected profit (v - b)(b / assets)^(n - 1) is greatest at b = v(n - 1)/n. Against higher levels
+    it is (v - b)F(b)^(n - 1), where F is the distribution of the bids of the level below.
     """
     linear = min(value * rivals.others / (rivals.others + 1), rivals.assets)
     if steps == 1 or not rivals.others:
         return linear
     offers = _offers(steps - 1, rivals)
     logs = [log(value - one.bid) + rivals.others * one.log_share for one in offers if one.bid < value]
-    if not logs:  # the value is below nearly all that rivals bid
+    if not logs:  # the value is below nearly all rivals' bids
         return linear
     at = max(range(len(logs)), key=logs.__getitem__)
     if not 0 < at < len(logs) - 1:
@@ -186,7 +185,7 @@ def best_bid(steps: int, value: float, rivals: Rivals) -> float:
 
 @lru_cache(maxsize=64)
 def _offers(steps: int, rivals: Rivals) -> tuple[Offer, ...]:
-    """Return the bids of rivals of a level, in the order of their values."""
+    """Return the bids of rivals of a level at `POINTS` values, in order of value."""
     if rivals.prior is None:
         raise ValueError("no distribution of values is told")
     least, width = rivals.prior.lowest, rivals.prior.highest - rivals.prior.lowest
@@ -203,10 +202,10 @@ def _vertex(bids: list[float], logs: list[float]) -> float:
 
 
 def check_levels(rules: ValueRules, config: AuctionConfig) -> None:
-    """Refuse bidders who would answer best to bids that depend on values of which nobody is told anything.
+    """Refuse bidders of level 2 and above if the distribution of values is not announced.
 
     Raises:
-        ConfigError: it names the bidder.
+        ConfigError: there is such a bidder.
     """
     for bidder in config.bidders:
         if highest(bidder) > 1 and rules.prior is None:

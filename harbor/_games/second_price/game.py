@@ -1,4 +1,4 @@
-"""The second-price sealed-bid auction is one value: the highest bid wins and pays the second-highest.
+"""The second-price sealed-bid auction is one value. The highest bid wins and pays the second-highest.
 
 Bidding one's private value is a dominant strategy and the equilibrium.
 Source: EconArena, sec. 3.1 and A.1 (Vickrey 1961).
@@ -36,7 +36,7 @@ class SecondPriceOpened(SessionOpened):
         )
 
     def theory(self, value: Money) -> Money:
-        """Give the value, which is dominant, as far as the assets go."""
+        """Return the dominant bid: the value, at most the assets."""
         return min(value, self.assets)
 
 
@@ -44,11 +44,11 @@ class SecondPrice(PrivateValues):
     """The rules of a session of second-price auctions; a single bid pays nothing."""
 
     def opened(self) -> SecondPriceOpened:
-        """Give the opening of the session."""
+        """Return the opening of the session."""
         return SecondPriceOpened(**self.facts())
 
     def outcome(self, bids: Bids) -> Outcome:
-        """Give the winner and the price."""
+        """Return the winner and the price."""
         order = ranked(bids)
         if not order:
             return Outcome(None, Decimal(0))
@@ -62,7 +62,7 @@ class SecondPriceRules(ValueRules):
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Bid what the item is worth, which is dominant."""
+    """Bid the value of the item, which is dominant."""
     value, most = float(facts["value"]), float(facts["maximum"])
     if times := own_multiple(facts):
         return sealed(value * times, most, f"I bid {times:g} times what it is worth to me", settings, chance)
@@ -77,7 +77,7 @@ def rational(ask: Ask, seen: Seen) -> Bid:
 
 
 def level(steps: int, ask: Ask, seen: Seen, chance: Random) -> Answer:
-    """Bid at random up to the assets, or the value, which is best whatever the rivals bid.
+    """Bid at random up to the assets (level 0), or bid the value, which is dominant.
 
     Source: Crawford & Iriberri 2007 (random level 0).
     """

@@ -1,1 +1,1 @@
-"""What the games that are played in sessions of several runs share."""
+"""Shared code of the games that are played in sessions of several runs."""

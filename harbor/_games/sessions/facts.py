@@ -1,6 +1,6 @@
-"""A session shows its players facts for their prompts, and its viewers a board.
+"""Facts of a session for its players' prompts, and its board for viewers.
 
-The board tells the run and its price, who acts, and what its viewer knows of values and assets.
+The board shows the run and its price, the acts, and the values and assets that its viewer knows.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from harbor._games.sessions.session import RunClosed, RunOpened, SessionOpened
 
 T = TypeVar("T")
 STAYS = ("players", "prior", "rivals_are_rational")
-"""The facts that stay the same in all runs."""
+"""Names of the facts that stay the same in all runs."""
 
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
-    """Tell how the session stands, and what came of the last runs, as many as it shows."""
+    """Return the state of the session, with the results of as many past runs as it shows."""
     opened, past = _opened(seen), list(past_runs(seen))
     results = [result for run in past for result in run.results]
     known: dict[str, Any] = {
@@ -44,7 +44,7 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
 
 
 def _under_way(opened: SessionOpened, seen: Seen) -> Facts:
-    """Tell what a player knows of the run that is under way: its value, and who is out."""
+    """Return a player's facts on the current run: its value and the withdrawn players."""
     known: dict[str, Any] = {}
     if values := _of(Signal, seen):
         [value] = values[-1].values.values()
@@ -55,7 +55,7 @@ def _under_way(opened: SessionOpened, seen: Seen) -> Facts:
 
 
 def outlook(name: str, seen: Seen) -> Outlook:
-    """Look at all rivals where the run that is over showed what they did, and on while runs are left."""
+    """Return all rivals if the last run showed their actions, and whether runs are left."""
     opened, past = _opened(seen), list(past_runs(seen))
     shown = opened.history > 0 and bool(past) and bool(past[-1].shown)
     rivals = tuple(one for one in opened.bidders if one != name)
@@ -63,7 +63,7 @@ def outlook(name: str, seen: Seen) -> Outlook:
 
 
 def last(events: Sequence[T], count: int) -> Sequence[T]:
-    """Give the last of these, as many as the session shows or as there are."""
+    """Return the last `count` of these, or all if there are fewer."""
     return events[-count:] if count else ()
 
 
@@ -76,7 +76,7 @@ def _of(kind: type[T], seen: Seen) -> list[T]:
 
 
 def _out(seen: Seen) -> list[str]:
-    """Name who has dropped out of this run."""
+    """Return the players that have dropped out of this run."""
     out: list[str] = []
     for event in seen:
         if isinstance(event, RunOpened):
@@ -87,13 +87,13 @@ def _out(seen: Seen) -> list[str]:
 
 
 def _run(past: Past) -> dict[str, Any]:
-    """Tell of a run what was made public."""
+    """Return the public facts of a run."""
     closed = past.closed
     return {"run": closed.item, "actions": past.shown, "winners": list(closed.winners), **closed.details()}
 
 
 def _result(own: Result) -> dict[str, Any]:
-    """Tell what a run brought this player."""
+    """Return a player's own result of a run."""
     told = {"run": own.item, "action": own.action, "won": own.won, "assets_at_end": own.assets}
     return told if own.value is None else told | {"value": own.value, "paid": own.paid, "fee": own.fee}
 
@@ -112,11 +112,11 @@ OF_NUMBERS = (Picture("picks", "Numbers and their target", x="run", y="number", 
 
 
 class SessionBoard:
-    """A session as its viewer sees it: what it does not know stays empty.
+    """The board of a session for one viewer; cells that the viewer does not know stay empty.
 
     Args:
-        in_dollars: whether what is done in a run is money.
-        theory: gives, of the opening and a value, the bid in equilibrium (None: it is no function of the value).
+        in_dollars: true if actions are dollars, false if they are numbers.
+        theory: returns the equilibrium bid from the opening and a value (None: it is no function of the value).
     """
 
     def __init__(self, in_dollars: bool = True, theory: Theory = lambda *_: None) -> None:
@@ -137,7 +137,7 @@ class SessionBoard:
         self._earned: dict[str, Decimal] = {}
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         self._past = self._sessions.note(event)
         self._rows.put("now", doing(event))
         match event:
@@ -168,13 +168,13 @@ class SessionBoard:
                 self._state = self._price = event.words
 
     def _begin(self, now: str) -> None:
-        """Forget what was of a run that is over."""
+        """Empty the columns of the last run."""
         self._rows.fill("now", now)
         for column in OF_A_RUN:
             self._rows.clear(column)
 
     def _settle(self, result: Result) -> None:
-        """Tell what a run brought one player."""
+        """Write the result of one player in a run."""
         bidder = result.bidder
         self._earned[bidder] = self._earned.get(bidder, Decimal(0)) + result.assets - self._assets
         self._rows.put("now", {bidder: "won" if result.won else "did not win"})
@@ -183,7 +183,7 @@ class SessionBoard:
         self._rows.put("earned so far", {bidder: dollars(self._earned[bidder])})
 
     def _close(self, past: Past) -> None:
-        """Tell what is known of a run, which may be nothing."""
+        """Write the known results of a run, if there are any."""
         for result in past.results:
             self._settle(result)
         event, values = past.closed, getattr(past.closed, "values", {})
@@ -199,7 +199,7 @@ class SessionBoard:
         return "nothing" if action is None else self._spell(action)
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Give what was done in a run, once it is known, and what it brought."""
+        """Yield the actions and the results of a run when they become known."""
         if self._past is None:
             return
         for result in self._past.results:
@@ -217,7 +217,7 @@ class SessionBoard:
             yield Mark("picks", "target", "target", "line", target, self._run)
 
     def _done(self, bidder: str, action: Claim | None) -> Iterator[Mark]:
-        """Give what a bidder did, where it is not drawn yet, and what theory says of its value."""
+        """Yield a bidder's action if it is not drawn yet, and the equilibrium bid for its value."""
         if action is None or bidder in self._drawn:
             return
         self._drawn.add(bidder)
@@ -231,11 +231,11 @@ class SessionBoard:
                 yield Mark("values", "theory", "theory", "line", theory, value)
 
     def _sold(self, winner: str, price: Decimal | None) -> Iterator[Mark]:
-        """Give the price of the run, where it has one that is not drawn yet."""
+        """Yield the price of the run if there is one that is not drawn yet."""
         if price is not None and self.pictures is not OF_NUMBERS and "" not in self._drawn:
             self._drawn.add("")
             yield Mark("price", winner, "price", "bar", price, self._run)
 
     def shown(self) -> Shown:
-        """Give the run and the players."""
+        """Return the run and the players."""
         return self._rows.shown(self._headline, self._state)

@@ -1,6 +1,6 @@
 """Measures of sessions are folds over the results of runs: payoffs, distance from equilibrium, actions, broken rules.
 
-What came of a run is folded from acts, outcomes and signals, as far as its reader may see them.
+The results of a run are a fold over acts, outcomes and signals, as far as the reader may see them.
 Source: EconArena, sec. 3.2, A.2 and A.3.
 """
 
@@ -23,7 +23,7 @@ from harbor._games.sessions.session import RunClosed, RunLabelled, RunOpened, Se
 
 NOTHING = Decimal(0)
 Actions = dict[str, Claim | None]
-"""What players did in a run, in seat order (None: no bid)."""
+"""Actions of players in a run, in seat order (None: no bid)."""
 
 
 class Result(NamedTuple):
@@ -40,7 +40,7 @@ class Result(NamedTuple):
 
 
 class Past(NamedTuple):
-    """A run that is over: its end, what everyone was shown to have done, and results, as far as they are known."""
+    """A run that is over: its end, the public actions, and the known results."""
 
     closed: RunClosed
     shown: Actions
@@ -49,13 +49,13 @@ class Past(NamedTuple):
 
 @dataclass
 class Sessions:
-    """The runs of a session, as a fold over events; a player knows its own results, the analyst all, others none."""
+    """The runs of a session, as a fold over events. A player knows its own results, the analyst all, others none."""
 
     opened: SessionOpened | None = None
     _run: _Run = field(default_factory=lambda: _Run())
 
     def note(self, event: Event) -> Past | None:
-        """Take one event in; give the run that it closes."""
+        """Process one event; return the run that it closes, else None."""
         match event:
             case SessionOpened():
                 self.opened = event
@@ -70,7 +70,7 @@ class Sessions:
 
 @dataclass
 class _Run:
-    """A run under way; `known` are the players whose own results are."""
+    """A run under way; `known` are the players whose own results are known."""
 
     actions: Actions = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
@@ -79,7 +79,7 @@ class _Run:
     is_shown: bool = False
 
     def note(self, event: Event) -> None:
-        """Take one event in; in a game of several rounds, the last bid counts."""
+        """Process one event; in a game of several rounds, the last bid counts."""
         self.told.note(event)
         if isinstance(event, ActedSealed | Signal):
             self.known.add(event.bidder)
@@ -93,7 +93,7 @@ class _Run:
             self.winners.add(event.payee)
 
     def past(self, closed: RunClosed, opened: SessionOpened) -> Past:
-        """Give the run, now that it is over."""
+        """Return the run after its end."""
         shown = {name: self.actions.get(name) for name in opened.bidders} if self.is_shown else {}
         results = [self._result(name, closed.item, opened) for name in opened.bidders if name in self.known]
         return Past(closed, shown, tuple(results))
@@ -105,7 +105,7 @@ class _Run:
 
 
 def past_runs(events: Iterable[Event]) -> Iterator[Past]:
-    """Give the runs that are over, in order."""
+    """Yield the runs that are over, in order."""
     fold = Sessions()
     for event in events:
         if (past := fold.note(event)) is not None:
@@ -114,13 +114,12 @@ def past_runs(events: Iterable[Event]) -> Iterator[Past]:
 
 @dataclass(frozen=True, slots=True)
 class PlayerStanding:
-    """How a bidder did over the runs of a session.
+    """The result of a bidder over the runs of a session; see `Played` for the measures.
 
-    `points` and `earned` (dollars over all runs) are as in the functions of this module. `mean_assets` is dollars after
-    a run. `payoff`, `payoff_ratio` and `deviation` are too: means over the runs,
-    None where no equilibrium is known; `deviation` also where any common number is one.
+    `earned` is dollars over all runs, and `mean_assets` the mean dollars after a run. `payoff`, `payoff_ratio` and
+    `deviation` are means over the runs, None if no equilibrium is known; `deviation` also if any common number is one.
     `broken_share` is the share of its runs with at least one failed bid, corrected or not. The entrance fee is charged
-    in fewer runs: only where every attempt to answer failed.
+    in fewer runs: only if every attempt to answer failed.
     """
 
     bidder: str
@@ -137,7 +136,7 @@ class PlayerStanding:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run went: its winners, the price in dollars in an auction, the target number in a beauty contest."""
+    """The result of a run: its winners, the price in dollars in an auction, the target number in a beauty contest."""
 
     name: str
     winners: tuple[str, ...]
@@ -149,15 +148,15 @@ T = TypeVar("T")
 Series = dict[str, list[float]]
 """One number per run, by bidder."""
 Measured = Callable[[SessionOpened, Result, Decimal], T]
-"""What is measured of a run against assets in equilibrium."""
+"""Returns a measure of a run, from the opening, the result and the assets in equilibrium in dollars."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """The runs of a session that are over, folded once: results of all bidders, and what an equilibrium gives.
+    """The runs of a session that are over, folded once: results of all bidders, and the equilibrium outcomes.
 
-    `opened` is None before the session opens. `ideals` are everyone's assets in equilibrium, by run, where one is
-    known, and `failed` are the bidders and runs with a failed bid.
+    `opened` is None before the session opens. `ideals` are everyone's assets in equilibrium, by run, if one is
+    known. `failed` has each (bidder, run) with a failed bid.
     """
 
     opened: SessionOpened | None
@@ -174,11 +173,11 @@ class Played:
         return cls(opened, results_of(entries), ideals, failed)
 
     def by_run(self) -> dict[str, list[Result]]:
-        """Give the results of all bidders, run by run."""
+        """Return the results of all bidders by run."""
         return _grouped(self.results, lambda result: result.item)
 
     def points(self) -> dict[str, float]:
-        """Count the runs that each bidder won; the winners of a tie share the point."""
+        """Return the number of runs that each bidder won; the winners of a tie share the point."""
         found: dict[str, float] = {}
         for settled in self.by_run().values():
             winners = winners_of(settled)
@@ -187,63 +186,63 @@ class Played:
         return found
 
     def earnings(self) -> dict[str, list[Decimal]]:
-        """Give the dollars that each bidder earned in each run: what it had afterwards, less what everyone began with.
+        """Return the dollars that each bidder earned in each run: its assets after the run minus those before it.
 
-        In an auction that is the value less the price, if it won, less the entrance fee for a broken rule; in a beauty
-        contest its share of the prize.
+        In an auction these are value minus price if it won, minus the entrance fee for a broken rule. In a beauty
+        contest they are its share of the prize.
         """
         start = self.opened.assets if self.opened else Decimal(0)
         return self._each(lambda result: result.assets - start)
 
     def payoffs(self) -> Series:
-        """Give the payoff of each run: assets over those in equilibrium; in a beauty contest, the share of the prize.
+        """Return the payoff of each run: assets over those in equilibrium; in a beauty contest, the share of the prize.
 
-        A run without a known equilibrium has none.
+        A run without a known equilibrium has no payoff.
         """
         return self._against(lambda game, event, ideal: game.payoff(event.assets, ideal))
 
     def optima(self) -> Series:
-        """Give the payoff of each run in equilibrium: 1, and in a beauty contest of n bidders 1 / n.
+        """Return the payoff of each run in equilibrium: 1, and in a beauty contest of n bidders 1 / n.
 
         `payoff_ratio`, the published r, is the mean payoff over the mean of these.
         """
         return self._against(lambda game, _, ideal: game.payoff(ideal, ideal))
 
     def deviations(self) -> Series:
-        """Give the deviations from equilibrium, of the runs that have one; see `distances`."""
+        """Return the deviations from equilibrium of the runs that have one; see `distances`."""
         kept = {name: [one for one in path if one is not None] for name, path in self.distances().items()}
         return {name: found for name, found in kept.items() if found}
 
     def distances(self) -> dict[str, list[float | None]]:
-        """Give the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
+        """Return the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
 
-        In a beauty contest d is taken on the number itself. The equilibrium is 0, by which nothing can be divided, so d
-        is number / bound: 0 in equilibrium, 1 for the highest number. A run in which no number was picked has None.
-        With the fraction 1 any number that all pick is an equilibrium, so there is no d.
+        In a beauty contest d is computed from the number itself. Its equilibrium is 0, and division by 0 is undefined,
+        so d = number / bound: 0 in equilibrium, 1 for the highest number, None if the bidder picked no number. With the
+        fraction 1 any number that all pick is an equilibrium, so there is no d.
         """
         if self.opened is None or not self.opened.has_distances:
             return {}
         return self._against(lambda game, event, ideal: game.distance(event.action, event.assets, ideal))
 
     def paths(self) -> dict[str, list[Decimal | None]]:
-        """Give the path of actions: bids in dollars, or numbers, run by run (None: none)."""
+        """Return the actions by bidder, run by run: bids in dollars, or numbers (None: no action)."""
         return self._each(lambda result: result.action)
 
     def broken_shares(self) -> dict[str, float]:
-        """Give the share of runs in which a bidder broke a rule: made a failed bid, whether or not it corrected it.
+        """Return the share of runs in which a bidder made a failed bid, corrected or not.
 
-        The entrance fee is rarer: only where every attempt to answer failed, and never in a beauty contest.
+        The entrance fee is rarer: only if every attempt to answer failed, and never in a beauty contest.
         """
         broke = self._each(lambda result: (result.bidder, result.item) in self.failed)
         return {bidder: fmean(runs) for bidder, runs in broke.items()}
 
     def _each(self, measure: Callable[[Result], T]) -> dict[str, list[T]]:
-        """Measure each bidder's runs."""
+        """Return a measure of each bidder's runs."""
         grouped = _grouped(self.results, lambda result: result.bidder)
         return {bidder: [measure(result) for result in own] for bidder, own in grouped.items()}
 
     def _against(self, measure: Measured[T]) -> dict[str, list[T]]:
-        """Measure each bidder's runs against its assets in equilibrium, where one is known."""
+        """Return a measure of each bidder's runs against its assets in equilibrium; skip runs without a known one."""
         found: dict[str, list[T]] = {}
         if self.opened is None:
             return found
@@ -262,7 +261,7 @@ def _grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[st
 
 
 def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
-    """Rank the bidders by mean payoff, or by mean assets where no equilibrium is known; equals are in seat order."""
+    """Rank the bidders by mean payoff, or by mean assets if no equilibrium is known; equals are in seat order."""
     played = Played.of(entries)
     payoff, optimum, distance = played.payoffs(), played.optima(), played.deviations()
     broken, score, gains = played.broken_shares(), played.points(), played.earnings()
@@ -272,7 +271,7 @@ def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
         name = label.bidder
         mine = results.get(name, [])
         total = sum((settled.assets for settled in mine), Decimal(0))
-        best = fmean(optimum[name]) if optimum.get(name) else 0  # 0: the prize has fewer cents than there are players
+        best = fmean(optimum[name]) if optimum.get(name) else 0  # 0: the prize has fewer cents than players
         ratio = fmean(payoff[name]) / best if best else None
         rows.append(
             PlayerStanding(
@@ -300,10 +299,10 @@ def runs(entries: Sequence[Entry]) -> list[RunResult]:
 
 
 def results_of(entries: Sequence[Entry]) -> list[Result]:
-    """Give the results of all bidders, run by run."""
+    """Return the results of all bidders, run by run."""
     return [result for past in past_runs(entry.event for entry in entries) for result in past.results]
 
 
 def winners_of(settled: Sequence[Result]) -> tuple[str, ...]:
-    """Name the winners of a run."""
+    """Return the winners of a run."""
     return tuple(event.bidder for event in settled if event.won)

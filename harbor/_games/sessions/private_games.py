@@ -1,7 +1,7 @@
-"""Auctions with private values share what stands here: their rules, how these are built, events, forecasts, measures.
+"""Shared code of auctions with private values: rules and their builders, events, forecasts, measures.
 
-Only its bidder sees a value, assets cap bids, and breaking a rule costs a fee. A bidder's assets after a run are its
-cash, plus the value of the item if it won. Every run begins with equal assets.
+Only its own bidder sees a value, assets cap bids, and breaking a rule costs a fee. A bidder's assets after a run are
+its cash, plus the value of the item if it won. Every run begins with equal assets.
 Source: EconArena, sec. 4.2 and A.2.
 """
 
@@ -41,7 +41,7 @@ from harbor._games.sessions.session import (
 from harbor._games.sessions.settings import Distribution, ValueRules
 
 MOST_VALUES = 1_000_000
-"""Of each bidder in each run: all are drawn before the first run."""
+"""Greatest number of values, bidders times runs; all are drawn before the first run."""
 Bids = Mapping[str, Decimal | None]
 """Bids in seat order; None: no bid."""
 
@@ -55,27 +55,27 @@ class ItemAllotted(RunClosed):
 
     @property
     def discloses(self) -> bool:
-        """Whether it shows the values."""
+        """True if the event shows the values."""
         return bool(self.values)
 
     def details(self) -> Mapping[str, object]:
-        """Give price and values."""
+        """Return price and values."""
         return {"price": self.price, "values": self.values}
 
     @property
     def words(self) -> str:
-        """What is shown."""
+        """The public outcome."""
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What is shown of the outcome, sentence by sentence."""
+        """The public outcome, sentence by sentence."""
         values = [f"It was worth {dollars(value)} to {name}." for name, value in self.values.items()]
         won = [f"{name} wins and pays {dollars(self.price or Decimal(0))}." for name in self.winners]
         return (f"{self.item} is over.".capitalize(), *won, *values)
 
 
 class Outcome(NamedTuple):
-    """Who gets the item (None: nobody), and the price in dollars."""
+    """The winner of the item (None: nobody), and the price in dollars."""
 
     winner: str | None
     price: Decimal
@@ -87,10 +87,10 @@ class PrivateValues(Session):
 
     Args:
         bidders: in seat order, which decides ties.
-        options: runs, what is shown, the fee.
-        values: dollars, run by run, for each bidder.
-        assets: dollars that everyone can spend in a run.
-        prior: the distribution that values come from (None: they are given without one).
+        options: the settings: runs, public facts, the fee.
+        values: dollars by bidder, one per run.
+        assets: the dollars that each bidder can spend in a run.
+        prior: the distribution of values (None: they are given without one).
     """
 
     options: ValueRules
@@ -104,15 +104,15 @@ class PrivateValues(Session):
         return self.assets, to_cents(self.assets * self.options.entrance_fee_share)
 
     def facts(self) -> dict[str, Any]:
-        """Give what the opening tells in all games, and whether values stay the same."""
+        """Return the shared fields of all openings, and whether values stay the same."""
         return {**super().facts(), "drawn_once": self.options.draw == "once"}
 
     @abstractmethod
     def outcome(self, bids: Bids) -> Outcome:
-        """Give the winner and the price."""
+        """Return the winner and the price."""
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
-        """Give the bids in equilibrium: each bidder's value, capped by its assets (None: not known)."""
+        """Return the bids in equilibrium: each bidder's value, capped by its assets (None: not known)."""
         return {name: min(value, self.assets) for name, value in values.items()}
 
     def tell(self, run: int) -> list[Event]:
@@ -125,13 +125,13 @@ class PrivateValues(Session):
         return Ask(bidder, name_of(state.run), 1, Amount(Decimal(0), self.assets), note=self.worth(bidder, state.run))
 
     def worth(self, bidder: str, run: int) -> str:
-        """Tell a bidder its value in words."""
+        """Return a sentence that tells a bidder its value."""
         value = self.values[bidder][run - 1]
         capped = ", more than your assets, which cap your bid" if value > self.assets else ""
         return f"it is worth {dollars(value)} to you{capped}"
 
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
-        """Show what everyone did, if it is shown, and allocate the item."""
+        """Show the actions if the settings say so, and allocate the item."""
         bids = {name: amount_of(actions[name]) for name in self.bidders}
         broke = [name for name in self.bidders if broke_a_rule(actions[name])]
         acts = {name: actions[name] for name in self.bidders}
@@ -139,7 +139,7 @@ class PrivateValues(Session):
         return [*shown, *self.allot(state.run, bids, broke, self.options.shown)]
 
     def allot(self, run: int, bids: Bids, broke: Collection[str], show: str) -> list[Event]:
-        """Give the item and take the money; tell the analyst the equilibrium, and everyone what is shown."""
+        """Return the events of allocation and payment, the analyst's label, and the public outcome."""
         item, outcome = name_of(run), self.outcome(bids)
         values = {name: self.values[name][run - 1] for name in self.bidders}
         events: list[Event] = []
@@ -159,21 +159,21 @@ class PrivateValues(Session):
         return [*events, _shown(item, values, outcome, show)]
 
     def left(self, outcome: Outcome, name: str, value: Decimal) -> Decimal:
-        """Give a bidder's assets after a run."""
+        """Return a bidder's assets after a run in dollars."""
         return self.assets - outcome.price + value if name == outcome.winner else self.assets
 
 
 def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
-    """Order the bids, highest first; equal bids in seat order."""
+    """Return the bids, highest first; equal bids in seat order."""
     return sorted(((name, bid) for name, bid in bids.items() if bid is not None), key=lambda pair: -pair[1])
 
 
 def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[str, tuple[Decimal, ...]]:
-    """Give each bidder a value for every run: as given, else drawn.
+    """Return, for each bidder, a value in dollars for every run: as given, else drawn.
 
     Raises:
-        ValueError: values are given, but not for every bidder and run, or their distribution never gives one of them;
-            or there would be too many.
+        ValueError: values are given, but not for every bidder and run, or one lies outside the distribution; or there
+            would be too many.
     """
     if (count := len(bidders) * rules.runs) > MOST_VALUES:
         raise ValueError(
@@ -189,7 +189,7 @@ def draw_values(rules: ValueRules, bidders: Sequence[str], rng: Random) -> dict[
 
 def _given(rules: ValueRules, name: str) -> tuple[Decimal, ...]:
     given, source = rules.values.get(name, ()), rules.distribution
-    if len(given) != rules.runs and (len(given) != 1 or source):  # an independent draw for each run is no repetition
+    if len(given) != rules.runs and (len(given) != 1 or source):  # independent draws would not repeat one value
         one = "" if source else "1, or "
         raise ValueError(
             f"rules.values has {len(given)} values for {name!r}; give {one}one for each of the {rules.runs} runs"
@@ -212,12 +212,12 @@ def _shown(item: str, values: Mapping[str, Decimal], outcome: Outcome, show: str
 
 
 def opening_of(events: Sequence[Event]) -> SessionOpened:
-    """Find the opening of a session."""
+    """Return the opening of a session."""
     return next(event for event in events if isinstance(event, SessionOpened))
 
 
 def of_values(kind: type[PrivateValues]) -> Callable[[Any, Sequence[Event]], PrivateValues]:
-    """Return the function that makes rules of this kind of a log; a value that nothing tells is 0."""
+    """Return a function that makes rules of this kind from a log; unknown values are 0."""
 
     def from_public(rules: ValueRules, events: Sequence[Event]) -> PrivateValues:
         opened = opening_of(events)
@@ -229,7 +229,7 @@ def of_values(kind: type[PrivateValues]) -> Callable[[Any, Sequence[Event]], Pri
 
 
 def _values(events: Sequence[Event], bidders: Sequence[str]) -> Mapping[str, list[Decimal]]:
-    """Give each bidder's values in the runs so far, as it was told them, or as they were shown to all."""
+    """Return each bidder's values in the runs so far, from signals, or else from public outcomes."""
     told: dict[str, list[Decimal]] = {name: [] for name in bidders}
     for event in events:
         if isinstance(event, Signal):
@@ -249,10 +249,10 @@ MEASURES = Measures("runs", measures.standings, measures.runs)
 
 
 def building(kind: type[PrivateValues]) -> Callable[[ValueRules, AuctionConfig], PrivateValues]:
-    """Give what builds rules of this kind, with a value for each bidder and run.
+    """Return a function that builds rules of this kind, with a value for each bidder and run.
 
     Raises:
-        ConfigError: values are given for nobody who bids, or not for every run.
+        ConfigError: values are given for an unknown bidder, or not for every run.
     """
 
     def build(rules: ValueRules, config: AuctionConfig) -> PrivateValues:
@@ -270,7 +270,7 @@ def building(kind: type[PrivateValues]) -> Callable[[ValueRules, AuctionConfig],
 
 
 def play(package: str, policy: Policy, plan: str) -> Play:
-    """Give how bidders see and play such a game; its prompt for a bid stands in its own package."""
+    """Return the `Play` of such a game; its prompt for a bid is in its own package."""
     return Play(
         facts=facts.standing,
         outlook=facts.outlook,
@@ -287,15 +287,15 @@ def play(package: str, policy: Policy, plan: str) -> Play:
 
 
 def forecast(rival: str, known: Facts, settings: Simulated) -> float:  # noqa: ARG001
-    """Expect that a rival bids what it did before, in the mean, or half of the assets."""
+    """Return a rival's expected bid in dollars: the mean of its shown bids, or half of the assets without any."""
     past = [run["actions"].get(rival) for run in known["past"] if run["actions"].get(rival) is not None]
     return fmean(map(float, past)) if past else float(known["assets"]) / 2
 
 
 def worth_to(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
-    """Tell what the item of a run is worth to a bidder: its value where that was shown, else what values are like.
+    """Return the worth of a run's item to a bidder: its value if that was shown, else `mean` and `scatter` of values.
 
-    `error` is how far that may be off in all runs alike. Without a prior, one's own values are a sample of it.
+    `error` is the standard deviation of the mean's error, common to all runs. Without a prior, own values are a sample.
     """
     opened = next(event for event in seen if isinstance(event, SessionOpened))
     told: dict[str, Any] = {"most": opened.assets, "scatter": NOTHING, "error": NOTHING}
@@ -312,11 +312,11 @@ def worth_to(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: A
         error = to_cents(deviation / Decimal(len(own)).sqrt())
     else:
         return {}
-    if opened.drawn_once:  # whatever a value differs from the mean by, it differs in all runs
+    if opened.drawn_once:  # a value differs from the mean by the same amount in all runs
         deviation, error = NOTHING, to_cents((deviation**2 + error**2).sqrt())
     return {**told, "mean": mean, "scatter": deviation, "error": error}
 
 
 def value_of(ask: Ask, seen: Seen) -> Decimal:
-    """Give what the item of the ask is worth to its bidder."""
+    """Return the value of the item of an ask to its bidder in dollars."""
     return next(event.values[ask.item] for event in reversed(seen) if isinstance(event, Signal))

@@ -1,4 +1,4 @@
-"""A session: the same one-shot game in several runs, of which as much is made public as the settings say.
+"""A session repeats one one-shot game in several runs; the settings say which facts of a run become public.
 
 Source: EconArena, sec. 3, 4.3 and A.1.
 """
@@ -26,10 +26,10 @@ EQUALS = "All players are about equally rational, and about equally good at thin
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened(PublicEvent, ABC):
-    """A session begins: who plays, how many runs, what is shown of how many past runs, and what is told of rivals.
+    """A session begins: players, number of runs, public facts of a run, number of past runs shown, facts on rivals.
 
-    `drawn_once`: values stay the same in all runs. In auctions, `assets` is what everyone has in each run and `fee`
-    what breaking a rule costs, in dollars; else 0. `prior` is the distribution of everyone's value (None: not told).
+    `drawn_once` says that values stay the same in all runs. In auctions, `assets` are everyone's dollars in each run
+    and `fee` is the fee in dollars for breaking a rule; else 0. `prior` is the distribution of values (None: not told).
     """
 
     bidders: tuple[str, ...]
@@ -65,7 +65,7 @@ class SessionOpened(PublicEvent, ABC):
         )
 
     def _stakes(self) -> Iterator[str]:
-        """What can be gained and lost in a run: nothing more than `rules` says where there are no assets."""
+        """Yield sentences on the money at stake in a run; without assets, only that there is no fee."""
         if self.assets:
             yield (
                 f"In each run you have {dollars(self.assets)} to spend, and the item has a value for you that only "
@@ -91,20 +91,20 @@ class SessionOpened(PublicEvent, ABC):
 
     @property
     def unsolved(self) -> str:
-        """Why no equilibrium is known; empty if one is."""
+        """The reason why no equilibrium is known; empty if one is."""
         return ""
 
     @property
     def has_distances(self) -> bool:
-        """Whether what is done in a run can be compared with an equilibrium."""
+        """True if a run can be compared with an equilibrium."""
         return True
 
     def payoff(self, assets: Money, ideal: Money) -> float:
-        """Give the payoff of a run: assets after it over those in equilibrium."""
+        """Return the payoff of a run: assets after it over those in equilibrium."""
         return float(assets / ideal)
 
     def distance(self, action: Claim | None, assets: Money, ideal: Money) -> float | None:
-        """Give how far a run was from equilibrium (None: no action to compare)."""
+        """Return the deviation |assets / ideal - 1| of a run from equilibrium (None in other games: no action)."""
         return abs(float(assets / ideal) - 1)
 
 
@@ -125,7 +125,7 @@ class RunClosed(LotClosed):
     winners: tuple[str, ...]
 
     def details(self) -> Mapping[str, object]:
-        """Give what else is told of the run in prompts, as facts."""
+        """Return further facts of the run for prompts."""
         return {}
 
 
@@ -145,9 +145,9 @@ class RunLabelled(AnalystEvent):
 
 
 class RunState(NamedTuple):
-    """The state of a session: the run (0 before the first), its round, and who is asked.
+    """The state of a session: the run (0 before the first), its round, and the bidders to ask.
 
-    In games with several rounds per run, `bids` has each bidder's highest bid so far, and `broke` who broke a rule.
+    In games with several rounds per run, `bids` has the highest bids so far, and `broke` the bidders that broke a rule.
     """
 
     run: int = 0
@@ -159,22 +159,22 @@ class RunState(NamedTuple):
 
 @dataclass(frozen=True)
 class Session(ABC):
-    """The rules that all games played in sessions share; each game defines its runs.
+    """The shared rules of all games that are played in sessions; each game defines its runs.
 
     Args:
         bidders: in seat order, which breaks ties.
-        options: runs, history, what is shown.
+        options: the settings: runs, history, public facts.
     """
 
     bidders: tuple[str, ...]
     options: SessionRules
 
     def start(self) -> RunState:
-        """Give the state before the session opens."""
+        """Return the state before the session opens."""
         return RunState()
 
     def asks(self, state: RunState) -> Sequence[Ask]:
-        """Ask everyone who is still in the run."""
+        """Ask each bidder that is still in the run."""
         return [self.ask(bidder, state) for bidder in state.active]
 
     def settle(self, state: RunState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
@@ -184,7 +184,7 @@ class Session(ABC):
         return [*self.close_run(state, actions), *self.open_next(state)]
 
     def apply(self, state: RunState, event: Event) -> RunState:
-        """Give the state after an event."""
+        """Return the state after an event."""
         match event:
             case RunOpened():
                 return RunState(state.run + 1, 1, self.bidders)
@@ -202,7 +202,7 @@ class Session(ABC):
         return self.open_run(state.run + 1) if state.run < self.options.runs else []
 
     def facts(self) -> dict[str, Any]:
-        """Give the fields that the opening events of all games share."""
+        """Return the shared fields of all opening events."""
         options, (assets, fee) = self.options, self.stakes
         told = {"rational_rivals": options.rational_rivals, "equal_rivals": options.equal_rivals}
         shown = {"runs": options.runs, "show": options.shown, "history": options.history}
@@ -210,42 +210,42 @@ class Session(ABC):
 
     @property
     def stakes(self) -> tuple[Money, Money]:
-        """Everyone's assets at the start of a run, and what breaking a rule costs, in dollars; 0 without assets."""
+        """Everyone's assets at the start of a run, and the fee for breaking a rule, in dollars; 0 without assets."""
         return Decimal(0), Decimal(0)
 
     @abstractmethod
     def opened(self) -> SessionOpened:
-        """Give the opening of the session."""
+        """Return the opening of the session."""
 
     @abstractmethod
     def tell(self, run: int) -> list[Event]:
-        """Give the private facts of a run."""
+        """Return the events with the private facts of a run."""
 
     @abstractmethod
     def ask(self, bidder: str, state: RunState) -> Ask:
-        """Ask a bidder."""
+        """Return the ask of a bidder."""
 
     @abstractmethod
     def close_run(self, state: RunState, actions: Mapping[str, Action]) -> list[Event]:
-        """Give the events that follow from the actions."""
+        """Return the events that follow from the actions."""
 
 
 def name_of(run: int) -> str:
-    """Name a run as asks and events do."""
+    """Return the name of a run in asks and events."""
     return f"run {run}"
 
 
 def disclosed(item: str, actions: Mapping[str, Action], unit: Unit = "dollars") -> list[Event]:
-    """Show everyone what each player did in a run; why one did nothing is its own."""
+    """Return the public acts of all players in a run; the reasons of withdrawals stay private."""
     shown = {name: act if isinstance(act, Bid) else Withdraw() for name, act in actions.items()}
     return [Acted(name, item, act, unit=unit) for name, act in shown.items()]
 
 
 def amount_of(action: Action) -> Claim | None:
-    """Give what was bid, None for a withdrawal."""
+    """Return the amount of a bid; None for a withdrawal."""
     return action.amount if isinstance(action, Bid) else None
 
 
 def broke_a_rule(action: Action) -> bool:
-    """Say whether a bidder gave no legal answer in any of its attempts."""
+    """Return whether all attempts of a bidder failed."""
     return isinstance(action, Withdraw) and action.reason == "failed bids"

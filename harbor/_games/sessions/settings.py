@@ -1,8 +1,8 @@
-"""Sessions have the settings that stand here: those of all their games, and those of auctions with private values.
+"""Settings of sessions: those of all their games, and those of auctions with private values.
 
-Private values are drawn from a distribution; bidders who are told it share it as their prior. A value is at least one
-cent, and rounded to cents. The functions of a distribution are those of its values before they are rounded: to cents,
-the difference is below what can be bid.
+Private values are drawn from a distribution; bidders that are told it share it as their prior. A value is at least one
+cent, and rounded to cents. The functions of a distribution describe its values before rounding; the difference is less
+than the step of a bid.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from harbor._core.basics.numbers import CENT, dollars, to_cents
 from harbor._core.settings import TAG, Dollars, Name, Number, Settings
 
 REACH = 9
-"""Standard deviations from the mean beyond which nothing is drawn: `Random.gauss` ends at 8.6, as it uses 53 bits."""
+"""Half width of the support in standard deviations: `Random.gauss` draws nothing beyond 8.6, as it uses 53 bits."""
 
 SPREAD = 1
-"""The least width of a distribution in dollars: within fewer than a hundred cents, their rounding would decide."""
+"""The least width of a distribution in dollars. With fewer than 100 distinct cents, rounding would distort it."""
 
 
 class Normal(Settings):
     """The normal distribution, without its values below one cent, which are drawn again.
 
     Attributes:
-        kind: Has to be given: "normal".
+        kind: Required: "normal".
         mean: Its mean before it is cut off.
         deviation: Its standard deviation before it is cut off, at least $1.
     """
@@ -43,7 +43,7 @@ class Normal(Settings):
 
     @property
     def words(self) -> str:
-        """The distribution, as it is told to bidders."""
+        """The distribution in words, for bidders."""
         return (
             f"the normal distribution with mean {dollars(self.mean)} and standard deviation {dollars(self.deviation)}, "
             "cut off below one cent"
@@ -66,12 +66,12 @@ class Normal(Settings):
         return to_cents(Decimal(repr(value)))
 
     def cdf(self, value: float) -> float:
-        """Return the probability of a value of at most so many dollars."""
+        """Return the probability of a value of at most `value` dollars."""
         below = self._uncut(self.lowest)
         return min(1.0, max(0.0, self._uncut(value) - below) / (1 - below))
 
     def quantile(self, share: float) -> float:
-        """Return the dollars that a share of the values, from 0 to 1, does not exceed."""
+        """Return the quantile in dollars for a probability from 0 to 1."""
         below = self._uncut(self.lowest)
         uncut = below + share * (1 - below)
         if not 0 < uncut < 1:
@@ -84,10 +84,10 @@ class Normal(Settings):
 
 
 class Uniform(Settings):
-    """The uniform distribution; a value that would round to nothing is one cent.
+    """The uniform distribution; a value that would round to 0 is one cent.
 
     Attributes:
-        kind: Has to be given: "uniform".
+        kind: Required: "uniform".
         low: Its lower end in dollars.
         high: Its upper end in dollars, at least $1 above the lower.
     """
@@ -104,7 +104,7 @@ class Uniform(Settings):
 
     @property
     def words(self) -> str:
-        """The distribution, as it is told to bidders."""
+        """The distribution in words, for bidders."""
         return f"the uniform distribution from {dollars(self.low)} to {dollars(self.high)}"
 
     @property
@@ -132,11 +132,11 @@ class Uniform(Settings):
         return max(CENT, to_cents(Decimal(repr(rng.uniform(self.lowest, self.highest)))))
 
     def cdf(self, value: float) -> float:
-        """Return the probability of a value of at most so many dollars."""
+        """Return the probability of a value of at most `value` dollars."""
         return min(1.0, max(0.0, (value - self.lowest) / (self.highest - self.lowest)))
 
     def quantile(self, share: float) -> float:
-        """Return the dollars that a share of the values, from 0 to 1, does not exceed."""
+        """Return the quantile in dollars for a probability from 0 to 1."""
         return self.lowest + share * (self.highest - self.lowest)
 
 
@@ -144,7 +144,7 @@ KINDS = ("normal", "uniform")
 
 
 def _known(given: Any, read: Callable[[Any], Any]) -> Any:
-    """Refuse what is no distribution, with the ways to write one."""
+    """Refuse a value that is no distribution, with an example of one."""
     if not isinstance(given, Normal | Uniform):
         if not isinstance(given, dict) or "kind" not in given:
             raise ValueError('is no distribution; write { kind = "normal", mean = 50, deviation = 10 }, for example')
@@ -152,7 +152,7 @@ def _known(given: Any, read: Callable[[Any], Any]) -> Any:
             raise ValueError(unknown("distribution", str(given["kind"]), KINDS))
     try:
         return read(given)
-    except ConfigError as error:  # in a log; whoever reads one expects a ValueError
+    except ConfigError as error:  # in a log, whose readers expect a ValueError
         raise ValueError(str(error)) from error
 
 
@@ -169,7 +169,7 @@ Distribution = Annotated[
 
 
 def distribution_of(told: Mapping[str, Any]) -> Distribution:
-    """Make a distribution of its fields, as prompts tell them."""
+    """Return a distribution from its fields, as prompts tell them."""
     return Uniform(**told) if told["kind"] == "uniform" else Normal(**told)
 
 
@@ -178,18 +178,18 @@ GROUPS = {
     "M": Normal(mean=500, deviation=100),
     "H": Normal(mean=5_000, deviation=1_000),
 }
-"""The distributions of the values of EconArena, sec. 4.2. The assets that it gives beside them are twice the mean."""
+"""The distributions of values in EconArena, sec. 4.2, in dollars. Its assets are twice the mean."""
 
 
 class SessionRules(RuleSettings):
     """A session of `runs` one-shot games.
 
     Attributes:
-        runs: How many games.
-        show: What becomes public after a run.
-        history: How many past runs a bidder is shown (0: none).
-        rational_rivals: Whether everyone is told that the others are perfectly rational.
-        equal_rivals: Whether everyone is told that all are about equally rational.
+        runs: The number of games.
+        show: The facts that become public after a run.
+        history: The number of past runs that a bidder is shown (0: none).
+        rational_rivals: True if everyone is told that the others are perfectly rational.
+        equal_rivals: True if everyone is told that all are about equally rational.
 
     Source: EconArena, sec. 3 and A.
     """
@@ -206,7 +206,7 @@ class SessionRules(RuleSettings):
 
     @property
     def shown(self) -> Literal["nothing", "actions", "actions and values"]:
-        """What is shown of a run: nothing if no run is shown."""
+        """The public facts of a run: nothing if no past run is shown."""
         return self.show if self.history else "nothing"
 
     @model_validator(mode="after")
@@ -220,15 +220,15 @@ class ValueRules(SessionRules):
     """A session of auctions with private values.
 
     Attributes:
-        group: The published distribution that values are drawn from, of low, medium or high values.
-        distribution: Another distribution, in place of a group's. Values that are given as well come from it, and there
-            is one for each run.
-        draw: Whether values are drawn for each run, or once for all of them.
-        values: The values instead of drawn ones, by bidder: one per run, or one for all runs.
-        assets: What each can spend in a run; without it, twice the mean of the distribution, or $100 if values are
-            given without one.
-        entrance_fee_share: What a bidder pays, as a share of the assets, whose every attempt to answer a call
-            fails; a failed bid that it corrects costs nothing.
+        group: The published distribution of values: low (L), medium (M) or high (H).
+        distribution: Another distribution, in place of a group's. If values are given too, they come from it, one for
+            each run.
+        draw: Draw values for each run, or once for all runs.
+        values: The values instead of drawn ones, by bidder in dollars: one per run, or one for all runs.
+        assets: The dollars that each can spend in a run. Without it, twice the mean of the distribution, or $100 if
+            values are given without one.
+        entrance_fee_share: The fee for a bidder whose every attempt to answer a call fails, as a share of the assets.
+            A failed bid that it corrects costs nothing.
     """
 
     public: ClassVar[frozenset[str]] = SessionRules.public | frozenset({"draw", "entrance_fee_share"})
@@ -242,17 +242,17 @@ class ValueRules(SessionRules):
 
     @property
     def prior(self) -> Distribution | None:
-        """The distribution that values come from; None if they are given without one."""
+        """The distribution of values; None if values are given without one."""
         return None if self.values and self.distribution is None else self.source
 
     @property
     def money(self) -> Decimal:
-        """What each can spend in a run, in dollars."""
+        """The dollars that each bidder can spend in a run."""
         return self.assets or 2 * self.source.mean
 
     @property
     def source(self) -> Distribution:
-        """The distribution that values are drawn from if they are not given."""
+        """The distribution from which values are drawn if they are not given."""
         return self.distribution or GROUPS[self.group]
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""The water game is one value, with a board of the day, its supply and how each resident is; all of it is public."""
+"""The water game is one value, with a board of the day, its supply and all residents' statuses; all of it is public."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PICTURES = (
 
 
 class WaterBoard:
-    """The residents, as everyone sees them."""
+    """The board of the residents, the same for all viewers."""
 
     pictures = PICTURES
 
@@ -54,7 +54,7 @@ class WaterBoard:
         self._rows = Rows(COLUMNS)
 
     def note(self, event: Event) -> None:
-        """Take one event in."""
+        """Process one event."""
         day = self._past = self._days_past.note(event)
         self._rows.put("now", doing(event))
         match event:
@@ -90,7 +90,7 @@ class WaterBoard:
         self._rows.put("now", {name: "eliminated" for name, status in statuses.items() if not status.health})
 
     def marks(self, event: Event) -> Iterator[Mark]:
-        """Give the supply of a day, and at its end the bids, who was served, and how all are."""
+        """Yield the supply of a day, and at its end the bids, the served needs and all statuses."""
         match event:
             case DayOpened(supply=supply):
                 yield Mark("water", "supply", "supply", "step", supply, self._day)
@@ -105,7 +105,7 @@ class WaterBoard:
                     yield Mark("money", name, "balance", "line", status.balance, self._day)
 
     def shown(self) -> Shown:
-        """Give the day and the residents."""
+        """Return the day and the residents."""
         return self._rows.shown(self._headline, self._state)
 
 
@@ -121,7 +121,7 @@ HERE = files("harbor._games.water")
 
 
 def build(rules: WaterRules, config: AuctionConfig) -> Water:
-    """Build the rules for the residents who bid, with the supply of each day.
+    """Build the rules for the residents that bid, with the supply of each day.
 
     Raises:
         ConfigError: a bidder is no resident.
@@ -142,7 +142,7 @@ def build(rules: WaterRules, config: AuctionConfig) -> Water:
 
 
 def from_public(_: WaterRules, events: Seen) -> Water:
-    """Make the rules of the residents and the supplies that a log tells; days that it does not reach have the least."""
+    """Make the rules from the residents and supplies in a log; days that it does not reach have the least supply."""
     opened = next(event for event in events if isinstance(event, WaterOpened))
     residents = {name: Resident(need=need, salary=opened.salaries[name]) for name, need in opened.needs.items()}
     least, most = opened.least_supply, opened.most_supply

@@ -1,4 +1,4 @@
-"""The measures of the water game: who survived, how scarce water was, which bids were served.
+"""The measures of the water game: survivors, scarcity of water, served bids.
 
 Source: Alympics (Mao et al. 2024), sec. 4.2 and 4.4.
 """
@@ -19,7 +19,7 @@ from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 @dataclass(frozen=True, slots=True)
 class ResidentStanding:
-    """How a resident fared: days lived through (its last one not), days served, health and dollars at the end."""
+    """The result of a resident: days survived, days served, health and dollars at the end."""
 
     bidder: str
     persona: str | None
@@ -32,7 +32,7 @@ class ResidentStanding:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """How a day went: units of supply, who was served, and the lowest successful bid in dollars (None: none)."""
+    """The result of a day: units of supply, served residents, lowest served bid in dollars (None: nobody served)."""
 
     name: str
     supply: int
@@ -54,7 +54,7 @@ class Point:
 class Satisfaction:
     """The resource satisfaction rate: expected supply of a day over the sum of the needs of the living.
 
-    `at_start` counts everyone, `at_end` the survivors (None: there are none). Up to 1 there is competition.
+    `at_start` counts everyone, `at_end` the survivors (None: there are none). A rate of at most 1 means competition.
     """
 
     at_start: float
@@ -75,7 +75,7 @@ def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
 
 
 def _residents(entries: Sequence[Entry]) -> dict[str, str | None]:
-    """Give the residents in seat order with their personas; of a public log, as its opening names them."""
+    """Return the residents in seat order with their personas; from a public log, without personas."""
     labelled = {label.bidder: " + ".join(label.personas) or None for label in of_type(entries, BidderLabelled)}
     return labelled or {bidder: None for opened in of_type(entries, WaterOpened) for bidder in opened.needs}
 
@@ -92,7 +92,7 @@ def _past(entries: Sequence[Entry]) -> Iterator[PastDay]:
 
 
 def curves(entries: Sequence[Entry]) -> dict[str, list[Point]]:
-    """Give bid, health and balance of each resident, day by day while it lived."""
+    """Return bid, health and balance of each resident, day by day while it lived."""
     points: dict[str, list[Point]] = {}
     for number, day in enumerate(_past(entries), start=1):
         for name, status in day.closed.statuses.items():
@@ -101,7 +101,7 @@ def curves(entries: Sequence[Entry]) -> dict[str, list[Point]]:
 
 
 def satisfaction(entries: Sequence[Entry]) -> Satisfaction | None:
-    """Give RSR_S and RSR_E; None where the game never began."""
+    """Return RSR_S and RSR_E; None if the game never began."""
     opened = next(iter(of_type(entries, WaterOpened)), None)
     if opened is None:
         return None
@@ -112,7 +112,7 @@ def satisfaction(entries: Sequence[Entry]) -> Satisfaction | None:
 
 
 def figures(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give the figures of a game: survivors (a count) and the two resource satisfaction rates, where there are."""
+    """Return the number of survivors and the two resource satisfaction rates, as far as they exist."""
     rate = satisfaction(entries)
     rates = {"rsr_start": rate.at_start, "rsr_end": rate.at_end} if rate else {}
     known = {name: value for name, value in rates.items() if value is not None}
@@ -120,7 +120,7 @@ def figures(entries: Sequence[Entry]) -> dict[str, float]:
 
 
 def over(entries: Sequence[Entry]) -> bool:
-    """Tell whether the game came to its end: the last day is closed, or nobody is left."""
+    """Return whether the game has ended: the last day is closed, or nobody is left."""
     closed = of_type(entries, DayClosed)
     (length,) = {opened.days for opened in of_type(entries, WaterOpened)}
     return bool(closed) and (len(closed) == length or not any(row.survived for row in standings(entries)))

@@ -1,7 +1,7 @@
-"""Residents play the water game by what they know of it: the days that are over, and how everyone stands.
+"""Residents play the water game from its past days and everyone's status.
 
-What a resident knows is told to prompts as facts. The built-in model plays from these facts alone: it spreads its
-money over the days on which it must not go dry. A rational policy plays without a prompt.
+Prompts tell this knowledge as facts. The built-in model plays from these facts alone: it spreads its money over the
+days until it must have water. A rational policy plays without a prompt.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Sta
 
 
 class PastDay(NamedTuple):
-    """A day: units of supply, each bid in dollars (None: no bid), whose bid was above its balance, and its end."""
+    """A day: units of supply, bids in dollars (None: no bid), residents that bid above their balance, and its end."""
 
     supply: int
     bids: dict[str, Decimal | None]
@@ -31,19 +31,19 @@ class PastDay(NamedTuple):
 
     @property
     def prices(self) -> list[Decimal]:
-        """What the residents paid who were served, in dollars."""
+        """The payments of the served residents in dollars."""
         return [self.bids[name] or Decimal(0) for name in self.closed.served]
 
 
 class Days:
-    """A fold over events."""
+    """The days of a game, as a fold over events."""
 
     def __init__(self) -> None:
         self._supply = 0
         self._acts: dict[str, Action] = {}
 
     def note(self, event: Event) -> PastDay | None:
-        """Take one event in; give the day that it closes."""
+        """Process one event; return the day that it closes, else None."""
         match event:
             case DayOpened(supply=supply):
                 self._supply, self._acts = supply, {}
@@ -56,12 +56,12 @@ class Days:
 
 
 def _bid(act: Action) -> Decimal | None:
-    """Give what was bid, also above the balance."""
+    """Return the bid in dollars, also one above the balance; None if there is none."""
     return act.amount if isinstance(act, Bid) else act.offered if isinstance(act, Withdraw) else None
 
 
 def past_days(events: Iterable[Event]) -> Iterator[PastDay]:
-    """Give the days that are over, in order."""
+    """Yield the days that are over, in order."""
     fold = Days()
     for event in events:
         if (day := fold.note(event)) is not None:
@@ -69,11 +69,11 @@ def past_days(events: Iterable[Event]) -> Iterator[PastDay]:
 
 
 def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
-    """Tell how the residents stand, and what came of the last days, as many as the game shows."""
+    """Return the status of the residents, and as many past days as the game shows."""
     opened, past = _opened(seen), list(past_days(seen))
     closed = [day.closed for day in past]
     begun = [event for event in seen if isinstance(event, DayOpened)]
-    today = begun[-1] if len(begun) > len(closed) else None  # after the last day none is under way
+    today = begun[-1] if len(begun) > len(closed) else None  # no day is under way after the last one
     days = [_day(day) for day in past]
     return {
         "past": days if opened.history is None else days[max(0, len(days) - opened.history) :],
@@ -85,7 +85,7 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
 
 
 def outlook(name: str, seen: Seen) -> Outlook:
-    """Look at the living rivals once a day is over, and on while this resident lives and days are left."""
+    """Return the living rivals once a day is over, and whether this resident lives and days are left."""
     opened, closed = _opened(seen), _closed(seen)
     alive = [one for one in opened.needs if not closed or _alive(one, closed[-1].statuses)]
     rivals = tuple(one for one in alive if one != name)
@@ -93,7 +93,7 @@ def outlook(name: str, seen: Seen) -> Outlook:
 
 
 def means(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
-    """Tell what a resident can spend on a day: its balance of the evening before, and its salary."""
+    """Return as `mean` the dollars that a resident can spend on a day: last evening's balance plus its salary."""
     opened = _opened(seen)
     closed = [event for event in _closed(seen) if day_of(event.item) < day_of(item)]
     alive = not closed or _alive(bidder, closed[-1].statuses)
@@ -148,7 +148,7 @@ def _day(past: PastDay) -> dict[str, Any]:
 
 
 MARGIN = 1.1
-"""How much above the least bid that would do a resident bids: the others may bid more than expected."""
+"""A resident's bid as a multiple of the least sufficient bid, as the others may bid more than expected."""
 
 PLAN = (
     "Never risk a day without water that would eliminate me. On other days, bid what the water will cost, but no more "
@@ -157,7 +157,7 @@ PLAN = (
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Pay what the day will probably cost, as far as a fair part of the balance goes; everything if it must drink."""
+    """Bid the day's expected price, up to an equal share of the balance; bid it all if a dry day would eliminate me."""
     me = next(one for one in facts["residents"] if one["name"] == facts["you"])
     balance = float(facts["maximum"])
     if times := own_multiple(facts):
@@ -167,7 +167,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
         return bid_of(0.0, "I will be alive at the end even without any more water")
     if slack == 0:
         return bid_of(balance, "Without water today I would be eliminated, so I bid all that I have")
-    share = balance / slack  # with a day in hand: on the last one it would meet others who must drink
+    share = balance / slack  # with a day in reserve: on the last one, others need water too
     rivals = {one["name"]: one["need"] for one in facts["residents"] if one["name"] != facts["you"]}
     expected = {name: bid for name, bid in expected_bids(facts).items() if name in rivals}
     if len(expected) < len(rivals):
@@ -181,7 +181,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 
 def dry_days(health: int, cost: int) -> int:
-    """Count the days without water that a resident lives through, the next one costing `cost` health."""
+    """Return the number of dry days in a row that a resident survives; the next one costs `cost` health."""
     days = 0
     while health > cost:
         health, cost, days = health - cost, cost + 1, days + 1
@@ -189,7 +189,7 @@ def dry_days(health: int, cost: int) -> int:
 
 
 def least_bid(need: int, supply: int, rivals: Mapping[str, tuple[float, int]]) -> float:
-    """Give the least bid in dollars that is served when rivals bid this for these needs; infinite if none is."""
+    """Return the least bid in dollars that is served, given the rivals' (bid, need); infinite if there is none."""
     offers = sorted(rivals.values(), key=lambda offer: (-offer[0], offer[1]))
     for price in sorted({0.0, *(bid + 0.01 for bid, _ in offers)}):
         left = supply
@@ -202,7 +202,7 @@ def least_bid(need: int, supply: int, rivals: Mapping[str, tuple[float, int]]) -
 
 
 def forecast(rival: str, facts: Facts, settings: Simulated) -> float:  # noqa: ARG001
-    """Expect that a rival bids what it did before, in the mean, and all that it has if it must drink."""
+    """Return a rival's expected bid in dollars: the mean of its shown bids, or all its money if it must have water."""
     who = next(one for one in facts["residents"] if one["name"] == rival)
     if dry_days(who["health"], who["health_lost_if_dry"]) == 0:
         return float(who["balance_before_salary"]) + float(who["salary"])
@@ -215,7 +215,7 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:  # noqa: A
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:
-    """Bid one day's salary, and the whole balance on a day that would be the last; no equilibrium is known."""
+    """Bid one day's salary; bid the whole balance if a dry day would eliminate it. No equilibrium is known."""
     salary = next(event.salaries[ask.bidder] for event in seen if isinstance(event, WaterOpened))
     statuses: list[Status] = [event.statuses[ask.bidder] for event in seen if isinstance(event, DayClosed)]
     dying = bool(statuses) and statuses[-1].dry >= statuses[-1].health

@@ -23,7 +23,7 @@ from harbor._games.mechanism import Chance
 
 
 def _bounds(given: Any) -> Any:
-    """Take two bounds of the supply, or the name of a supply."""
+    """Return two bounds of the supply, from bounds or from the name of a supply."""
     if isinstance(given, str):
         if given not in SUPPLIES:
             raise ValueError("is not a supply; choose low, medium or high, or give two bounds")
@@ -41,7 +41,7 @@ Units = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class Resident(Settings):
-    """What a resident needs and earns per day.
+    """The need and the salary of a resident per day.
 
     Attributes:
         need: Units of water per day.
@@ -60,16 +60,17 @@ RESIDENTS = {
     "Eric": Resident(need=12, salary=Decimal(120)),
 }
 SUPPLIES = {"low": (10, 20), "medium": (15, 25), "high": (20, 30)}
+"""Least and greatest supply of a day in units, by name."""
 
 
 class WaterRules(RuleSettings):
     """The Water Allocation Challenge.
 
     Attributes:
-        days: How many days.
-        supply: "low", "medium", "high" or two bounds, both included; each day's supply is drawn from it.
+        days: The number of days.
+        supply: "low", "medium", "high" or two bounds in units, both included; each day's supply is drawn from it.
         supplies: The units of each day, instead of drawn ones.
-        history: How many past days a resident is shown, or "all".
+        history: The number of past days that a resident is shown, or "all".
         residents: The need and the salary of each bidder, by name.
 
     Source: Alympics (Mao et al. 2024), sec. 3 and 4.
@@ -86,7 +87,7 @@ class WaterRules(RuleSettings):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The least and the most supply of a day."""
+        """The least and the greatest supply of a day in units."""
         if self.supplies:
             return min(self.supplies), max(self.supplies)
         return self.supply
@@ -101,7 +102,9 @@ class WaterRules(RuleSettings):
 
 
 HEALTH_AT_FIRST, MOST_HEALTH, HEALTH_OF_WATER = 8, 10, 2
+"""Health at the start, greatest health, and gain of health on a day with water, in points."""
 MOST_OFFERED = Decimal(10**12)
+"""The greatest bid above the balance, in dollars, that is made public."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class Status:
 class WaterOpened(PublicEvent):
     """The game begins: needs, salaries, the number of days, and the bounds and mean of a day's supply.
 
-    `history` is how many past days a resident is shown (None: all).
+    `history` is the number of past days that a resident is shown (None: all).
     """
 
     needs: dict[str, int]
@@ -187,11 +190,11 @@ class DayClosed(LotClosed):
 
     @property
     def words(self) -> str:
-        """Who is served, and every status."""
+        """The served residents and all statuses."""
         return " ".join(self.sentences())
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Who is served, and every status; an eliminated resident is addressed directly."""
+        """The served residents and all statuses; an eliminated hearer is addressed directly."""
         served = f"{' and '.join(self.served)} {'is' if len(self.served) == 1 else 'are'} served."
         statuses = [self._status(name, hearer) for name in self.statuses]
         return (served if self.served else "Nobody is served.", *statuses)
@@ -227,9 +230,9 @@ class Water:
     Args:
         residents: needs and salaries; the order is the seat order.
         supplies: units of water, day by day.
-        bounds: the least and the most supply of a day, as announced.
-        mean_supply: the expected supply of a day (None: the middle of the bounds).
-        history: how many past days a resident is shown (None: all).
+        bounds: the least and the greatest supply of a day, as announced.
+        mean_supply: the expected supply of a day in units (None: the middle of the bounds).
+        history: the number of past days that a resident is shown (None: all).
     """
 
     residents: Mapping[str, Resident]
@@ -239,11 +242,11 @@ class Water:
     history: int | None = 5
 
     def start(self) -> WaterState:
-        """Give the state before the first day."""
+        """Return the state before the first day."""
         return WaterState(0, 0, dict.fromkeys(self.residents, Status(HEALTH_AT_FIRST, Decimal(0), 1)), open=False)
 
     def asks(self, state: WaterState) -> Sequence[Ask]:
-        """Ask the living, each up to its balance."""
+        """Ask each living resident for a bid up to its balance."""
         if not state.open:
             return []
         item = f"day {state.day}"
@@ -259,7 +262,7 @@ class Water:
         return [*events, closed, *following]
 
     def apply(self, state: WaterState, event: Event) -> WaterState:
-        """Give the state after an event."""
+        """Return the state after an event."""
         match event:
             case DayOpened(supply=supply):
                 return WaterState(state.day + 1, supply, dict(self._paid(state)), open=True)
@@ -283,7 +286,7 @@ class Water:
             yield name, Status(status.health, status.balance + salary, status.dry)
 
     def _close(self, state: WaterState, actions: Mapping[str, Action], chance: Chance) -> tuple[list[Event], DayClosed]:
-        """Show everyone's act, and allocate the water; a bid above the balance is shown too, and can't win."""
+        """Show all acts and allocate the water; a bid above the balance is shown, but can't win."""
         item = f"day {state.day}"
         acts = {name: _shown(actions.get(name, Withdraw()), state.statuses[name].balance) for name in state.living}
         bids = {name: act.amount for name, act in acts.items() if isinstance(act, Bid)}
@@ -297,7 +300,7 @@ class Water:
         return events, DayClosed(item, served, statuses)
 
     def _allocate(self, bids: Mapping[str, Decimal], supply: int, chance: Chance) -> tuple[str, ...]:
-        """Serve the highest bid that still fits. Equal bids: the smaller need first, then by lot."""
+        """Serve bids from the highest down if the need still fits. Equal bids: the smaller need first, then by lot."""
         needs = {name: self.residents[name].need for name in bids}
         left, served = list(bids), []
         while left:
@@ -311,14 +314,14 @@ class Water:
 
 
 def after(status: Status, paid: Decimal | None) -> Status:
-    """Give the status after a day: with water at the price paid, or without water (None)."""
+    """Return the status after a day: with water at the price paid in dollars, or without water (None)."""
     if paid is None:
         return Status(max(0, status.health - status.dry), status.balance, status.dry + 1)
     return Status(min(MOST_HEALTH, status.health + HEALTH_OF_WATER), status.balance - paid, 1)
 
 
 def _shown(action: Action, balance: Decimal) -> Action:
-    """Give an act as everyone learns it: of a withdrawal, the last failed bid if it was above the balance."""
+    """Return the public form of an act: a withdrawal keeps its last failed bid only if it was above the balance."""
     if not isinstance(action, Withdraw):
         return action
     offered = action.offered
