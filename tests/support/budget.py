@@ -53,6 +53,8 @@ def measured() -> dict[str, Numbers]:
         "folders of modules": len({path.parent.relative_to(ROOT).parts[:2] for path in modules}),
         "arrows between them": len(outer),
         "arrows between their inner folders": len(inner),
+        "processor minutes of make test": _minutes("proof"),
+        "processor minutes of make check": _minutes("*"),
         "code lines of tests": sum(code_lines(path, ast.parse(text)) for path, text in tests.items()),
     }
     folders = sorted({path.parent for path in sources if lines[path]})
@@ -69,8 +71,14 @@ def measured() -> dict[str, Numbers]:
     }
 
 
+def _minutes(part: str) -> float:
+    """Return the processor minutes of the tests of a part in its last run, without start and collection."""
+    told = [json.loads(file.read_text(encoding="utf-8")) for file in SPENT.glob(f"{part}.json")]
+    return round(sum(one["seconds"] for folders in told for one in folders.values()) / 60, 1)
+
+
 def _tests(sources: dict[Path, str]) -> Numbers:
-    """Count code lines, tests and processor seconds by folder, for quick and slow tests together."""
+    """Count code lines, tests and processor seconds by folder, for both parts of `make check`."""
     found: Numbers = {}
     for path, text in sources.items():
         name = "/".join(path.relative_to(ROOT).parts[:2])
