@@ -59,6 +59,7 @@ from harbor.graphs import ThoughtNode
 from harbor.memory._bidder.bidder_memory import BidderMemory
 from harbor.memory._bidder.episodes import episode
 from harbor.personas._catalog.traits import foremost, shares
+from support.cases import crossed
 from support.folders import ROOT
 from support.plugins import forgetting_modules, remembering
 from support.thoughts import thought
@@ -157,8 +158,7 @@ def test_a_whole_mind_has_every_thought_in_every_game(name):
     assert had(log) == EVENTS.keys() - UNEXPECTED.get(name, set())
 
 
-@pytest.mark.parametrize("left_out", LEFT_OUT)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(("left_out", "name"), crossed([*LEFT_OUT], [*GAMES]))
 def test_a_thought_that_is_left_out_is_not_had_and_the_others_are(name, left_out):
     settings, gone = LEFT_OUT[left_out]
     log = game(name, **WHOLE | settings).run().log
@@ -215,8 +215,10 @@ def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, tmp
 # ---------------------------------------------------------------- placebos
 
 
-@pytest.mark.parametrize("placebo", ["uniform", "shuffled", "another", "blank"])
-@pytest.mark.parametrize("name", ["second-price", "water", "beauty", "dutch"])
+@pytest.mark.parametrize(
+    ("placebo", "name"),
+    crossed(["uniform", "shuffled", "another", "blank"], ["second-price", "water", "beauty", "dutch"]),
+)
 def test_a_placebo_takes_the_place_of_profiles_and_the_calls_stay(name, placebo, tmp_path):
     real = game(name, theory_of_mind="second").run(out=tmp_path / "real").log
     log = game(name, theory_of_mind="second", placebo=placebo).run(out=tmp_path / "placebo").log

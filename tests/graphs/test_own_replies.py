@@ -32,6 +32,7 @@ from harbor.evaluation._rating.transcript import transcript
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import unexplained
 from harbor.testing._playing import equal
+from support.cases import crossed
 from support.formats import FORMATS, SEED, spoken
 from support.providers import provider
 
@@ -245,9 +246,9 @@ def test_among_rational_rivals_it_expects_0():
     assert [one.bids for one in of_type(run.log, Expected)] == [{"Ben": 0, "Cid": 0}]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("reply", ["tool", "json", "text"])
-@pytest.mark.parametrize("chain_of_thought", [False, True])
+@pytest.mark.parametrize(
+    ("form", "reply", "chain_of_thought"), crossed(FORMATS, ["tool", "json", "text"], [False, True])
+)
 def test_over_the_wire_an_answer_means_what_it_means_offline(form, reply, chain_of_thought):
     for game in ("beauty", "second-price"):
         mind = {"reply": reply, "chain_of_thought": chain_of_thought}

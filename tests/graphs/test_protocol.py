@@ -31,6 +31,7 @@ from harbor._runs.resolve import resolve
 from harbor.evaluation._metrics.behaviour import bids
 from harbor.graphs._context.deciding import heard
 from harbor.testing._playing import equal
+from support.cases import crossed
 
 LOTS = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC"]
 GAMES: dict[str, dict[str, Any]] = {
@@ -75,13 +76,13 @@ def texts(call: dict[str, Any]) -> str:
     return "\n".join(call["prompt"])
 
 
-@pytest.fixture(scope="module", params=GAMES)
+@pytest.fixture(scope="module")
 def usual(request: Any, tmp_path_factory: Any) -> tuple[str, Any]:
     """A game with the settings as they are."""
     return request.param, held(request.param, tmp_path_factory.mktemp("usual"))[0]
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: " ".join(f"{key}={change[key]}" for key in change))
+@pytest.mark.parametrize(("usual", "change"), crossed([*GAMES], CHANGES), indirect=["usual"])
 def test_the_built_in_model_understands_every_protocol(usual, change, tmp_path):
     game, log = usual
     assert public(held(game, tmp_path, **change)[0]) == public(log)

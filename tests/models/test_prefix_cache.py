@@ -11,6 +11,7 @@ from harbor import Auction, Bidder, Item, ModelSettings, houses
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type
 from harbor._models.calls.messages import Usage
+from support.cases import crossed
 from support.formats import spoken
 from support.providers import openai_chat, provider
 from support.providers.speech import CHARACTERS_PER_TOKEN
@@ -101,9 +102,7 @@ KEPT = {
 """The least share of tokens from a cache, of bidding by call and by limit; providers count in steps or up to a mark."""
 
 
-@pytest.mark.parametrize("form", KEPT)
-@pytest.mark.parametrize("reply", ["tool", "json", "text"])
-@pytest.mark.parametrize("bidding", ["call", "limit"])
+@pytest.mark.parametrize(("form", "reply", "bidding"), crossed([*KEPT], ["tool", "json", "text"], ["call", "limit"]))
 def test_providers_keep_most_of_what_a_bidder_sends(form, reply, bidding):
     with provider(seed=SEED) as server:
         bidders = [Bidder(name, model="mine", budget=20_000, bidding=bidding) for name in ("Ann", "Ben", "Cho")]

@@ -18,8 +18,8 @@ from harbor.evaluation._report.page.page import render
 from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._running.runner import run_experiment
 from support.browser import browser, findings, needs_browser, overflow, printed
+from support.cases import EACH
 from support.filled import full
-from support.presets import EACH
 
 EVIL = "</style><img src=x onerror=\"document.title='run'\"><b>Ann</b>"
 SMALL = Experiment(

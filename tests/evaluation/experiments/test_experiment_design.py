@@ -16,9 +16,10 @@ from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.choices import chosen_arms
 from harbor.evaluation._experiments.design import Experiment, Variation, model_slots, substitutes, with_models
 from harbor.evaluation._experiments.draws import MatchedItems, matched_sale
-from harbor.evaluation._experiments.library import experiment, presets
+from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trials import Trial, trial_count, trials
 from harbor.personas._catalog.catalogue import HOMES
+from support.cases import EACH
 
 ITEMS = [
     {"name": f"Item {letter}", "start": start, "true_value": 2 * start}
@@ -71,7 +72,7 @@ def changes(variation: Variation, key: str) -> bool:
 # ---------------------------------------------------------------- pairing
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", EACH)
 def test_games_of_a_repeat_share_seed_items_order_and_seats_unless_these_are_what_is_varied(name):
     found = experiment(name)
     fixed = {
@@ -88,7 +89,7 @@ def test_games_of_a_repeat_share_seed_items_order_and_seats_unless_these_are_wha
         assert all(seats(game) == by_bidders[frozenset(seats(game))] for game in paired)
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", EACH)
 def test_orders_and_supplies_are_varied_over_the_same_items_and_seeds(name):
     for repeat in (1, 2):
         paired = [game for game in trials(experiment(name), 2) if game.repeat == repeat]

@@ -24,8 +24,8 @@ from harbor.evaluation._experiments.trial_runs import run_trial
 from harbor.evaluation._experiments.trials import people, trial_count, trials
 from harbor.evaluation._metrics.measurement import metric_or_none
 from harbor.evaluation._running.experiment_folder import read_results
+from support.cases import EACH
 from support.commands import harbor, mistake, process
-from support.presets import EACH
 
 FEW = {"items": ("Item 4", "Item 5")}
 TABLE_1 = {"items": ("Widget A", "Gadget B", "Thingamajig C", "Doodad D")}

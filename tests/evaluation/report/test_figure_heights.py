@@ -27,8 +27,8 @@ from harbor.evaluation._report.paper.paging import legend_height, pages, row_hei
 from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._report.plots.figures import figures, means
 from harbor.evaluation._report.tabular.loading import Loaded
+from support.cases import EACH
 from support.filled import crowd, full
-from support.presets import EACH
 
 PAGE = 9.0  # inches
 CROWDS = [(1, 1, 50), (12, 1, 5), (3, 12, 2), (2, 2, 20)]

@@ -25,8 +25,8 @@ from harbor.evaluation._report.paper.paging import TALLEST, legend_height, pages
 from harbor.evaluation._report.plots.figures import means, ways_to_draw
 from harbor.evaluation._report.plots.mean_lines import scale_of
 from harbor.evaluation._report.tabular.loading import Loaded
+from support.cases import EACH
 from support.filled import full
-from support.presets import EACH
 
 NEAR = 3  # dots of 300 an inch
 BUDGETS = [{"bidders": {"*": {"budget": budget}}} for budget in (10_000, 20_000, 40_000)]
