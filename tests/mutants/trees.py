@@ -19,7 +19,7 @@ def git(*words: str) -> str:
 
 
 def tree(name: str, commit: str) -> Path:
-    """Return a clean clone at a commit, installed into its own environment over the packages of `.venv`."""
+    """Return a clean clone at a commit, installed into its own copy of `.venv`."""
     place = BUILD / name
     if place.exists():
         run(["git", "-C", place, "checkout", "-q", "--force", commit])
@@ -28,9 +28,7 @@ def tree(name: str, commit: str) -> Path:
         BUILD.mkdir(parents=True, exist_ok=True)
         run(["git", "clone", "-q", "--shared", "--no-checkout", ROOT, place])
         run(["git", "-C", place, "checkout", "-q", commit])
-        run([TOOLS / "bin/python", "-m", "venv", "--without-pip", place / "env"])
-        tools = next((TOOLS / "lib").glob("python*/site-packages"))
-        packages(place).joinpath("tools.pth").write_text(f"{tools}\n", encoding="utf-8")
+        run(["cp", "-al", TOOLS, place / "env"])  # links: pip replaces the few files that it changes
     install = ["install", "-q", "--no-deps", "--no-build-isolation", "--no-warn-script-location", "-e", place]
     run([TOOLS / "bin/pip", "--python", place / "env/bin/python", *install])
     return place
