@@ -9,8 +9,10 @@ import sys
 import warnings
 from collections import Counter
 from decimal import Decimal
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -151,9 +153,21 @@ def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
 # ---------------------------------------------------------------- every thought, everywhere
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Finished games of a whole mind, by name, each held once: log and folder."""
+
+    @cache
+    def held(name: str) -> tuple[list[Entry], Path]:
+        folder = tmp_path_factory.mktemp("whole") / "run"
+        return game(name, **WHOLE).run(out=folder).log, folder
+
+    return held
+
+
 @pytest.mark.parametrize("name", GAMES)
-def test_a_whole_mind_has_every_thought_in_every_game(name):
-    log = game(name, **WHOLE).run().log
+def test_a_whole_mind_has_every_thought_in_every_game(name, whole):
+    log, _ = whole(name)
     assert not of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
     assert had(log) == EVENTS.keys() - UNEXPECTED.get(name, set())
 
@@ -167,17 +181,15 @@ def test_a_thought_that_is_left_out_is_not_had_and_the_others_are(name, left_out
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_was_found_out_of_rivals_is_told_to_later_thoughts(name, tmp_path):
-    game(name, **WHOLE).run(out=tmp_path / "run")
-    later = [facts for _, facts in prompts(tmp_path / "run") if facts.get("profiles") or facts.get("rivals")]
+def test_what_was_found_out_of_rivals_is_told_to_later_thoughts(name, whole):
+    later = [facts for _, facts in prompts(whole(name)[1]) if facts.get("profiles") or facts.get("rivals")]
     assert later
     assert any("truthful" in json.dumps(facts) or "catalog" in facts for facts in later)
 
 
 @pytest.mark.parametrize(("name", "moment"), [("second-price", "run"), ("beauty", "run"), ("water", "today")])
-def test_forecasts_are_told_of_what_is_coming_alone_and_after_the_last_run_no_next_one(name, moment, tmp_path):
-    game(name, **WHOLE).run(out=tmp_path / "run")
-    asked = [(task, facts) for task, facts in prompts(tmp_path / "run") if facts["you"] == "Ann"]
+def test_forecasts_are_told_of_what_is_coming_alone_and_after_the_last_run_no_next_one(name, moment, whole):
+    asked = [(task, facts) for task, facts in prompts(whole(name)[1]) if facts["you"] == "Ann"]
     assert any("interests" in facts for _, facts in asked)
     assert all(facts["interests"]["item"] == facts[moment] for _, facts in asked if "interests" in facts)
     assert not [task for task, facts in asked if task in ("contest_believe", "learn") and "forecasts" in facts]
@@ -185,9 +197,8 @@ def test_forecasts_are_told_of_what_is_coming_alone_and_after_the_last_run_no_ne
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_nobody_else_is_told_what_a_mind_found_out(name, tmp_path):
-    game(name, **WHOLE).run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run/calls.jsonl").read_text().splitlines()]
+def test_nobody_else_is_told_what_a_mind_found_out(name, whole):
+    calls = [json.loads(line) for line in (whole(name)[1] / "calls.jsonl").read_text().splitlines()]
     others = "".join("".join(call["prompt"]) for call in calls if call["bidder"] != "Ann")
     assert others
     notes, facts = {"profiles", "profiles_of_you", "interests", "memories"}, {"catalog", "shares", "shares_of_you"}
@@ -203,13 +214,14 @@ def test_nothing_crosses_between_whole_minds_of_any_game(name):
 
 
 @pytest.mark.parametrize("name", [one for one in GAMES if one not in ("dutch", "bundles")])
-def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, tmp_path):
-    whole = game(name, **WHOLE).run(out=tmp_path / "run").log
+def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, whole, tmp_path):
+    log, folder = whole(name)
+    copytree(folder, tmp_path / "run")
     lines = (tmp_path / "run/events.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "run/events.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
     again = resume(tmp_path / "run").log
-    assert len(again) == len(whole)
-    assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
+    assert len(again) == len(log)
+    assert not any(difference(one.event, other.event) for one, other in zip(log, again, strict=True))
 
 
 # ---------------------------------------------------------------- placebos
