@@ -35,7 +35,9 @@ def covered(mutants: Sequence[Mutant], commit: str, marks: str) -> Covered:
                 lines[one.path][number] = found[1]
         for path, numbers in lines.items():
             trees.probe(clone / path, numbers)
-        trees.packages(clone).joinpath(PROBE.name).write_bytes(PROBE.read_bytes())
+        packages = trees.packages(clone)
+        packages.joinpath(PROBE.name).write_bytes(PROBE.read_bytes())
+        packages.joinpath(f"{PROBE.stem}.pth").write_text(f"import {PROBE.stem}\n", encoding="utf-8")  # before any finder
         files = {name: str(place / file) for name, file in WRITTEN.items()}
         spread = ("-n", "2", "--dist", "worksteal", "-p", PROBE.stem, "-m", marks)
         trees.pytest(clone, *spread, env={**os.environ, **files})
