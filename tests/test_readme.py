@@ -92,7 +92,7 @@ def test_the_models_of_the_guide_are_settings_of_models(block, monkeypatch):
 def test_the_way_without_make_is_the_way_of_make():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     lines = [line for block in shown("docs/using/install.md", "console") for line in block.lines]
-    for command in ("harbor auction demo", 'pytest -n auto --dist worksteal -m proof'):
+    for command in ("harbor auction demo", "pytest -n auto --dist worksteal -m proof"):
         assert f"$(BIN)/{command}" in makefile
         assert f".venv/bin/{command}" in lines
 

@@ -37,7 +37,7 @@ def covered(mutants: Sequence[Mutant], commit: str, marks: str) -> Covered:
             trees.probe(clone / path, numbers)
         packages = trees.packages(clone)
         packages.joinpath(PROBE.name).write_bytes(PROBE.read_bytes())
-        packages.joinpath(f"{PROBE.stem}.pth").write_text(f"import {PROBE.stem}\n", encoding="utf-8")  # before any finder
+        packages.joinpath(f"{PROBE.stem}.pth").write_text(f"import {PROBE.stem}\n", encoding="utf-8")  # in time
         files = {name: str(place / file) for name, file in WRITTEN.items()}
         spread = ("-n", "2", "--dist", "worksteal", "-p", PROBE.stem, "-m", marks)
         trees.pytest(clone, *spread, env={**os.environ, **files})
