@@ -39,7 +39,8 @@ def covered(mutants: Sequence[Mutant], commit: str, marks: str) -> Covered:
         packages.joinpath(PROBE.name).write_bytes(PROBE.read_bytes())
         packages.joinpath(f"{PROBE.stem}.pth").write_text(f"import {PROBE.stem}\n", encoding="utf-8")  # in time
         files = {name: str(place / file) for name, file in WRITTEN.items()}
-        spread = ("-n", "2", "--dist", "worksteal", "-p", PROBE.stem, "-m", marks)
+        loaded = ("-p", PROBE.stem, "-W", "ignore::pytest.PytestAssertRewriteWarning")
+        spread = ("-n", "2", "--dist", "worksteal", *loaded, "-m", marks)
         trees.pytest(clone, *spread, env={**os.environ, **files})
         (place / "done").touch()
     return _read(place, mutants)

@@ -30,8 +30,8 @@ def code(text: str) -> str:
 
 
 def prose(thing: object) -> str:
-    """Return the docstring of an object, without the sections of its attributes and arguments."""
-    return re.split(r"\n\n(?:Attributes|Args|Returns|Raises):\n", cleandoc(thing.__doc__ or ""))[0]
+    """Return the docstring of an object, without its examples and the sections of its attributes and arguments."""
+    return re.split(r"\n\n(?:(?:Attributes|Args|Returns|Raises):\n|>>> )", cleandoc(thing.__doc__ or ""))[0]
 
 
 def attributes(thing: object) -> dict[str, str]:
