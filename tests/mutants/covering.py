@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ def covered(mutants: Sequence[Mutant], commit: str, marks: str) -> Covered:
         files = {name: str(place / file) for name, file in WRITTEN.items()}
         loaded = ("-p", PROBE.stem, "-W", "ignore::pytest.PytestAssertRewriteWarning")
         spread = ("-n", "2", "--dist", "worksteal", *loaded, "-m", marks)
-        trees.pytest(clone, *spread, env={**os.environ, **files})
+        if trees.pytest(clone, *spread, env={**os.environ, **files}) not in (0, 1):
+            sys.exit(f"the tests can't be run: see {clone / 'output.txt'}")
         (place / "done").touch()
     return _read(place, mutants)
 
