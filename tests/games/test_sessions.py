@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction
-from harbor._config.auction import AuctionConfig, Bidder
+from harbor._config.auction import AuctionConfig, Bidder, Simulated
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.basics.errors import ConfigError
 from harbor._core.basics.numbers import stream
@@ -22,14 +23,17 @@ from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, contests, ta
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.english_private.game import ENGLISH_PRIVATE
 from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateRules, PriceRaised
+from harbor._games.first_price.game import policy as first_price
 from harbor._games.first_price.rules import FirstPrice, FirstPriceRules
 from harbor._games.game import build
 from harbor._games.policies import Rational
 from harbor._games.second_price.game import SECOND_PRICE, SecondPrice, SecondPriceRules
+from harbor._games.second_price.game import policy as second_price
 from harbor._games.sessions import measures as metrics
 from harbor._games.sessions.measures import Result, past_runs
 from harbor._games.sessions.private_games import ItemAllotted, Outcome
 from harbor._games.sessions.session import RunClosed, RunLabelled, SessionOpened
+from harbor._games.water.play import policy as water
 from harbor._house.auctioneer import Sale, announce, call, told_to
 from support.best_response import best_response
 from support.turns import take_turn
@@ -707,3 +711,10 @@ def test_the_built_in_model_bids_above_its_assets_as_often_as_it_is_told(game):
     log = Auction(rules={"game": game, "runs": 2, "reasks": 0}, bidders=people, models=models).run().log
     assert {failed.bidder for failed in of_type(log, Tried)} == {"Ann"}
     assert len(of_type(log, Tried)) == 2
+
+
+@pytest.mark.parametrize("policy", [second_price, first_price, water])
+def test_a_type_that_bids_0_times_its_yardstick_bids_nothing(policy):
+    facts = {"personas": [{"weight": 1.0, "text": "It bids 0 times that."}], "players": ["Ann", "Ben"]}
+    facts |= {"value": 50, "maximum": 90, "you": "Ann", "residents": [{"name": "Ann"}]}
+    assert policy(facts, Simulated(), Random(1))["amount"] == 0

@@ -15,7 +15,7 @@ BUILD = Path(__file__).resolve().parents[2] / "build" / "processor"
 PARTS = {"proof": "proof", "not proof and not studies": "rest"}
 """The marks with which `make check` runs all its tests in two parts, and the names of these."""
 STARTED, SPENT = pytest.StashKey[float](), "processor seconds"
-_tests, _seconds = Counter[str](), Counter[str]()
+_tests, _seconds, _each = Counter[str](), Counter[str](), dict[str, float]()
 
 
 def _now() -> float:
@@ -41,6 +41,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
             folder = "/".join(Path(report.nodeid.partition("::")[0]).parts[:2])
             _tests[folder] += 1
             _seconds[folder] += seconds
+            _each[report.nodeid] = round(seconds, 2)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -50,3 +51,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         BUILD.mkdir(parents=True, exist_ok=True)
         told = {name: {"tests": _tests[name], "seconds": round(_seconds[name], 1)} for name in sorted(_tests)}
         BUILD.joinpath(f"{chosen}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+        dearest = sorted(_each.items(), key=lambda pair: -pair[1])
+        lines = "".join(f"{seconds}\t{test}\n" for test, seconds in dearest)
+        BUILD.joinpath(f"{chosen}.tsv").write_text(lines, encoding="utf-8")

@@ -57,7 +57,7 @@ class ClockBoard(SessionBoard):
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
     """Stay in up to the value."""
     price, value = float(facts["minimum"]), float(facts["value"])
-    if times := own_multiple(facts):
+    if (times := own_multiple(facts)) is not None:
         value *= times
     if price <= value:
         return bid_of(price, f"${price:,.2f} is not above the ${value:,.2f} that it is worth to me")

@@ -37,7 +37,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
     else:
         amount, where = value * (count - 1) / count, "and no word on what the others' values are"
     most = float(facts["maximum"])
-    if times := own_multiple(facts):
+    if (times := own_multiple(facts)) is not None:
         return sealed(value * times, most, f"I bid {times:g} times what it is worth to me", settings, chance)
     if facts.get("interests") and (expected := expected_bids(facts)):
         amount, where = best_reply(value, min(value, most), expected.values()), "and what I expect of each"

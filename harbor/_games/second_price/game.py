@@ -64,7 +64,7 @@ class SecondPriceRules(ValueRules):
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
     """Bid the value of the item, which is dominant."""
     value, most = float(facts["value"]), float(facts["maximum"])
-    if times := own_multiple(facts):
+    if (times := own_multiple(facts)) is not None:
         return sealed(value * times, most, f"I bid {times:g} times what it is worth to me", settings, chance)
     amount = "exactly that" if value <= most else f"all that I may, ${most:,.2f}"
     why = f"It is worth ${value:,.2f} to me, and the others decide what I pay: I bid {amount}"

@@ -160,7 +160,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
     """Bid the day's expected price, up to an equal share of the balance; bid it all if a dry day would eliminate me."""
     me = next(one for one in facts["residents"] if one["name"] == facts["you"])
     balance = float(facts["maximum"])
-    if times := own_multiple(facts):
+    if (times := own_multiple(facts)) is not None:
         return bid_of(min(1.0, times) * balance, f"I bid {times:g} times what I have")
     slack = dry_days(me["health"], me["health_lost_if_dry"])
     if slack >= facts["days_left"]:
