@@ -55,6 +55,7 @@ from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.catalogue import HOMES, personas
 from harbor.personas._catalog.traits import fit
+from support.cases import crossed
 from support.sold import sold
 
 TEXTS = {key: one.text for key, one in personas().items()}
@@ -728,8 +729,7 @@ def pauses(theory_of_mind: str, planning: str) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("planning", ["none", "adaptive"])
-@pytest.mark.parametrize("theory_of_mind", ["inferred", "second"])
+@pytest.mark.parametrize(("planning", "theory_of_mind"), crossed(["none", "adaptive"], ["inferred", "second"]))
 def test_profiling_adds_at_most_one_call_an_item_to_the_chain(theory_of_mind, planning):
     without, with_profiles = pauses("none", planning)[1:], pauses(theory_of_mind, planning)[1:]
     assert without == [1, 1, 0]  # after the last item there is nothing left to think of

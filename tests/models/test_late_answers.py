@@ -17,6 +17,7 @@ from harbor._models.passports.passport import Passport
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.run import paid_for
 from harbor._runs.series import resume
+from support.cases import crossed
 from support.commands import harbor
 from support.formats import FORMATS, SEED, spoken
 from support.leaping import LIMIT, hung, run_leaping, slow
@@ -85,8 +86,7 @@ def test_a_model_that_is_slower_than_the_limit_given_is_waited_for_longer_from_t
         assert [call.lost.requests for call in calls] == [1] + [0] * (len(calls) - 1)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("kind", [*AFTER_SENDING, *REFUSED])
+@pytest.mark.parametrize(("kind", "form"), crossed([*AFTER_SENDING, *REFUSED], FORMATS))
 def test_the_ledger_is_the_servers_own_count_under_every_fault(form, kind):
     with provider(seed=SEED, thought=50, faults=Faults(kind, only={1, 3})) as server:
         run = run_leaping(auction(spoken(form, server), timeout_seconds=LIMIT, **PRICES).arun(), server)

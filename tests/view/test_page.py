@@ -23,6 +23,7 @@ from harbor._view import chunks, pages
 from harbor._view.page_data import run_page
 from harbor._view.pages import page_of, write_run
 from support.browser import browser, findings, needs_browser, overflow, printed
+from support.cases import some
 from support.small import brief
 
 EVIL = '</script><img src=x onerror="document.title=1"><b>Ann</b>&'
@@ -92,7 +93,7 @@ def opened(folder: Path) -> list[Path]:
     return sorted(log.parent for log in folder.glob(f"[0-9]*/{EVENTS}")) or [folder]
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", some(sorted(presets()), ("demo", "water")))
 @pytest.mark.slow
 @needs_browser
 def test_as_a_seat_saw_it_is_what_that_seat_may_see(preset, runs, look, tmp_path):
@@ -115,7 +116,7 @@ def test_as_a_seat_saw_it_is_what_that_seat_may_see(preset, runs, look, tmp_path
     assert len(shown) >= 2
 
 
-@pytest.mark.parametrize("preset", sorted(presets()))
+@pytest.mark.parametrize("preset", some(sorted(presets()), ("demo", "water")))
 @pytest.mark.slow
 @needs_browser
 def test_pages_of_every_preset_have_no_serious_finding_and_fit_into_the_window(preset, runs, look, tmp_path):

@@ -94,7 +94,7 @@ def test_a_preset_that_is_sent_as_json_names_nothing_but_harbors_own(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(PRESETS))
+@pytest.mark.parametrize("name", EACH)
 def test_every_game_of_a_preset_can_be_resolved(name):
     found = experiment(name)
     assert found.name == name

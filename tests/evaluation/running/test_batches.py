@@ -19,6 +19,7 @@ from harbor._models.replies import cache
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.cases import crossed
 from support.commands import HARBOR, harbor, mistake
 from support.folders import calls
 from support.processes import when
@@ -119,8 +120,7 @@ MODELS = {"left": OPENAI, "right": ANTHROPIC}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("use", [OPENAI, ANTHROPIC])
-@pytest.mark.parametrize("kinds", [PASSING, ("500", "529", "429 bare")])
+@pytest.mark.parametrize(("use", "kinds"), crossed([OPENAI, ANTHROPIC], [PASSING, ("500", "529", "429 bare")]))
 def test_items_and_requests_that_fail_are_asked_again_and_change_nothing(host, tmp_path, use, kinds):
     run(tmp_path / "whole", use, BATCH, repeats=6)
     paid = submitted(host).total()

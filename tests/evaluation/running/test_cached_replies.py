@@ -18,6 +18,7 @@ from harbor._core.files.layout import RESULTS
 from harbor._models.replies.reply_folder import ReplyFolder
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.cases import crossed
 from support.commands import harbor
 from support.folders import calls
 from support.providers import Provider, provider
@@ -66,8 +67,7 @@ def asked(folder: Path) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("jobs", [1, None])
+@pytest.mark.parametrize(("temperature", "jobs"), crossed([0.0, 1.0], [1, None]))
 def test_a_re_run_makes_no_request_and_an_added_arm_pays_for_that_arm_alone(host, tmp_path, temperature, jobs):
     small, large = (experiment(*arms, temperature=temperature) for arms in (["thrifty"], ["thrifty", "rich"]))
     paid, found = run(host, small, tmp_path / "first", jobs=jobs)
