@@ -19,7 +19,7 @@ from harbor._models.governor.local import governor
 pytest_plugins = ["support.processor", "support.proof"]
 TIMELESS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 """How long an example takes says more of the machine than of Harbor."""
-settings.register_profile("harbor", derandomize=True, database=None, **TIMELESS)
+settings.register_profile("harbor", derandomize=True, database=None, max_examples=50, **TIMELESS)
 settings.register_profile("fuzz", derandomize=False, max_examples=500, **TIMELESS)  # `make fuzz` chooses it
 settings.load_profile("harbor")
 _found_constants = providers._get_local_constants

@@ -54,7 +54,7 @@ KINDS = [
     for kind in {**vars(events), **vars(thoughts), **vars(acts), **vars(english)}.values()
     if isinstance(kind, type) and issubclass(kind, BASES) and kind not in BASES
 ]
-QUICK = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 TEXT = st.text(max_size=12)
 
 
