@@ -148,7 +148,7 @@ def standings_of(entries: Sequence[Entry], game: Game | None, seat: str, notes: 
     if game is None or not entries or (seat and not game.measures.public):
         return {"columns": [], "rows": []}
     try:
-            # The summary has no standings for a public log whose events do not tell them.
+        # The summary has no standings for a public log whose events do not tell them.
         found = game.measures.standings if seat else lambda log: summarise(log).standings
         rows = [asdict(row) for row in of_strangers(f"the standings of {game.name!r}", lambda: found(entries))]
     except (HarborError, TypeError) as error:
