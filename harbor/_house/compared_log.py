@@ -28,7 +28,8 @@ class Verdict:
     """The verdict whether a log follows from its settings or its rules.
 
     The level names the comparison: with the rules, from all events ("rules") or public ones ("public"), or with
-    the whole run, played again ("deep"). Where nothing tells the rules, only the opening was checked ("heading"). If it does not follow, `line` is the number of the first line that differs, `event` its type, and
+    the whole run, played again ("deep"). Where nothing tells the rules, only the opening was checked ("heading").
+    If it does not follow, `line` is the number of the first line that differs, `event` its type, and
     `expected` and `found` are the values that differ, as JSON or in words. `unchecked` lists in sentences the parts
     that could not be checked.
     """

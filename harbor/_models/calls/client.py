@@ -145,7 +145,7 @@ class Call:
         return replace(said, message=message, address=kept.address, imported=kept.imported)
 
     def _maybe_kept(self) -> list[CallRequest]:
-        """Return all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
+        """Return all requests that the call may have made when its reply was kept: forms and sent settings."""
         forms = self.pool.ways[0].forms
         askings = forms.maybe_asked(self.shape, self.model.reply)
         return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
@@ -160,7 +160,7 @@ class Call:
         return self._request(asking, call.not_taken)
 
     def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
-        """Return the request that was answered; it is none of these if another call has found something out meanwhile."""
+        """Return the answered request; it is none of these if another call has learned something meanwhile."""
         for request in requests:
             if (request.form, request.not_taken) == (said.form, said.not_taken):
                 return request

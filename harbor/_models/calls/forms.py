@@ -240,7 +240,7 @@ class Forms:
         return self._bound[key]
 
     def works(self, form: ReplyForm) -> None:
-        """Remember a form that was answered; words say nothing of what the server can do."""
+        """Remember a form that was answered; words say nothing of the server's abilities."""
         if form != "words":
             self.recorded = form
             self.known.learn(form=form)

@@ -245,7 +245,7 @@ class Said:
 
 @dataclass
 class Requests:
-    """The requests of one call for a reply of a shape; `messages` returns the messages, `wanted` is the one form, if any.
+    """The requests of one call for a reply of a shape; `wanted` is the one form, if any.
 
     `probes` and `lost` are those that gave no reply; `late` counts those that a model
     did not answer in time.
