@@ -1,1 +1,1 @@
-"""Runs one auction: what each bidder sees of the log, the auctioneer, people as bidders."""
+"""Runs one auction: the part of the log that each bidder sees, the auctioneer, and people as bidders."""

@@ -1,4 +1,4 @@
-"""The auctioneer runs a sale: it asks bidders at the same moment, takes their answers, and announces what follows.
+"""The auctioneer runs a sale: it asks bidders at the same moment, takes their answers, and announces the results.
 
 The loop is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words,
 and where scripted policies alone sit, a plain loop (`plain`) carries the answers.
@@ -34,9 +34,9 @@ S = TypeVar("S")
 
 
 class Seen(Sequence[Event]):
-    """What one bidder has seen, in order, to read only.
+    """The events that one bidder has seen, in order, read-only.
 
-    It is never copied, and grows as the sale goes on: take what a moment has shown with `tuple(seen)`.
+    The view is never copied and grows during the sale: `tuple(seen)` keeps the events up to this moment.
     """
 
     __slots__ = ("_events", "_heard")
@@ -77,10 +77,10 @@ class Sale(Generic[S]):
     Args:
         rules: of the game.
         bidders: in seat order.
-        log: takes what happens.
-        ties: the stream that the rules draw from (None: `told` says what was drawn).
-        acts: whether everyone learns at once what a bidder did, or its bidder alone.
-        draws: whether everyone learns what nature drew, or the analyst alone.
+        log: receives the events.
+        ties: the stream that the rules draw from (None: `told` gives the draws).
+        acts: whether everyone learns at once of an act, or its bidder alone.
+        draws: whether everyone learns of a draw of nature, or the analyst alone.
         told: gives the next draw that a log tells.
     """
 
@@ -118,7 +118,7 @@ class Sale(Generic[S]):
                 seen._hear_alone(public, event)
 
     def _alone(self, event: Event) -> Sequence[Seen]:
-        """Give what those have seen who alone learn of an event.
+        """Return the views of the bidders who alone learn of an event.
 
         Raises:
             ConfigError: its seats are not of bidders, each named once.
@@ -130,22 +130,22 @@ class Sale(Generic[S]):
         return [self._seen[name] for name in seats]
 
     def asks(self) -> Sequence[Ask]:
-        """Give the asks of this moment; none before the sale opens and after its end."""
+        """Return the asks of this moment; none before the sale opens and after its end."""
         return self.rules.asks(self.state)
 
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
-        """Record what everyone of a turn did, in the order of these asks, which are those that were answered."""
+        """Record the acts of a turn, in the order of these answered asks."""
         self.record(*acts_of(asks, actions, self._acts))
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
-        """Record what nature draws, and what follows from the actions of everyone asked; without actions, open."""
+        """Record the draws of nature and the results of the actions; open the sale if there are no actions."""
         events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._chance))
         self.record(*self._drawn, *events)
         self._drawn.clear()
         return events
 
     def seen_by(self, bidder: str) -> Seen:
-        """Give the part of the log that a bidder may see, in order; ask again for what has happened since."""
+        """Return the part of the log that a bidder may see, in order; call again for later events."""
         seen = self._seen[bidder]
         seen._hear(self._public)
         return seen
@@ -200,8 +200,8 @@ def _round(
     """Ask everyone of a round, and those without a legal answer again, up to `reasks` times.
 
     This is the only loop over bad bids: an unreadable bid is a failed bid, and the model client does not repair it.
-    What everyone did is written down, in seat order, once the whole turn is legal: nobody who is asked again reads
-    another's answer of the same moment.
+    The acts are written in seat order once the whole turn is legal, so nobody who is asked again reads another's
+    answer of the same moment.
     """
     answered = asks
     latest: dict[str, Ask] = {}  # of those that were asked again
@@ -249,14 +249,14 @@ def _write_down(sale: Sale[Any], said: SeatReply) -> None:
 
 
 def _judge(ask: Ask, said: SeatReply) -> Action | str:
-    """Give the legal action, or say why there is none."""
+    """Return the legal action, or say why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
     return judged(ask, _heard(ask, said))
 
 
 def judged(ask: Ask, answer: Answer) -> Action | str:
-    """Give the legal action that an answer is, or say why it is none."""
+    """Return the legal action that an answer is, or say why it is none."""
     return answer.reason if isinstance(answer, Unreadable) else ask.space.refusal(answer) or answer
 
 
@@ -265,7 +265,7 @@ def _heard(ask: Ask, said: SeatReply) -> Answer:
 
 
 def answer_to(ask: Ask, words: str) -> Answer:
-    """Read what a bidder said to an ask."""
+    """Read the words of a bidder as the answer to an ask."""
     return ask.space.read(words, ask.item)
 
 

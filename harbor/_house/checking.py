@@ -1,8 +1,8 @@
 """A check shows, without a model, that a log follows from the rules of its game: its own acts are settled again.
 
 The auction loop that runs a sale is carried again over a log that compares instead of writing. Rules are built from the
-settings beside the log, or made of what it tells in public. With the seed, chance is drawn again; without it, it is
-taken from the log. What stands before the opening is compared with the settings alone.
+settings beside the log, or from the public events. With the seed, chance is drawn again; without it, it is
+taken from the log. Events before the opening are compared with the settings alone.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ from harbor._house.compared_log import (
 )
 
 BEFORE = (LogOpened, ItemLabelled, BidderLabelled, BidderSeated, Signal, CatalogShown)
-"""What stands before the opening of a sale; signals may come later, too."""
+"""Events before the opening of a sale; signals may come later, too."""
 
 
 def check_heading(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> None:
-    """Compare what a log begins with with the settings, if they are there; nobody and nothing is told of twice.
+    """Compare the beginning of a log with the settings, if there are any; no bidder and no item may occur twice.
 
     Raises:
         Differs: it names the event.
@@ -98,7 +98,7 @@ def _check(entries: Sequence[Entry], expected: Sequence[Event] | None, following
 
 
 def _expected(kind: type[Event], game: Game, settings: AuctionConfig) -> list[Event] | None:
-    """Give the events of a kind that follow from the settings; None: they do not tell."""
+    """Return the events of a kind that follow from the settings; None if the settings do not tell."""
     items = settings.items if isinstance(settings.items, tuple) and "items" in game.uses else ()
     if kind is ItemLabelled:
         return [ItemLabelled(item.name, item.true_value, item.persona or "") for item in items]
@@ -124,7 +124,7 @@ def _seated(bidder: Bidder, game: Game) -> BidderSeated:
 
 
 def _as_far(expected: Event, found: Event) -> Event:
-    """Give what is expected, with what settings alone do not tell as it was found."""
+    """Return the expected event, with the found values of fields that the settings do not tell."""
     match expected, found:
         case LogOpened(), LogOpened():
             return replace(found, seed=expected.seed, rules=expected.rules)
@@ -141,7 +141,7 @@ def _name(event: Event) -> str:
 
 
 def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
-    """Refuse what is told of a bidder whom nobody has seated; a public log tells of nobody's seat."""
+    """Refuse an event about a bidder without a seat; a public log has no seats."""
     for entry in entries if seated else ():
         nobodys = {None, HOUSE} if isinstance(entry.event, Worth) else {None}  # a common worth is nobody's
         if getattr(entry.event, "bidder", None) not in seated | nobodys:
@@ -149,12 +149,12 @@ def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
 
 
 OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signal, SeatFailed)
-"""What the house and the rules of any game write that is not public."""
+"""Events of the house and of any game's rules that are not public."""
 THOUGHTS_UNCHECKED = "thoughts, model calls and the words of answers are as the log tells them: no rule gives them"
 PRIVATE_UNCHECKED = "the log has public events alone: whatever is private is not there to be checked"
 AS_TOLD = "there are no settings to build the rules from: values, budgets and items are taken as the log tells them"
 MOST_DRAWS = 500
-"""How many draws of a turn are tried where a public log tells none."""
+"""Number of draws that are tried for a turn of a public log, which tells none."""
 DRAWN = "numbers that are drawn in secret: what followed from them is taken as the log tells it"
 SEALED = "acts that are sealed and never disclosed: what followed from them is taken as the log tells it"
 
@@ -191,7 +191,7 @@ def _unknown(game: Game) -> str:
 
 
 def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> Mechanism[Any] | None:
-    """Build the rules from the settings, or make them of what the log tells; None: the game does not say how."""
+    """Build the rules from the settings or from the log; None if the game does not say how."""
     with possible(lambda: entries[0]):
         if settings is not None:
             return game.build(settings.rules, settings)
@@ -221,7 +221,7 @@ def _carried_again(
 
 
 def _story(entries: Sequence[Entry], game: Game) -> Sequence[Entry]:
-    """Give what the house and the rules tell of a sale.
+    """Return the events of a sale that the house and the rules tell.
 
     Raises:
         LogError: it has not opened.
@@ -258,10 +258,10 @@ class _ToldSale(Sale[Any]):
             self.state = self.rules.apply(self.state, event)
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
-        """Compare what follows from the actions; where a public log does not tell these, or a draw, take what it tells.
+        """Compare the results of the actions; take the log's own where a public log lacks actions or draws.
 
-        What is public and follows whatever was done is compared all the same, and so is what follows from a draw that
-        is not told: it is that of one of those that there may have been.
+        Public results that do not depend on the acts are compared all the same. Results of an untold draw must be
+        those of a possible draw.
         """
         if not (self._is_hidden or self.replies.untold):
             try:
@@ -306,7 +306,7 @@ class _ToldSale(Sale[Any]):
         return found, False
 
     def _taken(self, block: Sequence[Event], shown: set[str]) -> list[Event]:
-        """Take what the log tells, in which these bidders must be shown to have acted."""
+        """Take the log's own events, which must show that these bidders acted."""
         if _shown(block) < shown:
             raise found_at(self.compared.here, f"what {' and '.join(sorted(shown))} did", NOTHING, "public")
         events = [self.compared.take().event for _ in block]
@@ -315,13 +315,13 @@ class _ToldSale(Sale[Any]):
         return events
 
     def _block(self) -> Sequence[Entry]:
-        """Give the entries up to the next turn, or to the end of the sale."""
+        """Return the entries up to the next turn, or to the end of the sale."""
         rest = self.compared.rest
         end = next((n for n, one in enumerate(rest) if isinstance(one.event, (*TURN_OPENS, SaleClosed))), len(rest))
         return rest[:end]
 
     def _next_draw(self) -> Draw | None:
-        """Give the next draw that the log tells; None: it breaks off here, or tells none."""
+        """Return the next draw that the log tells; None: it breaks off here, or tells none."""
         if self._is_hidden:
             return next(self._guessed, None)
         place = len(self.compared.entries) + len(self._drawn)

@@ -25,13 +25,13 @@ LONGEST_SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a log follows, and from what.
+    """The verdict whether a log follows from its settings or its rules.
 
-    The level says what it was compared with: the rules, from what the log tells of everyone ("rules") or in public
-    ("public"), or the whole run, played again ("deep"). Where nothing tells the rules, the opening alone was looked at
-    ("heading"). If it does not follow, `line` is the number of the first line that differs, `event` its type, and
-    `expected` and `found` are what differs, as JSON or in words. `unchecked` says in sentences what could not be
-    checked.
+    The level names the comparison: with the rules, from all events ("rules") or public ones ("public"), or with
+    the whole run, played again ("deep"). Where nothing tells the rules, only the opening was checked ("heading").
+    If it does not follow, `line` is the number of the first line that differs, `event` its type, and
+    `expected` and `found` are the values that differ, as JSON or in words. `unchecked` lists in sentences the parts
+    that could not be checked.
     """
 
     follows: bool
@@ -44,7 +44,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """What differs, in one line."""
+        """The difference, in one line."""
         if self.follows:
             return "the log follows from its rules"
         where = "" if self.line is None else f"line {self.line}: "
@@ -56,7 +56,7 @@ class Ended(Exception):
 
 
 class Differs(Exception):
-    """A log tells something else than what follows; `verdict` says where."""
+    """A log differs from the events that follow; `verdict` says where."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.words)
@@ -64,12 +64,12 @@ class Differs(Exception):
 
 
 def differs(found: Entry, expected: Event | None, level: Level = "rules") -> Differs:
-    """Give the difference of a line of a log from the event that follows there (None: there is none)."""
+    """Return the difference of a line of a log from the event that follows there (None: there is none)."""
     return Differs(differing(level, found.seq + 1, expected, found.event))
 
 
 def what_differs(expected: Any, found: Any) -> tuple[Any, Any]:
-    """Leave out of two values of JSON what they have in common: keys of dicts, places of lists of one length."""
+    """Drop the common parts of two JSON values: keys of dicts, places of lists of one length."""
     if isinstance(expected, dict) and isinstance(found, dict):
         names = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
         pairs = {name: what_differs(expected.get(name), found.get(name)) for name in names}
@@ -83,7 +83,7 @@ def what_differs(expected: Any, found: Any) -> tuple[Any, Any]:
 
 
 def differing(level: Level, line: int | None, expected: Event | None, found: Event | None) -> Verdict:
-    """Give the verdict on two events of one place, of which one may be missing: the fields that differ, as JSON."""
+    """Return the verdict on two events of one place, of which one may be missing: the fields that differ, as JSON."""
     wanted, given = fields_of(expected), fields_of(found)
     if wanted and given and wanted["type"] == given["type"]:
         wanted, given = what_differs(wanted, given)
@@ -92,7 +92,7 @@ def differing(level: Level, line: int | None, expected: Event | None, found: Eve
 
 
 def fields_of(event: Event | None) -> dict[str, Any]:
-    """Give the type and the fields of an event; nothing: none."""
+    """Return the type and the fields of an event; nothing: none."""
     if event is None:
         return {}
     fields: dict[str, Any] = json.loads(event_json(event))
@@ -100,7 +100,7 @@ def fields_of(event: Event | None) -> dict[str, Any]:
 
 
 def body_of(line: bytes) -> dict[str, Any]:
-    """Give the type and the fields of the event in a line of a log, as they stand there."""
+    """Return the type and the fields of the event in a line of a log, as they stand there."""
     fields: dict[str, Any] = json.loads(line)
     return {name: value for name, value in fields.items() if name not in ("seq", "at", "audience", "digest")}
 
@@ -112,13 +112,13 @@ def shown(fields: Mapping[str, Any]) -> str:
 
 
 class ComparedLog(Log):
-    """A log that is read: what is appended is compared with it, except for clocks, and nothing is written.
+    """A log that is read: appended events are compared with it, except for clocks, and nothing is written.
 
     Args:
         told: the entries of the log that are compared, in order.
         complete: whether the sale has closed in it.
-        level: what it is compared with.
-        warning: what is missing at its end.
+        level: the kind of comparison.
+        warning: the parts that are missing at its end.
     """
 
     def __init__(self, told: Sequence[Entry], complete: bool, level: Level, warning: str = "") -> None:
@@ -127,7 +127,7 @@ class ComparedLog(Log):
 
     @property
     def rest(self) -> Sequence[Entry]:
-        """What stands in the log and has not been compared."""
+        """The entries that have not been compared."""
         return self.told[len(self.entries) :]
 
     @property
@@ -160,7 +160,7 @@ class ComparedLog(Log):
         return entry
 
     def lacks(self, what: str) -> Differs | Ended:
-        """Give what follows where something is not there: an end, or a difference if the log goes on."""
+        """Return the error for a missing event: an end, or a difference if the log goes on."""
         if self.here is None and not self.complete:
             return Ended()
         return found_at(self.here, what, NOTHING, self.level)
@@ -176,7 +176,7 @@ class ComparedLog(Log):
 
 
 def found_at(entry: Entry | None, expected: str, found: str, level: Level = "deep") -> Differs:
-    """Give the difference at a line, in words."""
+    """Return the difference at a line, in words."""
     line, event = (entry.seq + 1, fields_of(entry.event)["type"]) if entry else (None, "")
     return Differs(Verdict(False, level, line, event, expected, found))
 
@@ -218,7 +218,7 @@ class ToldReplies:
         self.untold = self._broke_off = False
 
     def of(self, turn: Turn) -> dict[str, SeatReply]:
-        """Give the replies of a turn, which has just been opened.
+        """Return the replies of a turn, which has just been opened.
 
         Raises:
             Ended: the log ends within the turn.
@@ -244,7 +244,7 @@ class ToldReplies:
         return FAILED if one.bidder in again else self._act(one)
 
     def _act(self, ask: Ask) -> SeatReply:
-        """Give the legal answer to an ask, or in public what stands for one that failed."""
+        """Return the legal answer to an ask, or its public stand-in if it failed."""
         places = self._acts[ask.bidder, ask.item, ask.round]
         while places and places[0][0] < len(self._log.entries):
             places.popleft()
@@ -268,7 +268,7 @@ class ToldReplies:
         return _seat_failed(ask)
 
     def _later(self) -> Iterator[Event]:
-        """Give the events from here on."""
+        """Return the events from here on."""
         return (self._log.told[place].event for place in range(len(self._log.entries), len(self._log.told)))
 
     def _asked_again(self, asks: Sequence[Ask], length: int) -> Collection[str]:
@@ -281,7 +281,7 @@ class ToldReplies:
 
 
 def _is_of_a_turn(event: Event) -> bool:
-    """Say whether an event stands between the first ask of a turn and what follows from its acts."""
+    """Say whether an event stands between the first ask of a turn and the results of its acts."""
     again = isinstance(event, BiddersAsked) and event.attempt > 1
     return again or isinstance(event, Tried | SeatFailed | Acted | ActedSealed)
 

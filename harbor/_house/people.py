@@ -1,4 +1,4 @@
-"""People as bidders: two queues, one for what a person is asked and one for the answers."""
+"""People as bidders: two queues, one for questions and one for answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harbor._core.log.events import Event
 
 @dataclass(frozen=True)
 class Call:
-    """A person's turn: what is asked, and everything that this bidder has seen so far."""
+    """A person's turn: the ask, and all events that this bidder has seen so far."""
 
     ask: Ask
     seen: tuple[Event, ...]

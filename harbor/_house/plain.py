@@ -1,6 +1,6 @@
 """Carries the auction loop in a plain loop, where nothing but scripted policies sits: no chat, no tasks, no framework.
 
-A policy decides at once, so there is nothing to wait for. What the log says is equal to what it says of the room.
+A policy decides at once, so there is nothing to wait for. The log equals that of the room.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def carry(
 
     Args:
         loop: asks.
-        sale: what the policies have seen of it is handed to them.
+        sale: policies receive their views of it.
         policies: by bidder.
         patience: how many seconds each may take to answer.
-        recorded: gives what failed in an interrupted run.
+        recorded: gives the answers that failed in an interrupted run.
 
     Yields:
         the number of each turn when it is answered, so that others may work.
@@ -63,7 +63,7 @@ def carry(
         except StopIteration:
             return
         opening = len(sale.log.entries) - 1
-        decided = sale.log.is_decided  # what was decided in time is not timed again
+        decided = sale.log.is_decided  # a decision made in time is not timed again
         said = {
             ask.bidder: recorded(opening, ask.bidder)
             or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), inf if decided else patience[ask.bidder])
@@ -87,16 +87,16 @@ def _answer(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatRepl
             return SeatReply(in_words(None, ask))
         answer = policy.decide(ask, seen)
         return _unspoken(answer, ask) or SeatReply(in_words(answer, ask))
-    except StopIteration:  # what becomes of it in a coroutine, as `act` is in the room
+    except StopIteration:  # its result in a coroutine, as `act` is in the room
         return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
-    except BaseException as error:  # as in the room: whatever a policy does, the auction goes on
+    except BaseException as error:  # as in the room: an error of a policy does not end the auction
         if is_not_theirs(error):
             raise
         return SeatReply(failure=failed(ask.bidder, error))
 
 
 def _unspoken(answer: Answer | str, ask: Ask) -> SeatReply | None:
-    """Give the reply that needs no words: an answer that is read from its words unchanged. None: put it in words."""
+    """Return the reply that needs no words: an answer that is read from its words unchanged. None: put it in words."""
     if type(ask.space) not in _SPACES:
         return None
     if type(answer) is Withdraw:

@@ -1,8 +1,8 @@
-"""A watchdog interrupts a player that holds its thread too long; what it gives back becomes words or a failure.
+"""A watchdog interrupts a player that holds its thread too long; its result becomes words or a failure.
 
 Agents and policies share a thread with every other seat, so one that never gives it back (`while True: pass`) would end
-the sale. A thread of its own looks at the steps that are open and raises `Overdue` in those that last too long. What
-runs in C, as `time.sleep` does, can't be interrupted: it is overdue when it returns. The same thread looks at
+the sale. A thread of its own looks at the steps that are open and raises `Overdue` in those that last too long. Code
+that runs in C, such as `time.sleep`, can't be interrupted: it is overdue when it returns. The same thread looks at
 `running_seconds`, by which all this is timed.
 """
 
@@ -29,9 +29,9 @@ from harbor._core.log.events import SeatFailed
 
 T = TypeVar("T")
 GRACE_SECONDS = 0.1
-"""How long a player that ran out of time has to tidy up, and to record the calls that it has made."""
+"""Seconds that an overdue player has to tidy up and to record its calls."""
 ROUND_SECONDS = 0.02
-"""How often the steps that are open are looked at, and the clock."""
+"""Seconds between two looks at the open steps and the clock."""
 AGAIN_SECONDS = 1.0
 """When a step that swallowed its interruption is interrupted again."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -45,7 +45,7 @@ class Overdue(BaseException):
 _OPEN: dict[int, Step] = {}
 """The innermost step that is open, by thread."""
 _TIMED: set[object] = set()
-"""What else is timed now."""
+"""The other steps that are timed now."""
 _SOME = threading.Event()
 
 
@@ -76,7 +76,7 @@ class Step:
 
     @property
     def late(self) -> bool:
-        """Whether it took too long."""
+        """True if the step took too long."""
         if time.monotonic() <= self._soonest:  # the clock without pauses goes no faster, and costs more to read
             return self._interrupted
         return self._interrupted or running_seconds() > self._until
@@ -171,7 +171,7 @@ os.register_at_fork(after_in_child=_renew)
 READY = "I am ready."
 LONGEST_DETAIL = 500
 PLACED = "at line "
-"""How the note of an error begins that tells where it was raised; those of frameworks have ids, new in every run."""
+"""Beginning of the note that tells where an error was raised; frameworks put ids there that change with every run."""
 FATAL = (CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused)
 """Errors that break the auction off: to go on would lose a paid call or a needed memory, or make a result of a fault.
 
@@ -180,7 +180,7 @@ It can be resumed once they are mended. From an agent or a policy of any make th
 
 
 def in_words(answer: Answer | str | None, ask: Ask | Pause) -> str:
-    """Put what a player answered in words; a pause needs no answer.
+    """Put a player's answer in words; a pause needs no answer.
 
     Raises:
         TypeError: it is neither an answer nor words.
@@ -195,14 +195,14 @@ def in_words(answer: Answer | str | None, ask: Ask | Pause) -> str:
 
 
 def without_keys(words: str, ask: Ask | Pause | None) -> str:
-    """Give words as they are heard and logged: without API keys.
+    """Return words as they are heard and logged: without API keys.
 
-    Words with a key in them are put as what they mean, so that hiding a key changes no answer: a bid stands even if
-    its amount is a piece of a key, and what is no bid does not become one.
+    Words with a key are replaced by their meaning, so hiding a key changes no answer: a bid stands even if its amount
+    is a piece of a key, and other words do not become a bid.
 
     Args:
-        words: what was said.
-        ask: what was asked; None: not known, so that what looks like a key is hidden whatever it means.
+        words: the words of the player.
+        ask: the question; None if unknown: anything that looks like a key is then hidden.
     """
     hidden = redact(words)
     if hidden == words or not isinstance(ask, Ask):
@@ -213,19 +213,19 @@ def without_keys(words: str, ask: Ask | Pause | None) -> str:
 
 
 def failed(bidder: str, error: BaseException) -> SeatFailed:
-    """Give the event of a seat whose player raised an error."""
+    """Return the event of a seat whose player raised an error."""
     if isinstance(error, asyncio.CancelledError):
         return SeatFailed(bidder, "error", "cancelled itself")
     return SeatFailed(bidder, "error", redact(_shown(error)[: 4 * LONGEST_DETAIL])[:LONGEST_DETAIL])
 
 
 def held_up(bidder: str, seconds: float) -> SeatFailed:
-    """Give the event of a seat whose player did not give the thread back in its time."""
+    """Return the event of a seat whose player did not give the thread back in its time."""
     return SeatFailed(bidder, "timeout", f"no answer within {seconds:g} s, and nobody else could go on meanwhile")
 
 
 def is_not_theirs(error: BaseException) -> bool:
-    """Tell what no player can be blamed for, though it came out of its code: Ctrl-C, and the end of its time."""
+    """Return whether no player is to blame for an error from its code: Ctrl-C, and the end of its time."""
     return isinstance(error, Overdue) or (isinstance(error, KeyboardInterrupt) and _is_pressed(error))
 
 

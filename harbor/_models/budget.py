@@ -1,4 +1,4 @@
-"""A budget limits what the model calls of one run cost, those that agents make themselves included."""
+"""A budget limits the cost of one run's model calls, agents' own calls included."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_limit(dollars: float) -> None:
 
 
 def check_prices(models: Mapping[str, ModelSettings], table: str = "models") -> None:
-    """Refuse a limit in dollars where nobody knows what a call costs; `table` is where the user has the settings.
+    """Refuse a limit in dollars if the price of a call is unknown; `table` is where the user has the settings.
 
     Raises:
         ConfigError: it names the model.
@@ -51,12 +51,12 @@ def check_prices(models: Mapping[str, ModelSettings], table: str = "models") -> 
 
 
 def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
-    """Give the cost of a call in dollars, with that of the requests beside the one that was answered."""
+    """Return the cost of a call in dollars, with that of the requests beside the one that was answered."""
     return _answer_cost(call, models) + sum(one.cost_dollars or 0.0 for one in (call.probes, call.lost))
 
 
 def _answer_cost(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
-    """Give the cost of an answer; one that reports no tokens is charged by its length."""
+    """Return the cost of an answer; one that reports no tokens is charged by its length."""
     if call.cost_dollars is not None:
         return call.cost_dollars
     settings = models.get(call.fallback or call.model, ModelSettings())
@@ -65,7 +65,7 @@ def _answer_cost(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
 
 
 def first_cost(models: Mapping[str, ModelSettings]) -> float:
-    """Give what a call is assumed to cost before any cost is known, in dollars: more than most calls do."""
+    """Return the assumed dollars of a call before any cost is known: more than most calls cost."""
     return max((_price(one, FIRST_TOKENS, FIRST_TOKENS) for one in models.values()), default=0.0)
 
 
@@ -77,7 +77,7 @@ class RunBudget:
     """The budget of one run: it admits and charges calls, and stops the run when it is used up.
 
     Bidders think concurrently, so several calls may be under way, and the cost of each is known only afterwards. While
-    what is left covers all of them at `MARGIN` times the dearest call so far (before the first: `FIRST_TOKENS` read and
+    the rest covers all of them at `MARGIN` times the dearest call so far (before the first: `FIRST_TOKENS` read and
     written), calls are admitted at once; otherwise they wait for each other. So the budget is overdrawn by one call at
     most, and by one that goes alone, unless a call costs more than that. The run is stopped only when no call is under
     way, since a call that is cut off is paid for without its reply.
@@ -85,7 +85,7 @@ class RunBudget:
     Args:
         dollars: the limit.
         models: the settings by the name that bidders use.
-        paid: what earlier sessions of the run have paid.
+        paid: dollars of earlier sessions of the run.
     """
 
     def __init__(self, dollars: float, models: Mapping[str, ModelSettings], paid: float = 0.0) -> None:
@@ -100,7 +100,7 @@ class RunBudget:
 
     @property
     def used_up(self) -> bool:
-        """Whether nothing is left."""
+        """True if nothing is left."""
         return self.spent >= self.dollars
 
     async def admit(self) -> None:
@@ -120,7 +120,7 @@ class RunBudget:
         self._end(cost_of(call, self._models))
 
     def end(self, dollars: float) -> None:
-        """Pay what was admitted and has ended."""
+        """Pay an admitted call that has ended."""
         self._dearest = max(dollars, self._dearest)
         self._end(dollars)
 
@@ -128,7 +128,7 @@ class RunBudget:
         """Pay, and wake those that wait."""
         self.spent += dollars
         self._under_way -= 1
-        over, self._over = self._over, asyncio.Event()  # a new one, as whoever looks again may have to wait again
+        over, self._over = self._over, asyncio.Event()  # a new one, as a second look may have to wait again
         over.set()
 
     def _affordable(self) -> bool:
@@ -141,7 +141,7 @@ _MILLION = 1_000_000
 
 
 class AgentCosts:
-    """The account of one agent: prices what it tells of, keeps it, and charges it to the budget of the run.
+    """The account of one agent: it prices the agent's reported calls, keeps them, and charges the budget of the run.
 
     An agent makes its calls itself, so a turn of its is admitted as one call is, and its cost is known afterwards. So a
     limit may be exceeded by all that one turn of an agent costs.
@@ -165,7 +165,7 @@ class AgentCosts:
         self.budget = budget
 
     def price(self, model: str, read: int, written: int) -> float | None:
-        """Give the dollars of a call by its tokens; None: the price of the model is unknown."""
+        """Return the dollars of a call by its tokens; None: the price of the model is unknown."""
         if model not in self._priced:
             self._priced[model] = self._settings(model)
         settings = self._priced[model]

@@ -1,8 +1,8 @@
 """A run opens its models with connections of its own, shares them among its bidders, and closes them when it ends.
 
 LangChain shares one HTTP client among all OpenAI models of a process, and one among all Anthropic models. A connection
-that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice. What comes
-over a connection is bounded, and a web page is no answer.
+that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice. The data of
+a connection is bounded, and a web page is no answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from harbor._models.replies.cache import is_cached, plain
 from harbor._models.replies.reply_folder import own_folder
 
 CONNECT_SECONDS = 30.0
-"""How long a connection may take to come about. The packages' own limits of an answer are off: the line has one."""
+"""Seconds that a connection may take to open. The packages' own limits of an answer are off: the line has one."""
 LONGEST_ANSWER = 32 * 2**20
 """Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""
 
@@ -38,9 +38,9 @@ Transport = Callable[[BaseChatModel], Any]
 
 @asynccontextmanager
 async def connected(chats: Iterable[BaseChatModel], transport: Transport | None = None) -> AsyncIterator[None]:
-    """Give hosted models their own connections, and close them; other models are left alone.
+    """Return hosted models their own connections, and close them; other models are left alone.
 
-    `transport` gives what carries the requests of a model of OpenAI's or Anthropic's package (None: connections).
+    `transport` returns the carrier of requests for a model of OpenAI's or Anthropic's package (None: connections).
     """
     async with AsyncExitStack() as stack:
         for chat in chats:
@@ -97,7 +97,7 @@ def _own_openai(chat: Any, transport: Transport | None) -> Opened:
 
 @cache
 def _as_written() -> Any:
-    """Give the class of OpenAI's completions that sends a request as LangChain has written it.
+    """Return the class of OpenAI's completions that sends a request as LangChain has written it.
 
     Its own class walks every message and schema to rename fields. LangChain has none to rename, and the walk costs a
     quarter of the processor time of a call.
@@ -113,7 +113,7 @@ def _as_written() -> Any:
 
 
 _OF_THE_PACKAGE = ("model", "stream", "extra_headers", "extra_query", "timeout")
-"""What OpenAI's package reads itself of what it is given: Azure's addresses hang on the model."""
+"""Arguments that OpenAI's package reads itself: Azure's addresses hang on the model."""
 
 
 def _own_anthropic(chat: Any, transport: Transport | None) -> Opened:
@@ -128,7 +128,7 @@ def _own_anthropic(chat: Any, transport: Transport | None) -> Opened:
 
 
 def _carried(chat: BaseChatModel, transport: Transport | None, proxy: Any) -> dict[str, Any]:
-    """Say what carries requests; the environment may name a proxy, which would go before the transport."""
+    """Return the carrier of requests; the environment may name a proxy, which would go before the transport."""
     return {"proxy": proxy} if transport is None else {"transport": transport(chat), "trust_env": False}
 
 
@@ -158,7 +158,7 @@ _OPEN: dict[str, Callable[[Any, Transport | None], Opened]] = {
     "langchain_ollama": _of_ollama,
     "langchain_google_genai": _of_google,
 }
-"""By package, what gives the HTTP client of a model, and what closes it. Models of the last two have their own."""
+"""By package, the functions that make and close the HTTP client of a model. Models of the last two have their own."""
 
 
 async def no_page(response: Any) -> None:
@@ -186,7 +186,7 @@ async def _bounded(response: Any) -> None:
 
 @cache
 def _counted(http_package: str) -> Any:
-    """Give the class that wraps the bytes of an answer; the class of streams is that of the HTTP package in use."""
+    """Return the class that wraps the bytes of an answer; the class of streams is that of the HTTP package in use."""
     package: Any = import_module(http_package)
 
     class Counted(package.AsyncByteStream):  # type: ignore[misc]
@@ -242,7 +242,7 @@ class OpenModel:
         return cls(name, chat, settings, tuple(keys), known)
 
     def pool(self, line: Callable[..., Line], fallback: Pool | None = None) -> Pool:
-        """Give the ways of a bidder to the model: `line` makes its line to a key, `fallback` answers in its place."""
+        """Return the ways of a bidder to the model: `line` makes its line to a key, `fallback` answers in its place."""
 
         def way(key: OpenKey) -> Way:
             built_in = self.settings.use == BUILT_IN
@@ -253,7 +253,7 @@ class OpenModel:
 
 
 def known_to(chat: BaseChatModel, settings: ModelSettings) -> Known:
-    """Give what is known of a model at a server; what is found out about an object stays with the run."""
+    """Return the passport of a model at a server; that of an object stays with the run."""
     if not is_cached(settings):
         return unknown()
     try:

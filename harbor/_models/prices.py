@@ -1,4 +1,4 @@
-"""The table of prices tells what a model costs, and its passport or settings tell how much it thinks.
+"""Prices of models come from a table, and their thoughts from passport or settings.
 
 The table ships with the package genai-prices; nothing is fetched over the network.
 """
@@ -41,12 +41,12 @@ _IN_THE_TABLE = {
     "mistralai": "mistral",
     "xai": "x-ai",
 }
-"""What the table calls providers that LangChain has other names for."""
+"""The table's names of providers that LangChain names otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs, in dollars per million tokens; `source` is where the price comes from.
+    """The price of a model, in dollars per million tokens, and its `source`.
 
     `cached_price` is that of input that the provider had in its cache.
     """
@@ -75,7 +75,7 @@ LOCAL = Price(0.0, 0.0, 0.0, "runs on your machine: nobody charges per token")
 
 
 def price_of(settings: ModelSettings) -> Price | None:
-    """Give the price of a model as of today; None if the table lacks it, as nothing is guessed.
+    """Return the price of a model as of today; None if the table lacks it, as nothing is guessed.
 
     It is that of a short prompt, without batch discounts. A model with a `base_url` has the price of the provider whose
     address that is. A server on this machine costs nothing if it is Ollama; any other may pass calls on to a provider.
@@ -157,17 +157,17 @@ def with_price(settings: ModelSettings) -> ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """The tokens that a model thinks on per call, and what that rests on; `words` is empty if it does not think."""
+    """The tokens of thoughts per call, and the source of the number; `words` is empty if it does not think."""
 
     per_call: float = 0.0
     words: str = ""
 
 
 def thoughts_of(settings: ModelSettings) -> Thoughts:
-    """Give the thoughts that are to be expected of a model: what is not known is told and not counted."""
+    """Return the thoughts that are to be expected of a model: unknown ones are told and not counted."""
     if not is_cached(settings):
         return Thoughts()
-    from harbor._models.connections import known_to  # here, as what is played offline needs no package of a provider
+    from harbor._models.connections import known_to  # here, as an offline game needs no package of a provider
     from harbor._models.providers import open_keyless
 
     try:

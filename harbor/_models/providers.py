@@ -29,7 +29,7 @@ class Model:
     """A model, as an extension.
 
     `make` takes the settings of the model and a seed of its own, and gives a LangChain chat model. Import LangChain and
-    what else takes long there, so that settings are read without it.
+    other slow packages there, so that settings are read without them.
     """
 
     name: str = part("its name, in lower case")
@@ -141,7 +141,7 @@ def _initialised(provider: str, model: str, given: Mapping[str, Any]) -> BaseCha
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a package warns of, it sends all the same
+            warnings.simplefilter("ignore")  # a package warns of a setting and sends it all the same
             made: BaseChatModel = init_chat_model(model, model_provider=provider, **given)
             return made
     except ImportError as error:

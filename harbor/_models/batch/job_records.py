@@ -1,4 +1,4 @@
-"""What was submitted, on disk before the program waits for it, so that no job is lost or paid twice."""
+"""Records of submitted jobs, on disk before the program waits for them, so that none is lost or paid twice."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class JobRecords:
 
     @property
     def out(self) -> int:
-        """How many jobs may be at a provider, with results that nobody has collected."""
+        """Most jobs at a provider whose results nobody has collected."""
         return sum(job.step in ("sending", "sent") for job in self.jobs.values())
 
     def add(self, record: JobRecord) -> None:

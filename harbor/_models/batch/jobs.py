@@ -43,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a request: the status and the body that it would have got by itself."""
+    """The result of a request: the status and the body that it would have got alone."""
 
     status: int
     body: Any
@@ -62,7 +62,7 @@ class Jobs(Protocol):
     most_bytes: int
 
     def endpoint(self, path: str) -> str:
-        """Give the endpoint of requests to a path.
+        """Return the endpoint of requests to a path.
 
         Raises:
             ModelError: the provider takes no jobs for it.
@@ -70,7 +70,7 @@ class Jobs(Protocol):
         ...
 
     def together(self, body: Body) -> str:
-        """Give what the requests of one job must have in common."""
+        """Return the key that all requests of one job share."""
         ...
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
@@ -85,7 +85,7 @@ class Jobs(Protocol):
         ...
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
-        """Give what became of the requests of a job, by their names; None: it has not ended.
+        """Return the results of the requests of a job, by their names; None if it has not ended.
 
         Raises:
             JobFailed: it was refused as a whole.
@@ -103,7 +103,7 @@ def decoded(lines: str) -> list[dict[str, Any]]:
 
 ENDPOINTS = ("/v1/chat/completions", "/v1/responses")
 OUR_NAME = "harbor"
-"""Where our own name of a job stands in its metadata."""
+"""Key of our own name of a job in its metadata."""
 ENDED = ("completed", "expired", "cancelled")
 TOO_LARGE = "token_limit_exceeded"
 
@@ -122,7 +122,7 @@ class OpenAIJobs:
         self._client = client
 
     def endpoint(self, path: str) -> str:
-        """Give the endpoint of requests to a path; a server of one's own may have it below another folder.
+        """Return the endpoint of requests to a path; a server of one's own may have it below another folder.
 
         Raises:
             ModelError: there are no jobs for it.
@@ -133,7 +133,7 @@ class OpenAIJobs:
         raise ModelError(f"calls to {path!r} can't wait for a batch; leave --lane batch out")
 
     def together(self, body: Body) -> str:
-        """Give the model: there is one per file."""
+        """Return the model: there is one per file."""
         return str(body.get("model", ""))
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
@@ -158,7 +158,7 @@ class OpenAIJobs:
         return None
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
-        """Give the outcomes of a job that has ended.
+        """Return the outcomes of a job that has ended.
 
         Raises:
             JobFailed: its file was refused.
@@ -224,7 +224,7 @@ class AnthropicJobs:
         self._names: dict[str, str] = {}
 
     def endpoint(self, path: str) -> str:
-        """Give the endpoint of messages.
+        """Return the endpoint of messages.
 
         Raises:
             ModelError: the path is another.
@@ -234,7 +234,7 @@ class AnthropicJobs:
         raise ModelError(f"calls to {path!r} can't wait for a batch; leave --lane batch out")
 
     def together(self, body: Body) -> str:
-        """Give nothing: a job may have many models."""
+        """Return nothing: a job may have many models."""
         return ""
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
@@ -260,7 +260,7 @@ class AnthropicJobs:
         return self._names.get(job.id, token).startswith(token)
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
-        """Give the outcomes of a job that has ended."""
+        """Return the outcomes of a job that has ended."""
         found = await self._client.messages.batches.retrieve(job)
         if found.processing_status != "ended":
             return None

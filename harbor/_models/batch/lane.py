@@ -30,11 +30,11 @@ from harbor._models.connections import no_page
 TICK = 0.05
 """Seconds between two looks at whether all games wait; a look that is as late again shows that games are busy."""
 QUIET_TICKS = 5
-"""How many looks in a row must find nothing new: what a reply sets off has then come to its next call."""
+"""Looks in a row that must find nothing new: each reply has then led to its next call."""
 ITEM_BYTES = 200
-"""What stands in a job around the body of a request, at most."""
+"""Most bytes in a job around the body of a request."""
 AT_ONCE = 1_000
-"""How many games are held at once by default: few enough to fit in memory, and each job has calls of all."""
+"""Games held at once by default: few enough to fit in memory, and each job has calls of all."""
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class BatchGame:
 
     @property
     def waits(self) -> bool:
-        """Whether a call of it waits, or waits for another game that asks the same."""
+        """True if a call of the game waits, or waits for another game's equal call."""
         return any(bidder.is_on for bidder in self.bidders)
 
 
@@ -55,8 +55,8 @@ class BatchLane:
     """The calls that wait and the jobs that are out, of one process; a context that lasts as long as its games.
 
     Args:
-        records: what this and earlier sessions have submitted.
-        tell: is told in a line what is submitted and collected.
+        records: the submissions of this and earlier sessions.
+        tell: receives a line about each submission and collection.
     """
 
     def __init__(self, records: JobRecords, tell: Callable[[str], object] = lambda _: None) -> None:
@@ -93,13 +93,13 @@ class BatchLane:
             self._games.remove(game)
 
     def account(self, key: str, make: Callable[[], Jobs]) -> Jobs:
-        """Give the jobs of an account, with connections of the lane."""
+        """Return the jobs of an account, with connections of the lane."""
         if key not in self._accounts:
             self._accounts[key] = make()
         return self._accounts[key]
 
     async def ask(self, game: BatchGame, jobs: Jobs, path: str, body: Body) -> Outcome:
-        """Give what became of a call: from an earlier session if it was submitted there, else from the next job.
+        """Return the result of a call: from an earlier session if it was submitted there, else from the next job.
 
         Raises:
             ModelError: the provider refuses the job, or takes none for this.
@@ -158,7 +158,7 @@ def _jobs(calls: Iterable[BatchCall]) -> Iterator[list[BatchCall]]:
 
 
 JOB_SECONDS = 120.0
-"""How long a request about a job may take; none waits for a model."""
+"""Seconds that a request about a job may take; none waits for a model."""
 
 
 class BatchTransport:
@@ -235,7 +235,7 @@ class BatchLine(Line):
             answer, _ = await attempt()
         except Exception as error:
             if (ours := next((one for one in chain_of(error) if isinstance(one, HarborError)), None)) is not None:
-                raise ours from None  # what the lane has said; the provider's package takes it for a lost connection
+                raise ours from None  # the lane's own error, which the provider's package takes for a lost connection
             fault = self._judged(fault_of(error))
             raise self._failure(fault, self._verdict(fault)) from error
         self._note_answer()
@@ -255,7 +255,7 @@ class BatchLine(Line):
 
 
 BATCH_SHARE = 0.5
-"""What a call in a batch costs of what it costs alone, for what is read and what is written alike.
+"""Price of a call in a batch as a share of its price alone, for input and output alike.
 
 Source: platform.openai.com/docs/guides/batch; docs.claude.com/en/docs/build-with-claude/batch-processing#pricing.
 """
@@ -264,7 +264,7 @@ BATCHED = ("openai", "anthropic")
 
 
 def in_batch(settings: ModelSettings) -> ModelSettings:
-    """Give the settings of a model with the prices of a batch."""
+    """Return the settings of a model with the prices of a batch."""
     prices = {name: getattr(settings, name) for name in type(settings).model_fields if name.endswith("_price")}
     return settings.model_copy(update={name: price * BATCH_SHARE for name, price in prices.items() if price})
 

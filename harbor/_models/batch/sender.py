@@ -25,9 +25,9 @@ from harbor._models.governor.terms import Wait
 
 T = TypeVar("T")
 FIRST_LOOK, LONGEST_LOOK, SLOWER = 0.1, 60.0, 1.5
-"""Seconds from one look at a job to the next: the first, the most, and by what they grow."""
+"""Seconds from one look at a job to the next: the first, the most, and their growth."""
 RETRY_SECONDS = 600.0
-"""How long it is tried before the run pauses."""
+"""Seconds of tries before the run pauses."""
 TURNED_AWAY = (429, 503, 529)
 """The status of a request that has begun nothing; any other failure may come after a job has begun."""
 SLACK = 300.0
@@ -39,7 +39,7 @@ NO_ANSWER = Outcome(503, {"error": {"message": "the job has ended without an ans
 class BatchCall:
     """A call that waits for a job.
 
-    `together` is what calls of one job must have in common, and `digest` that of what is asked, and of whom.
+    `together` is the key that calls of one job share, and `digest` that of the question and its model.
     """
 
     game: str
@@ -75,7 +75,7 @@ class Sender:
             _fail(calls, RunPaused(str(error)) if error.too_large else ModelError(str(error)))
         except HarborError as error:
             _fail(calls, error)
-        except Exception as error:  # whatever it is, no call may wait for ever
+        except Exception as error:  # after any error: no call may wait for ever
             _fail(calls, ModelError(f"a batch can't be read: {fault_of(error).words}"))
         else:
             for call, outcome in zip(calls, outcomes, strict=True):
@@ -116,7 +116,7 @@ class Sender:
             raise
 
     async def collect(self, jobs: Jobs, token: str) -> Mapping[str, Outcome]:
-        """Wait for a job to end; give what became of its requests by their names: nothing if it was never there.
+        """Wait for the end of a job; return the results of its requests by their names: none if it was never there.
 
         Raises:
             JobFailed: it was refused as a whole.
@@ -223,7 +223,7 @@ class EarlierJobs:
         return game in self._games
 
     async def take(self, digest: str, games: Iterable[str], jobs: Jobs) -> Outcome | None:
-        """Give an answer that was asked for by one of these games, the first that has any; None: there is none."""
+        """Return an answer for one of these games, the first that has any; None if there is none."""
         if digest not in self._places:
             return None
         places = self._places[digest]

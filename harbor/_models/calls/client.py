@@ -40,16 +40,16 @@ from harbor._models.replies.replay import CallBudget, CallOutcome, RawCall, Repl
 
 CHARACTERS_PER_TOKEN = 4
 REPLY_TOKENS = 300
-"""How long a reply is taken to be before it is there."""
+"""Tokens assumed for a reply before it is there."""
 
 
 @dataclass
 class Call:
-    """An attempt, from its start to its event in the log; `repaired` is what was said since the prompt.
+    """An attempt, from its start to its event in the log; `repaired` are the messages since the prompt.
 
     `way` is how it was last asked, and `pool` that model; `failures` counts the models that could not answer before.
-    `admitted`: the budget has to be told how it ends; `said`: it was answered; `ended`: it is in the log. The last two
-    are what its requests cost that gave no reply in a session that was interrupted.
+    `admitted`: the budget has to be told of its end; `said`: it was answered; `ended`: it is in the log. The last two
+    are the costs of its requests without a reply in a session that was interrupted.
     """
 
     model: ModelClient
@@ -145,7 +145,7 @@ class Call:
         return replace(said, message=message, address=kept.address, imported=kept.imported)
 
     def _maybe_kept(self) -> list[CallRequest]:
-        """Give all that the call may have been when its reply was kept: the forms, and the settings that were sent."""
+        """Return all requests that the call may have made when its reply was kept: forms and sent settings."""
         forms = self.pool.ways[0].forms
         askings = forms.maybe_asked(self.shape, self.model.reply)
         return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
@@ -160,7 +160,7 @@ class Call:
         return self._request(asking, call.not_taken)
 
     def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
-        """Give the request that was answered; it is none of these if another call has found something out meanwhile."""
+        """Return the answered request; it is none of these if another call has learned something meanwhile."""
         for request in requests:
             if (request.form, request.not_taken) == (said.form, said.not_taken):
                 return request
@@ -221,7 +221,7 @@ class Call:
         if self.recorded is not None:
             return
         self.model.keep(call)
-        now = replace(call, probes=self.requests.probes, lost=self.requests.lost)  # what was before is paid
+        now = replace(call, probes=self.requests.probes, lost=self.requests.lost)  # earlier requests are paid
         if self.model.budget is not None and self.admitted:
             self.model.budget.charge(now)
         if self.way.line is not None and not said.found:
@@ -323,9 +323,9 @@ class ModelClient:
         """Ask for a structured reply, and again with the complaint if it can't be used.
 
         Args:
-            prompt: what to ask.
+            prompt: the question.
             reply_type: the shape of the reply.
-            check: says what is wrong with a well-formed reply; empty if nothing is.
+            check: returns the complaint about a well-formed reply; empty if there is none.
             repairs: how often to ask again (None: as the model's settings say).
             words: reads a reply from a text without an object; None where it says none.
 

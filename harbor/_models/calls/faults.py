@@ -1,6 +1,6 @@
-"""An error of a provider means to try again or to stop; a few words tell whoever waits of it.
+"""An error of a provider means to try again or to stop; a few words are shown to the waiting user.
 
-LangChain's classes of errors and the status of HTTP say most of it, whatever the provider.
+LangChain's classes of errors and the HTTP status say most, for every provider.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ KEY_IN_WORDS = re.compile(
     r"|account (?:is |has been |was )?(?:not active|deactivated|suspended|disabled)|(?:account|key)_deactivated",
     re.I,
 )
-"""The same in words, whatever the status."""
+"""The same in words, with any status."""
 TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context length|prompt is too long|input is too long|exceed_context_size"
     r"|exceeds? (?:the )?(?:available )?context (?:size|limit|length|window)|input token count[^.]{0,40}exceeds"
     r"|longer than the maximum model length|request too large for",
     re.I,
 )
-"""How OpenAI, vLLM, Anthropic, Bedrock, llama.cpp, Google and Groq say that a prompt is too long."""
+"""Words of OpenAI, vLLM, Anthropic, Bedrock, llama.cpp, Google and Groq for a prompt that is too long."""
 LONGEST_PROMPT = re.compile(
     r"maximum context length (?:is|of) ([\d,]+)|([\d,]+) maximum context length|tokens > ([\d,]+) maximum"
     r"|context limit:[\d+ ]+> ([\d,]+)|tokens allowed \(([\d,]+)\)|context size \(([\d,]+)"
     r"|maximum model length of ([\d,]+)|n_ctx\W+([\d,]+)",
     re.I,
 )
-"""Where such words tell how long a prompt may be."""
+"""Places of the longest prompt in such words."""
 MUST_STREAM = re.compile(
     r"only supports? stream|stream[\w`'\" ]{0,20} must be (?:set to )?true|streaming is (?:strongly )?required"
     r"|non-?streaming (?:\w+ )?(?:is|are) not supported|please (?:set|use|enable) [`'\"]?stream",
@@ -61,26 +61,26 @@ STREAM_REMEDY = "; it answers in streams alone: give extra = { streaming = true 
 FILTERED = re.compile(r"content_filter|content management policy|responsible_ai_policy", re.I)
 PASSING = (ConnectionError, TimeoutError, JSONDecodeError)
 SAID_NOTHING = re.compile(r"no data received|no generations? (was )?found", re.I)
-"""How packages that read a stream say that the connection ended before anything came."""
+"""Words of packages that read a stream, for a connection that ended before any data."""
 PASSING_NAMES = ("APIConnectionError", "TransportError", "StreamError", "ClientError", "ModelConnectionError")
 """Of clients' packages that need not be installed, as `httpx.TransportError`."""
 DURATION = r"(\d+(?:\.\d+)?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])[ ,]*"
 """A part of a duration, as in "1h2m3.5s" or "2 hours"."""
 WAIT_IN_WORDS = re.compile(rf"(?:retryDelay\W+|try again in )((?:{DURATION})+)", re.I)
-"""How Google, OpenAI and Groq tell in the body when to try again."""
+"""Places of the time of the next try in the bodies of Google, OpenAI and Groq."""
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-"""Of a unit of time, by its first letter; but for milliseconds."""
+"""Seconds of a unit of time, by its first letter; milliseconds stand apart."""
 LONGEST_ASKED = 31 * 86_400.0
 """Seconds that a provider is believed to ask for: quotas are counted per month at the longest."""
 LONGEST_WORDS = 500
 
 Kind = Literal["busy", "passing", "refused", "key", "long", "filtered", "odd"]
 FOR_GOOD: tuple[Kind, ...] = ("refused", "key", "filtered")
-"""What asking again does not help, whoever asks; a prompt that is too long is a matter of its game."""
+"""Errors that asking again never helps; a prompt that is too long is a matter of its game."""
 
 
 class StrangeAnswer(ConnectionError):
-    """What came is nothing that a model's server sends: a web page, or more than any reply."""
+    """The answer is none of a model's server: a web page, or longer than any reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Fault:
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Say what an error means."""
+    """Return the meaning of an error."""
     strange = next((one for one in chain_of(error) if isinstance(one, StrangeAnswer)), None)
     words = _words(strange or error)
     told = f"{words} {_body(error)}"
@@ -146,7 +146,7 @@ def _is_passing(error: BaseException) -> bool:
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:
-    """Give an error and those that caused it."""
+    """Return an error and those that caused it."""
     seen: BaseException | None = error
     for _ in range(8):
         if seen is None:
@@ -167,7 +167,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def _body(error: BaseException) -> str:
-    """Give what the provider sent, where its package shows only a part of that."""
+    """Return the body that the provider sent, where its package shows only a part."""
     return " ".join(
         str(getattr(one, name, ""))
         for one in chain_of(error)
@@ -242,18 +242,18 @@ def _number(told: object) -> float | None:
 
 NO_CONNECTION = "no connection"
 UNCONNECTED = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ClientConnectorError")
-"""How HTTP packages call it that no connection came about."""
+"""Names of HTTP packages for a connection that failed."""
 LONGEST_TOLD = 60
 _ADDRESSES = (
     "root_async_client.base_url",
     "_async_client._client.base_url",
     "client._api_client._http_options.base_url",
 )
-"""Where the clients of OpenAI, Ollama and Google keep the address that is theirs by default."""
+"""Places of the default address in the clients of OpenAI, Ollama and Google."""
 
 
 def status_in_words(fault: Fault, error: BaseException | None) -> str:
-    """Say what became of a request: "503", "no connection (connection refused)", "no answer in time"."""
+    """Return the result of a request in words: "503", "no connection (connection refused)", "no answer in time"."""
     if error is None:
         return fault.words[:LONGEST_TOLD]
     if (status := status_of(error)) is not None:
@@ -291,7 +291,7 @@ def _why(error: BaseException) -> str:
 
 
 def host_of_client(chat: Any) -> str:
-    """Give the host that a chat model asks if its settings name none; empty if its package keeps it elsewhere."""
+    """Return the host that a chat model asks if its settings name none; empty if its package keeps it elsewhere."""
     for place in _ADDRESSES:
         with suppress(AttributeError):
             return host_of(str(attrgetter(place)(chat)))
@@ -299,7 +299,7 @@ def host_of_client(chat: Any) -> str:
 
 
 def host_of(address: str) -> str:
-    """Give the host and port of an address, without a user, a path or a query; what is no address stays as it is."""
+    """Return the host and port of an address, without a user, a path or a query; any other text stays as it is."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""

@@ -30,16 +30,16 @@ _REFUSES = re.compile(
     r"|only the default|may only be|can(?:not|'t| not) be (?:set|used|specified)|no such parameter|invalid parameter",
     re.IGNORECASE,
 )
-"""How a server says that it does not take a setting, whatever its value."""
+"""Words of a server that does not take a setting, with any value."""
 _OTHER_VALUES = re.compile(r"(?:supported|allowed|valid) values|must be (?:one of|between)", re.IGNORECASE)
-"""How it says that it takes the setting with another value, which is the user's to choose."""
+"""Words of a server that takes the setting with another value, which is the user's to choose."""
 _ABOUT_FORM = re.compile(r"tool_choice|\btools?\b|response_format|json_schema", re.IGNORECASE)
-"""What it speaks of where it refuses the form beside a setting: then another form is tried."""
+"""Words of a server that refuses the form beside a setting: then another form is tried."""
 _ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"}
 
 
 def sent(settings: ModelSettings, not_taken: tuple[str, ...]) -> ModelSettings:
-    """Give the settings as they are sent: without those that are not taken."""
+    """Return the settings as they are sent: without those that are not taken."""
     left: dict[str, Any] = {name: None for name in MAY_BE_LEFT_OUT if name in not_taken}
     if any(name.startswith("extra.") for name in not_taken):
         left["extra"] = {name: value for name, value in settings.extra.items() if f"extra.{name}" not in not_taken}
@@ -78,13 +78,13 @@ def remedy_of(name: str, setting: str) -> str:
 
 
 def remedy_in(words: str, name: str, settings: ModelSettings) -> str:
-    """Say what to do where a server refuses, in these words, a setting that the model must take; "" if it does not."""
+    """Return the remedy for a refusal, in these words, of a setting that the model must take; "" for other words."""
     setting = refused_in(words, settings)
     return f"; {remedy_of(name, setting)}" if setting in settings.must_take else ""
 
 
 def without(chat: BaseChatModel, settings: ModelSettings, not_taken: tuple[str, ...]) -> BaseChatModel:
-    """Give a copy of a chat model that does not send these; it shares the connections."""
+    """Return a copy of a chat model that does not send these; it shares the connections."""
     names = dict(_theirs(settings))
     fields = {_field(chat, names[name]) for name in not_taken if name in names} - {None}
     if not fields:
@@ -98,7 +98,7 @@ def _speaks_of(words: str, *names: str | None) -> bool:
 
 
 def _theirs(settings: ModelSettings) -> Iterator[tuple[str, str]]:
-    """Give what the package of a provider calls the settings that are given."""
+    """Return the names of the given settings in the package of a provider."""
     provider = settings.use.partition(":")[0]
     if provider not in PROVIDERS:
         return
@@ -121,7 +121,7 @@ def _value(chat: BaseChatModel, name: str) -> Any:
 FORMS: tuple[ReplyForm, ...] = ("tool", "json", "text")
 """The forms of a reply of a shape, in the order in which they are tried."""
 ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|format", re.IGNORECASE)
-"""What a server speaks of that refuses a form, and not the key, the model or another setting."""
+"""Words of a server that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
 """The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
 OWN = "harbor"
@@ -180,13 +180,13 @@ class Forms:
         return tuple(name for name in wished(self.settings) if name in gone)
 
     def sent_without(self, not_taken: tuple[str, ...]) -> ModelSettings:
-        """Give the settings as they are sent without these; the same object each time, as the cache reads it once."""
+        """Return the settings as they are sent without these; the same object each time, as the cache reads it once."""
         if not_taken not in self._sent:
             self._sent[not_taken] = sent(self.settings, not_taken)
         return self._sent[not_taken]
 
     def maybe_not_taken(self) -> list[tuple[str, ...]]:
-        """Give what may have been left out when a reply was kept: anything, until the model has answered.
+        """Return the settings that may have been left out when a reply was kept: any, until the model has answered.
 
         A machine that imports kept replies knows nothing of the model.
         """
@@ -202,7 +202,7 @@ class Forms:
         ]
 
     def asked(self, shape: Shape, wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
-        """Give the ways to try, in order, and whether a reply in prose is the model's own there: only one is wanted.
+        """Return the ways to try, in order, and whether a reply in prose is the model's own there: only one is wanted.
 
         It is so in the form that the model is known to take, and in the last.
         """
@@ -216,12 +216,12 @@ class Forms:
                 return
 
     def every(self, shape: Shape, wanted: ReplyForm | None = None) -> list[Asking]:
-        """Give all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
+        """Return all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
         askings = [self.asked_as(shape, form) for form in self._candidates(shape, wanted, FORMS[0])]
         return list({asking.form: asking for asking in askings}.values())
 
     def maybe_asked(self, shape: Shape, wanted: ReplyForm | None = None) -> list[Asking]:
-        """Give the ways in which the model may have been asked when a reply was kept: all, until it has answered."""
+        """Return the ways in which the model may have been asked when a reply was kept: all, until it has answered."""
         if self.known.passport.calls and self.form is not None and wanted is None:
             return [self.asked_as(shape, self._candidates(shape, None, self.form)[0])]
         return self.every(shape, wanted)
@@ -240,7 +240,7 @@ class Forms:
         return self._bound[key]
 
     def works(self, form: ReplyForm) -> None:
-        """Remember a form that was answered; words say nothing of what the server can do."""
+        """Remember a form that was answered; words say nothing of the server's abilities."""
         if form != "words":
             self.recorded = form
             self.known.learn(form=form)
@@ -290,7 +290,7 @@ class Forms:
 
 
 def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
-    """Give a chat model with what is bound to it, which LangChain would put together anew at each call."""
+    """Return a chat model with its bindings, which LangChain would put together anew at each call."""
     if type(bound) is not RunnableBinding or bound.config or bound.config_factories:
         return bound.ainvoke
     return partial(bound.bound.ainvoke, **bound.kwargs)
@@ -299,7 +299,7 @@ def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
 def _marked(invoke: Invoke) -> Invoke:
     """Mark the end of the system prompt, up to which the calls of one bidder are alike.
 
-    From 1,024 tokens on, what was read before then costs a tenth.
+    From 1,024 tokens on, text that was read before costs a tenth.
     """
 
     async def marked(messages: Sequence[BaseMessage]) -> AIMessage:

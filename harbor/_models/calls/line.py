@@ -54,9 +54,9 @@ from harbor._models.passports.passport import Known, unknown
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which account a model is used from, which model it is, and at which server; none contains a key.
+    """The account, the model and the server of a call; none contains a key.
 
-    `host` is that of the server, for whoever waits for it.
+    `host` is the server's, for display.
     """
 
     account: str
@@ -90,14 +90,14 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
 OWN_SHARE = 2
 """How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
 ODD_TRIES = 5
-"""How often a server is asked that has never answered, and answers nothing that a model's server would."""
+"""Times that a server is asked that has never answered as a model's server would."""
 _SHORTER = "have fewer items, a lower max_tokens, or a model or a fallback with a longer context"
 _answered: dict[str, float] = {}
 """When each account last answered a call of this process."""
 _odd = Counter[str]()
 """How often each account that has never answered gave an odd answer."""
 _calls = count(1)
-"""Numbers the calls of this process, for whoever watches them wait."""
+"""Numbers the calls of this process, for the display of waits."""
 
 
 @dataclass
@@ -133,7 +133,7 @@ class Line:
             return await self._send(attempt, tokens)
 
     def spend(self, dollars: float | None) -> None:
-        """Tell whoever watches what a call has cost; one that tells no tokens counts for nothing if it has a price."""
+        """Report the cost of a call for display; a call without tokens counts for nothing if it has a price."""
         unknown = None in (self.settings.input_price, self.settings.output_price)
         if dollars or (dollars is None and unknown):
             self.governor.spend(dollars)
@@ -163,7 +163,7 @@ class Line:
                 self.governor.note(number, None)
 
     def _wait(self, faulty: _Faulty, failures: int, trouble: float) -> Wait:
-        """Say what the call waits for, to whoever watches."""
+        """Report the reason why the call waits, for display."""
         fault, error = faulty.fault, faulty.__cause__
         return Wait(
             self.identity.host,
@@ -288,7 +288,7 @@ class Line:
         return f" at {self.identity.host}" if self.identity.host else ""
 
     def too_slow(self, requests: int, last: str) -> str:
-        """Say that a model has not answered so many requests of one call in time, and what to do."""
+        """Return the message and the remedy for a model that has not answered so many requests of one call in time."""
         most = f"{longest(self.settings, self.known.passport):.1f}"
         return (
             f"{self._who}{self._at} has not answered {requests} requests of one call in time, last: {last};"
@@ -307,5 +307,5 @@ class _Faulty(Exception):
 
 
 def backoff(failures: int) -> float:
-    """Give the seconds to wait after so many failures in a row, at random so that callers spread."""
+    """Return the seconds to wait after so many failures in a row, at random so that callers spread."""
     return random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (failures - 1))

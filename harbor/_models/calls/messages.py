@@ -32,7 +32,7 @@ _THOUGHT_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking", "reas
 _FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 _MILLION = 1_000_000
 WRITING = 1.25
-"""What Anthropic charges for input that it puts in its cache for five minutes, in terms of the price of input."""
+"""Anthropic's price for input that it puts in its cache for five minutes, in multiples of the price of input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Usage:
     answered_by: str = ""
 
     def cost(self, settings: ModelSettings) -> float | None:
-        """Give the dollars of the call by the prices of a model; None where prices or tokens are unknown.
+        """Return the dollars of the call by the prices of a model; None where prices or tokens are unknown.
 
         Cached input has its own price; without one, that of other input. From a cache of LangChain it is free.
         """
@@ -101,7 +101,7 @@ def _detail(details: Any, name: str) -> int:
 
 
 def answer_of(message: AIMessage, seconds: float | None) -> Answer:
-    """Give what an answer shows of its model."""
+    """Return the facts about its model that an answer shows."""
     usage = usage_of(message)
     return Answer(seconds, usage.output_tokens, usage.reasoning_tokens, _thinks(message, usage), usage.answered_by)
 
@@ -120,40 +120,40 @@ def _thinks(message: AIMessage, usage: Usage) -> tuple[str, ...]:
 LONGEST_REPLY = 200_000
 """Characters of a reply that are read and kept; no reply that is asked for comes near."""
 LONGEST_REASONING = 50_000
-"""Characters of what a model thought that are kept."""
+"""Characters of a model's thoughts that are kept."""
 REFUSAL = "refusal"
 ANOTHER = "another tool is asked for"
 """The error of a call of a tool that is offered and not wanted now."""
 _SAID_BY_ITS_CALL = frozenset({"tool_use", "tool_call", "function_call"})
 """Blocks of content in which some providers repeat a tool call."""
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content")
-"""Where blocks of thoughts, and what providers put beside a message, have their words."""
+"""Keys of the words in blocks of thoughts and in fields beside a message."""
 _THINKING = frozenset({"thinking", "reasoning", "reasoning_content", "thought"})
 _ARGUMENTS = frozenset({"args", "arguments"})
 
 
 def written(message: AIMessage) -> str:
-    """Give a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
+    """Return a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
 
-    What is too long to be read ends in the middle.
+    A text that is too long to be read ends in the middle.
     """
     whole = json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else text_of(message)
     return whole[: LONGEST_REPLY + 1]
 
 
 def text_of(message: AIMessage) -> str:
-    """Give the words of a message, those of thinking tags included."""
+    """Return the words of a message, those of thinking tags included."""
     return scrub(str(message.text))
 
 
 def blocks_of(message: AIMessage, *kinds: str) -> Iterator[Mapping[str, Any]]:
-    """Give the blocks of a message that are of these kinds."""
+    """Return the blocks of a message that are of these kinds."""
     blocks = message.content if isinstance(message.content, list) else []
     return (block for block in blocks if isinstance(block, dict) and block.get("type") in kinds)
 
 
 def beyond(message: AIMessage) -> Message | None:
-    """Give a message whole where `written` does not say it all; None where it does, or it is too long to be kept."""
+    """Return a message whole where `written` does not say it all; None where it does, or it is too long to be kept."""
     calls, broken, content = message.tool_calls, message.invalid_tool_calls, message.content
     blocks = [block for block in ([content] if isinstance(content, str) else content) if block]
     beside = [block for block in blocks if _type_of(block) not in _SAID_BY_ITS_CALL]
@@ -173,12 +173,12 @@ def _type_of(block: object) -> str:
 
 
 def message_of(reply: str, whole: Message | None) -> AIMessage:
-    """Give a message again, from what `written` and `beyond` gave of it."""
+    """Return a message again, from the results of `written` and `beyond`."""
     return AIMessage(reply) if whole is None else AIMessage(**asdict(whole))
 
 
 def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessage:
-    """Give a message as it will be when it is replayed, so that a run goes on alike with either.
+    """Return a message as it will be when it is replayed, so that a run goes on alike with either.
 
     A refusal that stands beside it becomes a block of it; thoughts stay beside it, as nothing is made of them. Calls of
     the tools `others`, which are offered and not wanted now, become invalid ones, as a valid one is kept without its
@@ -196,7 +196,7 @@ def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessa
 
 
 def _without_calls_of(others: frozenset[str], message: AIMessage) -> AIMessage:
-    """Give a message whose calls of these tools are invalid."""
+    """Return a message whose calls of these tools are invalid."""
     calls = [call for call in message.tool_calls if call["name"] not in others]
     stray = [
         invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=ANOTHER)
@@ -210,7 +210,7 @@ def _without_calls_of(others: frozenset[str], message: AIMessage) -> AIMessage:
 
 
 def reasoning_of(message: AIMessage) -> str:
-    """Give what a model thought: in blocks, beside its message, or between tags."""
+    """Return the thoughts of a model: in blocks, beside its message, or between tags."""
     beside = [message.additional_kwargs.get(name) for name in ("reasoning", "reasoning_content", "thinking")]
     told = [_words_of(thought) for thought in (*beside, *blocks_of(message, *_THINKING))]
     parts = dict.fromkeys(part for part in (*told, without_thinking(text_of(message)).thought) if part)
@@ -228,9 +228,9 @@ def _words_of(thought: Any, depth: int = 0) -> str:
 
 
 def in_words(message: AIMessage) -> str:
-    """Put everything that a message says in words, for a model to see what it has said: malformed calls as they are.
+    """Put a whole message in words, so that a model sees its own reply: malformed calls as they are.
 
-    What it thought is left out.
+    Thoughts are left out.
     """
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     broken = [scrub(call.get("args") or "") for call in message.invalid_tool_calls]
@@ -239,10 +239,10 @@ def in_words(message: AIMessage) -> str:
 
 
 def malformed(error: BaseException) -> AIMessage | None:
-    """Give the answer that a provider's package can't read because of the arguments of its tool call; None: no such.
+    """Return the answer that a provider's package can't read because of the arguments of its tool call; None: no such.
 
-    Its tokens are lost with it, but for one of OpenAI that was cut off. Arguments that are no object are malformed,
-    whatever they are.
+    Its tokens are lost with it, but for one of OpenAI that was cut off. Arguments that are no object are
+    malformed.
     """
     for one in chain_of(error):
         if type(one).__name__ == "LengthFinishReasonError":  # of OpenAI's package, which may not be installed
@@ -260,7 +260,7 @@ def malformed(error: BaseException) -> AIMessage | None:
 
 
 def _cut_off(completion: Any) -> AIMessage:
-    """Give an answer that OpenAI's package does not hand out, as it ended at its most tokens."""
+    """Return an answer that OpenAI's package does not hand out, as it ended at its most tokens."""
     used, said = completion.usage, completion.choices[0].message.content or ""
     told = {"finish_reason": "length", "model_name": str(completion.model), "id": str(completion.id)}
     tokens = {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens} if used else None
@@ -273,7 +273,7 @@ def _as_text(value: Any) -> str:
 
 
 def as_reply(message: AIMessage) -> CachedReply:
-    """Give what the cache keeps of a message."""
+    """Return the parts of a message that the cache keeps."""
     told = usage_of(message)
     return CachedReply(
         reply=written(message),
@@ -289,7 +289,7 @@ def as_reply(message: AIMessage) -> CachedReply:
 
 
 def as_message(kept: CachedReply) -> AIMessage:
-    """Give a reply of the cache as a message, marked as LangChain marks what comes from its own."""
+    """Return a reply of the cache as a message, marked as LangChain marks messages from its own."""
     usage: Any = {"input_tokens": kept.input_tokens, "output_tokens": kept.output_tokens, "total_cost": 0}
     usage["total_tokens"] = kept.input_tokens + kept.output_tokens
     usage["input_token_details"] = {"cache_read": kept.cached_tokens}

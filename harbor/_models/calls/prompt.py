@@ -13,10 +13,10 @@ from harbor._core.prompts.prompts import TEXTS_KEPT
 
 @dataclass(frozen=True)
 class Prompt:
-    """A filled prompt: what never changes comes first, so that providers' prefix caches hit.
+    """A filled prompt: its constant parts come first, so that providers' prefix caches hit.
 
     `name` and `version`, the hash of the unfilled text, identify it in the log. `earlier` are the turns of a dialogue
-    before this one: what was asked, and what was answered. `offered` are the shapes of all replies that the bidder may
+    before this one: questions and answers. `offered` are the shapes of all replies that the bidder may
     be asked for, where its calls begin alike.
     """
 

@@ -1,4 +1,4 @@
-"""A shape is what a reply is to have, as a JSON schema; a model's message is read as a reply of that shape."""
+"""A shape is the JSON schema of a reply; a model's message is read as a reply of that shape."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Shape(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """All that is sent of shapes, as JSON."""
+        """The JSON schemas that are sent."""
         if not self.offered:
             return schema_of(self.kind)
         return {"title": self.kind.__name__, "offered": [schema_of(kind) for kind in self.offered]}
@@ -79,7 +79,7 @@ def in_call(shape: Shape) -> str:
 
 @lru_cache(SHAPES_KEPT)
 def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
-    """Give the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
+    """Return the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
     return {"title": reply_type.__name__, **reply_type.model_json_schema()}
 
 
@@ -100,7 +100,7 @@ Words = Callable[[str], BaseModel | None]
 REFUSING = ("content_filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
 """Why a model stopped that was kept from answering, in the words of OpenAI, Anthropic and Google."""
 LONGEST_SHOWN = 80
-"""How many characters of a value a complaint shows, and twice as many of a refusal."""
+"""Characters of a value that a complaint shows; a refusal shows twice as many."""
 _REFUSES = re.compile(
     r"\b(?:i (?:can(?:'t|not| not)|won't|will not|must decline to|am unable to|am not able to)"
     r"|i'm (?:unable|not able|not comfortable)(?: to)?|(?:sorry|afraid),? (?:but )?(?:that )?i can(?:'t|not))"
@@ -111,7 +111,7 @@ _REFUSES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[Reply]):
-    """What a message says: a reply, or None and a complaint of it; `marks` say what is odd about it.
+    """The reading of a message: a reply, or None and a complaint; `marks` name its oddities.
 
     `refused`: the model does not want to answer, or was kept from it.
     """
@@ -125,11 +125,11 @@ class Reading(Generic[Reply]):
 def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: None) -> Reading[Reply]:
     """Read a reply.
 
-    A tool call goes before text. Of several objects the last of the shape is the reply. What a model thinks answers
-    nothing.
+    A tool call goes before text. Of several objects the last of the shape is the reply. Thoughts are no
+    answer.
 
     Args:
-        message: what the model said.
+        message: the message of the model.
         reply_type: the shape that was asked for; its reasons may be left out.
         words: reads a text without an object.
     """
@@ -207,12 +207,12 @@ def _in_text(
 
 
 def _before(text: str, end: int) -> str:
-    """Give the words before a flat object that ends here, without the fence around it."""
+    """Return the words before a flat object that ends here, without the fence around it."""
     return text[: text.rfind("{", 0, end)].rstrip().removesuffix("json").rstrip("`\n")
 
 
 def _differ(one: BaseModel | None, other: BaseModel | None) -> bool:
-    """Say whether two replies decide differently, whatever their reasons."""
+    """Return whether two replies decide differently; their reasons don't count."""
     if one is None or other is None:
         return False
     if isinstance(one, Decision) and isinstance(other, Decision):
@@ -232,7 +232,7 @@ def _refused(message: AIMessage, text: str) -> Reading[Any] | None:
 
 
 def fault_in(error: ValidationError) -> str:
-    """Name the field that is wrong first, its value, and what to send instead, in one line."""
+    """Name the first wrong field, its value and the remedy, in one line."""
     problem = error.errors(include_url=False)[0]
     place, kind, told = ".".join(map(str, problem["loc"])), problem["type"], problem.get("ctx") or {}
     if kind == "missing":
@@ -253,7 +253,7 @@ def _short(value: Any, most: int) -> str:
 
 
 def usable(complaint: str, fields: Sequence[str]) -> str:
-    """Tell a bidder what is wrong with a reply, and what to send instead."""
+    """Return the complaint about a reply and the remedy, for its bidder."""
     wanted = ", ".join(f'"{name}"' for name in fields)
     instead = f"; reply with one JSON object with {wanted}" if wanted else "; reply in the words asked for"
     return f"the reply can't be used: {complaint}{instead}"

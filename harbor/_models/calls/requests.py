@@ -1,7 +1,7 @@
 """A call sends its requests with one of a model's keys, or to the model in its place, in a form that the server takes.
 
-What each cost that gave no reply stands in the ledger: a probe was answered, and showed that a form is not known; of a
-lost one no answer came that can be read.
+The ledger has the cost of each request without a reply: a probe was answered, and showed that a form is not known; a
+lost one got no readable answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _closed: dict[str, float] = {}
 """Until when each key or model is passed over in this process, in running seconds; for good: infinite."""
 _under_way = Counter[str]()
 _made = Counter[str]()
-"""How many calls of this process each account has now, and has had."""
+"""Calls of this process by account, now and in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,13 @@ class Way:
 
     @property
     def is_usable(self) -> bool:
-        """Whether its key is not refused."""
+        """True if its key is not refused."""
         return _closed.get(self.place) != math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A model by all of its keys, and the model that answers what it can't; `name` is that of its settings.
+    """A model with all of its keys, and the model that answers in its place; `name` is that of its settings.
 
     Replies do not depend on the key. A key that is refused is left out of its pool for as long as this process lasts,
     and one that gives no answer for its share of `retry_seconds` comes last for that long. A model that is refused, or
@@ -95,22 +95,22 @@ class Pool:
 
     @property
     def is_open(self) -> bool:
-        """Whether the model may be asked."""
+        """True if the model may be asked."""
         return not _is_closed(self._place) and any(way.is_usable for way in self.ways)
 
     def every(self) -> Iterator[Pool]:
-        """Give this pool and those that answer in its place."""
+        """Return this pool and those that answer in its place."""
         pool: Pool | None = self
         while pool is not None:
             yield pool
             pool = pool.fallback
 
     def open(self) -> Iterator[Pool]:
-        """Give those of them that may be asked, in order; the last always may, as there is no other."""
+        """Return those of them that may be asked, in order; the last always may, as there is no other."""
         return (pool for pool in self.every() if pool.is_open or pool.fallback is None)
 
     def named(self, name: str) -> Pool:
-        """Give the one with the name of a model; this one, if there is none."""
+        """Return the one with the name of a model; this one, if there is none."""
         return next((pool for pool in self.every() if pool.name == name), self)
 
     async def send(self, attempt: Callable[[Way], Awaitable[tuple[T, int]]], tokens: int) -> tuple[T, int]:
@@ -167,7 +167,7 @@ class Pool:
     def pass_over(self, error: HarborError) -> None:
         """Go on to the fallback: for this call, and for later ones if the error is no matter of the call.
 
-        What refuses a model that has answered before is a matter of the call, unless it is the key.
+        A refusal of a model that has answered before is a matter of the call, unless its reason is the key.
         """
         answers = self.ways[0].forms.known.passport.calls > 0 and not isinstance(error, KeyRefused | RunPaused)
         if not answers and not isinstance(error, PromptTooLong) and self.fallback is not None:
@@ -184,7 +184,7 @@ class Pool:
 
 
 def _is_final(error: BaseException) -> bool:
-    """Say whether no other way can help: the money is spent, or whoever gives the turns is gone."""
+    """Return whether no other way can help: the money is spent, or the giver of the turns is gone."""
     return isinstance(error, LimitReached) or isinstance(error.__cause__, Gone)
 
 
@@ -216,15 +216,15 @@ def _counted(account: str) -> Iterator[None]:
 
 
 LATE_TRIES = 2
-"""How many requests of one call a model may not answer in time, whatever the key: each may be charged."""
+"""Requests of one call that a model may leave without an answer in time, over all keys: each may be charged."""
 TRIES_IN_PROSE = 2
-"""How often a form is tried whose answer is prose: once may be the model's slip, and twice means that it is ignored."""
+"""Tries of a form whose answer is prose: one may be the model's slip, and two mean that the form is ignored."""
 _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a model said: the form it was asked in, the words of the prompt, and the requests that failed before.
+    """A model's answer: the form of the request, the words of the prompt, and the requests that failed before.
 
     `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
     from a file. `free`: there is no answer to be charged. `not_taken` are the settings that were left out.
@@ -245,7 +245,7 @@ class Said:
 
 @dataclass
 class Requests:
-    """The requests of one call for a reply of a shape; `messages` gives what is sent, `wanted` is the one form, if any.
+    """The requests of one call for a reply of a shape; `wanted` is the one form, if any.
 
     `probes` and `lost` are those that gave no reply; `late` counts those that a model
     did not answer in time.
@@ -318,7 +318,7 @@ class Requests:
 
 
 def texts(messages: Sequence[BaseMessage]) -> list[str]:
-    """Give the words of messages."""
+    """Return the words of messages."""
     return [str(message.content) for message in messages]
 
 
@@ -329,6 +329,6 @@ def _took_form(message: AIMessage, shape: Shape) -> bool:
 
 
 def _spent(message: AIMessage, settings: ModelSettings) -> Spent:
-    """Give what an answer costs that is of no use."""
+    """Return the cost of a useless answer."""
     usage = usage_of(message)
     return Spent(1, usage.input_tokens, usage.output_tokens, usage.cost(settings))

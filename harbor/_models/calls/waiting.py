@@ -1,8 +1,8 @@
-"""Calls wait: the time that a bidder spends so, how long a request may take, and what a lost one can have cost.
+"""Waits of calls: the time of a bidder, the longest request, and the most that a lost one can have cost.
 
 A request is lost if no answer came; the provider may charge for it all the same. Each stands in the ledger by an upper
-bound of what it can have cost. A request may take as long as the settings say, and never less than the model's own
-speed explains. What a bidder waits for its provider is not its own time.
+bound of its cost. A request may take as long as the settings say, and never less than the model's own
+speed explains. The wait for a provider is not the bidder's own time.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Waiting:
 
     @property
     def seconds(self) -> float:
-        """All of it up to now."""
+        """Seconds up to now."""
         return self._before + (self.clock() - self._since if self._calls else 0.0)
 
     @property
     def is_on(self) -> bool:
-        """Whether it waits now."""
+        """True if the bidder waits now."""
         return self._calls > 0
 
     @contextmanager
@@ -66,7 +66,7 @@ class Waiting:
 GIVEN_UP = (504, 524)
 """Statuses of a gateway that has waited for the model in vain; with any other error nothing was answered."""
 LATE = ("ReadTimeout", "StreamChunkTimeoutError")
-"""What they raise when no answer comes in time."""
+"""The errors that they raise when no answer comes in time."""
 MOST_OUTPUT = 131_072
 """Tokens of an answer whose limit nobody tells: no model is known that writes more."""
 FOR_THE_CALL, FOR_A_MESSAGE = 1_000, 20
@@ -99,7 +99,7 @@ def most_spent(
     passport: Passport,
     chat: BaseChatModel,
 ) -> Spent:
-    """Give the most that one request can have cost; a token is at least a byte."""
+    """Return the most that one request can have cost; a token is at least a byte."""
     sent = (*(str(message.content) for message in messages), json.dumps([schema, settings.extra], ensure_ascii=False))
     read = sum(len(text.encode(errors="replace")) for text in sent) + FOR_THE_CALL + FOR_A_MESSAGE * len(messages)
     written = _most_output(settings, passport, chat)
@@ -110,18 +110,18 @@ def most_spent(
 
 
 def _most_output(settings: ModelSettings, passport: Passport, chat: BaseChatModel) -> int:
-    """Give the most tokens of an answer; a limit that the server does not take is none."""
+    """Return the most tokens of an answer; a limit that the server does not take is none."""
     given = None if "max_tokens" in passport.not_taken else settings.max_tokens
     return given or passport.most_output_tokens or (chat.profile or {}).get("max_output_tokens") or MOST_OUTPUT
 
 
 T = TypeVar("T")
 REQUEST_SECONDS = 900.0
-"""How long a request may take to a model of which nothing is known: one that thinks takes minutes."""
+"""Seconds for a request to an unknown model: one that thinks takes minutes."""
 SLOWER = 2
-"""How many times the longest answer so far the next may take."""
+"""Times of the longest answer so far that the next may take."""
 MOST_SECONDS = 3_600.0
-"""How long a request may take because others were slow: providers end theirs before, and a server may hang."""
+"""Most seconds for a request because others were slow: providers end theirs earlier, and a server may hang."""
 
 
 class Late(TimeoutError):
@@ -129,7 +129,7 @@ class Late(TimeoutError):
 
 
 def longest(settings: ModelSettings, known: Passport) -> float:
-    """Give the seconds that a request may take."""
+    """Return the seconds that a request may take."""
     most = settings.max_tokens
     written = most * known.seconds / known.output_tokens if most and known.output_tokens else 0.0
     expected = min(max(SLOWER * known.slowest, written), MOST_SECONDS)

@@ -38,7 +38,7 @@ class Crowd:
         self._accepted: dict[int, float] = defaultdict(float)  # by the number of calls already there
 
     def cap(self, given: int | None, paced: bool) -> int:
-        """Give the most calls at once.
+        """Return the most calls at once.
 
         An account whose pace is given starts few calls by that alone, so it has no slow start.
         """
@@ -47,7 +47,7 @@ class Crowd:
         return min(self._cap or UNBOUNDED, given or UNBOUNDED)
 
     def spacing(self, latency: float) -> float:
-        """Give the seconds between two starts that spread a learned crowd over half the time that answers take.
+        """Return the seconds between two starts that spread a learned crowd over half the time that answers take.
 
         Calls that always start together look like too many at once to a provider that counts by the second.
         """
@@ -63,9 +63,9 @@ class Crowd:
     def is_cause(self, beside: int, era: int, again: bool) -> bool:
         """Say whether a call that was refused beside others was one too many at once.
 
-        It was, if more were just tried. Else, if the provider has accepted as many, it is the pace. What was accepted
-        counts half from then on, so that a cap that was lowered is recognised after a few refusals, but not if the
-        refusal comes `again` before anything else was accepted.
+        It was, if more were just tried. Else, if the provider has accepted as many, it is the pace. Accepted calls
+        count half from then on, so a lowered cap is recognised after a few refusals, but not if the refusal comes
+        `again` before another call is accepted.
         """
         if era == self._trial and beside >= max(1, self._before):
             return True
@@ -106,7 +106,7 @@ LATENCIES = 10  # answers over which the latency is averaged: it follows a provi
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What follows now: calls that start, calls that are stopped, with the words, and when to look again.
+    """The next step: calls that start, calls that are stopped, with the words, and the time of the next look.
 
     `too_long` are calls that wait no more, and for how many seconds the provider asks them to.
     """
@@ -134,7 +134,7 @@ class _Model:
 
 
 class Account:
-    """A state machine: say what happens and when, then ask for the next `step`. Numbers of calls ascend."""
+    """A state machine: report events with their times, then ask for the next `step`. Numbers of calls ascend."""
 
     def __init__(self, jitter: Callable[[], float]) -> None:
         self._crowd = Crowd()
@@ -152,7 +152,7 @@ class Account:
     def enter(self, number: int, request: Request) -> None:
         """Let a call wait."""
         if not self._waiting and not self._flights:
-            self._given.clear()  # what users of earlier runs have said no longer counts
+            self._given.clear()  # limits that earlier runs' users gave no longer count
         if self._given.get(request.model) != request.limits:
             self._given[request.model] = request.limits
             self._tighten()
@@ -182,7 +182,7 @@ class Account:
                 pass
 
     def step(self, now: float) -> Step:
-        """Start what may start."""
+        """Start the calls that may start."""
         too_long = self._give_up(self._asked_until - now)
         started = []
         again = None
@@ -242,7 +242,7 @@ class Account:
             self._pace.refuse(flight.started, now, retry_after)
 
     def _stop(self, name: str, words: str) -> None:
-        """Stop what waits for the first answer of a model; the next call tries anew."""
+        """Stop the calls that wait for a model's first answer; the next call tries anew."""
         for _, number in self._models.pop(name).queue:
             if self._waiting.pop(number, None):
                 self._stopped.append((number, words))
@@ -251,7 +251,7 @@ class Account:
         return self._crowd.cap(self._most, self._pace.is_given)
 
     def _tighten(self) -> None:
-        """Of different limits for one account, the strictest count."""
+        """Return the limits of an account: where users differ, the strictest count."""
         given = self._given.values()
         self._most = _least(each.max_concurrent for each in given)
         self._pace.calls.per_minute = _least(each.requests_per_minute for each in given)

@@ -1,4 +1,4 @@
-"""The governor of a process: all its games share it, whatever their thread and event loop."""
+"""The governor of a process: all its games share it, in any thread and event loop."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ class LocalGovernor:
             self._go_on(ticket.account)
 
     def note(self, call: Hashable, wait: Wait | None) -> None:
-        """Note what a call waits for; that a host can't be reached which has never answered is told at once."""
+        """Note the reason why a call waits; a host that has never answered and can't be reached is reported at once."""
         with self._lock:
             unheard_of = self._waits.note(call, wait)
         if unheard_of is not None:
             warn_of_address(unheard_of)
 
     def spend(self, dollars: float | None) -> None:
-        """Add what a call has cost."""
+        """Add the cost of a call."""
         with self._lock:
             self._waits.spend(dollars)
 
@@ -123,7 +123,7 @@ class LocalGovernor:
         return self._accounts[name]
 
     def _go_on(self, name: str) -> None:
-        """Start what may start; the lock is held."""
+        """Start the calls that may start; the lock is held."""
         now = self._clock()
         step = self._accounts[name].step(now)
         for number in step.started:
@@ -153,7 +153,7 @@ class LocalGovernor:
             self._go_on(name)
 
     def _free_the_dead(self) -> None:
-        """Take back what calls hold whose event loop was closed without an end to them; the lock is held."""
+        """Free the places of calls whose event loop was closed before they ended; the lock is held."""
         for key in [key for key in self._alarms if key[1].is_closed()]:
             del self._alarms[key]
         calls = (*self._waiting.values(), *self._holding.values())
@@ -170,13 +170,13 @@ def _in_its_loop(loop: asyncio.AbstractEventLoop, act: Callable[..., None], *wor
     if asyncio._get_running_loop() is loop:
         act(*words)
         return
-    with suppress(RuntimeError):  # it is closed: whoever enters next frees what it holds
+    with suppress(RuntimeError):  # it is closed: the next caller frees its places
         loop.call_soon_threadsafe(act, *words)
 
 
 @cache
 def governor() -> LocalGovernor:
-    """Give the one governor of this process."""
+    """Return the one governor of this process."""
     return LocalGovernor()
 
 

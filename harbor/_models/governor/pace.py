@@ -15,7 +15,7 @@ class GivenCalls:
     """The starts of an account, kept within the calls per minute that are given.
 
     No second has more than ceil(rate) starts, and no minute more than are given (if fewer than 1 are given, the time
-    of one is longer). Every start counts, whatever became of its call. Times are in seconds.
+    of one is longer). Every start counts, with any result of its call. Times are in seconds.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ FEW = 3  # refusals in a row: a limit refuses more, as it goes on until its wind
 
 
 class Noise:
-    """What tells refusals at random from those of a limit."""
+    """Tells random refusals from those of a limit."""
 
     def __init__(self) -> None:
         self.is_on = False
@@ -114,7 +114,7 @@ WINDOW = 1.0  # seconds over which providers count at the least
 LONGEST_WINDOW = 60.0  # seconds; providers count per minute, and longer quotas are no pace
 BELOW = 0.98  # of the rate that was refused: begin slightly below it
 CAUTIOUS = 20  # calls: a rate is estimated over a window that holds as many, so that one more or less is 5 %
-LEAST_KEPT, LEAST_KEPT_LONG = 0.7, 0.5  # of the rate, whatever was counted; less where the window is longer
+LEAST_KEPT, LEAST_KEPT_LONG = 0.7, 0.5  # of the rate, for any count; less where the window is longer
 MOST_KEPT = 1.02  # of the rate: a count by chance above it does not make the pace faster
 OUTGROWN = 1.25  # times the last rate that was refused: above that, another limit was found
 MOST_FOUND = 2  # doublings of the hold: a limit that is found again and again is held four times as long
@@ -133,7 +133,7 @@ KEPT = 64  # starts are kept at the least, for the counts of slow paces
 class LearnedPace:
     """The calls per second that a provider seems to take; times are in seconds.
 
-    A refusal sets the rate slightly below what was accepted; it is held, and then grows until the next refusal.
+    A refusal sets the rate slightly below the accepted one; the rate is held, and then grows until the next refusal.
     """
 
     def __init__(self) -> None:
@@ -176,7 +176,7 @@ class LearnedPace:
             self._accepted.remove(started)
 
     def learn(self, started: float, rate: float | None) -> None:
-        """Set the pace by what was accepted before the first refusal, of a call that started at a rate."""
+        """Set the pace by the calls accepted before the first refusal, that of a call that started at a rate."""
         self.window = max(WINDOW, self.window / 2)
         window = self.window if rate is None else max(self.window, CAUTIOUS / rate)
         count = sum(started - window < start <= started for start in self._accepted)
@@ -197,7 +197,7 @@ class LearnedPace:
         self._hold = min(LONGEST_HOLD, max(shortest, PAUSE_SHARE * paused)) * 2**self._found
 
     def forget(self) -> None:
-        """Limit nothing: what was refused was no matter of the pace."""
+        """Limit nothing: the pace was not the reason of the refusal."""
         self._mark = None
 
     @property
@@ -220,8 +220,8 @@ LONGEST_TOLD_AFTER = 1.0  # seconds; behind the first call after a pause others 
 class Pace:
     """The times at which the calls of an account start; times and pauses are in seconds.
 
-    Calls start evenly. What was missed is caught up up to a tenth of a second, without more starts in a second than the
-    pace. Refusals teach the pace and pause it; the limits given hold whatever is learned.
+    Calls start evenly. Up to a tenth of a second of missed starts is caught up, with no more starts in a second than
+    the pace. Refusals teach the pace and pause it; given limits always hold.
     """
 
     def __init__(self, jitter: Callable[[], float]) -> None:

@@ -36,7 +36,7 @@ from harbor._models.governor.terms import (
 
 @dataclass(frozen=True, slots=True)
 class GovernorAddress:
-    """Where a governor is served, and the token that opens it."""
+    """The address of a governor, and the token that opens it."""
 
     host: str
     port: int
@@ -134,7 +134,7 @@ def line_of(message: dict[str, object]) -> bytes:
 
 
 TOKEN_SECONDS = 10.0
-"""How long a connection may take to give the token; workers give it at once."""
+"""Seconds that a connection may take to give the token; workers give it at once."""
 MOST_SILENT = 100
 """The most connections without a token: any user of this machine can open some, and each takes a file handle."""
 _REQUEST, _WAIT = TypeAdapter(Request), TypeAdapter(Wait | None)
@@ -156,7 +156,7 @@ async def serving(governor: LocalGovernor, host: str = "127.0.0.1") -> AsyncIter
             if hmac.compare_digest(first.strip(), token.encode()):
                 await _Served(governor, writer).run(reader)
         except (OSError, ValueError):
-            pass  # the worker is gone or says nothing, or what came is no line of ours
+            pass  # the worker is gone or silent, or the line is not ours
         finally:
             silent.pop(writer, None)
             writer.close()
@@ -272,11 +272,11 @@ class RemoteGovernor:
             link.leave(ticket.number, verdict)
 
     def note(self, call: int, wait: Wait | None) -> None:
-        """Say what a call of this process waits for; None: it waits no longer."""
+        """Report the reason why a call of this process waits; None if it waits no longer."""
         self._tell({"number": call, "wait": None if wait is None else asdict(wait)})
 
     def spend(self, dollars: float | None) -> None:
-        """Say what a call has cost; None: its price is unknown."""
+        """Report the dollars of a call; None if its price is unknown."""
         self._tell({"number": 0, "spent": dollars})
 
     def _tell(self, message: dict[str, object]) -> None:

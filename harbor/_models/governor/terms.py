@@ -31,7 +31,7 @@ class Wait:
     unconnected: bool = False
 
     def later(self, seconds: float) -> Wait:
-        """Give it as it is so many seconds later."""
+        """Return the pause as it is so many seconds later."""
         left = None if self.left is None else max(0.0, self.left - seconds)
         return replace(self, seconds=self.seconds + seconds, left=left, pause=max(0.0, self.pause - seconds))
 
@@ -47,9 +47,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """How things stand: the waits, calls at providers, calls that wait for their start, and what was paid.
+    """A snapshot: the waits, calls at providers, calls that wait for their start, and dollars paid.
 
-    `dollars` is that of this process and its workers; None: a price is unknown.
+    `dollars` are those of this process and its workers; None if a price is unknown.
     """
 
     waits: tuple[Wait, ...] = ()
@@ -83,11 +83,11 @@ class Waits:
         self._reached.add(host)
 
     def spend(self, dollars: float | None) -> None:
-        """Add what a call has cost; None: nobody knows."""
+        """Add the dollars of a call; None if unknown."""
         self.dollars = None if dollars is None or self.dollars is None else self.dollars + dollars
 
     def now(self) -> tuple[Wait, ...]:
-        """Give the waits, the longest first; batches, which are in no trouble, come last."""
+        """Return the waits, the longest first; batches, which are in no trouble, come last."""
         now = self._clock()
         waits = [wait.later(now - noted) for noted, wait in self._noted.values()]
         return tuple(sorted(waits, key=lambda wait: (not wait.tries, -wait.seconds)))
@@ -133,14 +133,14 @@ class Request:
     """A call that wants to start.
 
     Attributes:
-        account: whose limits count: provider, address and a digest of the key, never the key.
+        account: the holder of the limits: provider, address and a digest of the key, never the key.
         model: names the exact model and its settings within the account.
         age: of the call's game; the lowest goes first.
         tokens: an estimate, in and out.
-        limits: what the user says about the account.
+        limits: the limits that the user gives for the account.
         patience: the longest pause that the call waits for if the provider asks for it, in seconds.
-        host: is asked, for whoever watches.
-        shown: the model as it is shown there.
+        host: the server's, for display.
+        shown: the model, for display.
     """
 
     account: str
@@ -205,7 +205,7 @@ class Governor(Protocol):
         """Say how a call ended; every ticket comes back, also that of a call that was given up (`Failed`)."""
 
     def note(self, call: int, wait: Wait | None) -> None:
-        """Say what a call of this process waits for, by a number of its own; None: it waits no longer."""
+        """Report the reason why a call waits, by its own number; None if it waits no longer."""
 
     def spend(self, dollars: float | None) -> None:
-        """Say what a call has cost; None: its price is unknown."""
+        """Report the dollars of a call; None if its price is unknown."""

@@ -1,1 +1,1 @@
-"""What is known of each model at each server, learned from its answers."""
+"""Facts about each model at each server, learned from its answers."""

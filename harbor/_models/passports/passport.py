@@ -1,4 +1,4 @@
-"""The passport of a model at a server: what its answers have shown of it."""
+"""The passport of a model at a server: the facts that its answers have shown."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from harbor._core.files.safe_files import FILE, make_private, read_sent, write_w
 
 MOST_SNAPSHOTS = 20
 LONGEST_NAME = 200
-"""Of the names that a server gives itself, so that none fills a disk."""
+"""Most characters of a name that a server gives itself, so that none fills a disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passport:
-    """What is known of one model at one server.
+    """Facts about one model at one server.
 
     `server` is its address, or the name of the provider; `form` is how it takes a question; `not_taken` are the
     settings that it refuses. `thinks` says where its thoughts are seen: in "tags" of the text, in "blocks" of the
@@ -55,16 +55,16 @@ class Passport:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """How fast it writes, thoughts included; None before it has answered."""
+        """Tokens per second, thoughts included; None before the first answer."""
         return self.output_tokens / self.seconds if self.seconds and self.output_tokens else None
 
     @property
     def reasoning_per_call(self) -> float | None:
-        """How many tokens it thinks on average; None before it has answered."""
+        """Mean tokens of thoughts; None before the first answer."""
         return self.reasoning_tokens / self.calls if self.calls else None
 
     def after(self, answer: Answer) -> Passport:
-        """Give the passport with what one answer shows."""
+        """Return the passport with the facts of one more answer."""
         today = datetime.now(UTC).date().isoformat()
         snapshot = answer.snapshot[:LONGEST_NAME]
         named = self.snapshots if not snapshot or snapshot in self.snapshots else (*self.snapshots, snapshot)
@@ -87,7 +87,7 @@ class Passport:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one answer shows: how long it took (None: it waited for others), its tokens, its thoughts, who answered."""
+    """Facts of one answer: its seconds (None if it waited for others), tokens, thoughts and model."""
 
     seconds: float | None
     output_tokens: int = 0
@@ -104,18 +104,18 @@ class Known:
     save: Callable[[Passport], None] = field(default=lambda _: None, repr=False)
 
     def note(self, **facts: Any) -> None:
-        """Note what is known of the model before it answers; it is saved with its first answer."""
+        """Note a fact about the model before it answers; it is saved with its first answer."""
         self.passport = replace(self.passport, **facts)
 
     def learn(self, **facts: Any) -> None:
-        """Note what has turned out."""
+        """Note a new fact."""
         changed = replace(self.passport, **facts)
         if changed != self.passport:
             self.passport = changed
             self.save(changed)
 
     def answered(self, answer: Answer) -> None:
-        """Note what an answer shows; its counts are saved with the 1st, 2nd, 4th, 8th and so on."""
+        """Note the facts of an answer; its counts are saved with the 1st, 2nd, 4th, 8th and so on."""
         before, self.passport = self.passport, self.passport.after(answer)
         calls = self.passport.calls
         if _facts(before) != _facts(self.passport) or (calls > before.calls and calls & (calls - 1) == 0):
@@ -127,7 +127,7 @@ def _facts(passport: Passport) -> tuple[Any, ...]:
 
 
 def unknown() -> Known:
-    """Give the passport of a model of which nothing is known, and nothing is kept."""
+    """Return the passport of an unknown model, which is not kept."""
     return Known(Passport("", ""))
 
 
@@ -137,7 +137,7 @@ VERSION = 1
 LONGEST = 2**16
 """The most bytes of a passport."""
 LONGEST_LOCK = 5.0
-"""How many seconds a process waits for another that writes one; that takes milliseconds."""
+"""Seconds that a process waits for another that writes a passport; that takes milliseconds."""
 _LOCK = ".lock"
 _PASSPORT = TypeAdapter(Passport)
 
@@ -147,7 +147,7 @@ class NoPassport(ValueError):
 
 
 def passports_in(folder: Path) -> Iterator[Passport]:
-    """Give the passports of a folder, by server and model; a file that is none is told of and passed over."""
+    """Return the passports of a folder, by server and model; a file that is none is told of and passed over."""
     found = []
     for file in sorted(folder.glob("*.json")):
         try:
@@ -158,7 +158,7 @@ def passports_in(folder: Path) -> Iterator[Passport]:
 
 
 def known_of(folder: Path, server: str, model: str) -> Known:
-    """Give what is known of a model at a server; games of this process that use it at the same time share it."""
+    """Return the passport of a model at a server; games of this process that use it at the same time share it."""
     key = folder, server, model
     if (known := _OPEN.get(key)) is None:
         known = Known(_kept(folder, server, model) or Passport(server, model), lambda one: _keep(folder, one))
@@ -205,7 +205,7 @@ def _read(file: Path) -> Passport:
 
 
 def _keep(folder: Path, passport: Passport) -> None:
-    """Write a passport, with what other processes have learned meanwhile."""
+    """Write a passport, with the facts that other processes have learned meanwhile."""
     file = folder / _name(passport.server, passport.model)
     try:
         make_private(folder, exist_ok=True)
@@ -218,7 +218,7 @@ def _keep(folder: Path, passport: Passport) -> None:
 
 
 def _merged(there: Passport, ours: Passport) -> Passport:
-    """Take our facts, with the counts of whoever has counted more."""
+    """Take our facts, with the larger counts of the two."""
     more = max(there, ours, key=lambda one: one.calls)
     return replace(
         ours,

@@ -1,4 +1,4 @@
-"""The cache of replies as a game uses it: what was asked before, with the same chance, is not paid for again.
+"""The cache of replies as a game uses it: an equal request with the same chance is not paid for again.
 
 An address is made of all that can change a reply: the exact model with its settings, the form and schema of the reply,
 every word of the messages, and the attempt. Unless the temperature is 0, the game's seed is part of it, and the number
@@ -49,7 +49,7 @@ NO_PART = frozenset(
 )
 """The settings that are no part of an address as they are: most change no reply, the form of which is told apart.
 
-Headers may change one, and are in it by their digest alone: entries are published, and headers may hold what is not.
+Headers may change one, and are in it by their digest alone: entries are published, and headers may hold secrets.
 """
 LONGEST_WAIT = 60.0
 """Seconds after which somebody else's call is no longer waited for: it may have to be tried for long."""
@@ -58,7 +58,7 @@ _SERVER = re.compile(r"_(?:BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)")
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """What is asked: the model's settings, the form and schema of the reply, messages as [role, text], the attempt.
+    """A request: the model's settings, the form and schema of the reply, messages as [role, text], the attempt.
 
     The settings are those that were sent, and `not_taken` those that were left out as the model does not take them.
     """
@@ -73,10 +73,10 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyCache:
-    """Where replies of hosted models are kept, so that none is bought twice.
+    """The store of hosted models' replies, so that none is bought twice.
 
     `folder` is None for that of this machine: ``HARBOR_CACHE``, or ``~/.cache/harbor/replies``. Runs with another
-    `draw` share no reply, whatever their seeds.
+    `draw` share no reply, with any seeds.
     """
 
     folder: Path | None = None
@@ -84,7 +84,7 @@ class ReplyCache:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is kept there."""
+        """True if nothing is kept there."""
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
@@ -96,9 +96,9 @@ class ReplyCache:
 
 
 def is_cached(settings: ModelSettings) -> bool:
-    """Say whether replies of a model may be kept: it is "provider:model".
+    """Return whether replies of a model may be kept: its name is "provider:model".
 
-    What somebody's own code answers may hang on more than settings and words, and the built-in model is free.
+    Answers of other code may depend on more than settings and words, and the built-in model is free.
     """
     provider, _, model = settings.use.partition(":")
     return provider in PROVIDERS and bool(model)
@@ -121,14 +121,14 @@ class GameCache:
     async def alone(self, *requests: CallRequest) -> AsyncIterator[None]:
         """Let other games of this process that ask the same as the first wait meanwhile: they may find the reply then.
 
-        What was looked for inside, and not found, is forgotten afterwards.
+        Requests that were looked for inside, and not found, are forgotten afterwards.
         """
         key = (id(asyncio.get_running_loop()), str(self._folder.path), self._question(requests[0]).place)
         other, asking = _ASKING.get(key), asyncio.Event()
         try:
             if other is None:
                 _ASKING[key] = asking
-            else:  # whatever becomes of that call: those who wait may have to ask, and none waits twice
+            else:  # after any end of that call: those who wait may have to ask, and none waits twice
                 with suppress(TimeoutError):
                     async with running_timeout(self._longest_wait):
                         await other.wait()
@@ -141,7 +141,7 @@ class GameCache:
                 self._questions.pop(id(request), None)
 
     def count(self, request: CallRequest) -> Asked:
-        """Count a request, and give what is asked with its number in the game."""
+        """Count a request, and return it with its number in the game."""
         question = self._question(request)
         del self._questions[id(request)]
         if request.settings.temperature != 0:
@@ -173,7 +173,7 @@ class GameCache:
             return reply
 
     def _question(self, request: CallRequest) -> _Question:
-        """Give what is asked, but for its number in the game; the words are long, so it is made once per call."""
+        """Return a request without its number in the game; the words are long, so it is made once per call."""
         if id(request) not in self._questions:
             settings = request.settings
             if id(settings) not in self._models:
@@ -194,7 +194,7 @@ class GameCache:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request under way, what is asked by it, and the digest of that but for the number of the request."""
+    """A request under way, its content, and the digest of the content without the number."""
 
     request: CallRequest
     asked: Asked
@@ -202,7 +202,7 @@ class _Question:
 
 
 _ASKING: dict[tuple[int, str, str], asyncio.Event] = {}
-"""What is being asked now, by event loop, folder and request; the event tells that it has ended."""
+"""Requests under way, by event loop, folder and request; the event tells their end."""
 
 
 def _without(not_taken: tuple[str, ...]) -> Asked:
@@ -218,7 +218,7 @@ def _model(settings: ModelSettings) -> Asked:
 
 
 def server_of(settings: ModelSettings) -> str | None:
-    """Give the address of the server that a model is asked at; None: the provider's own.
+    """Return the address of the server that a model is asked at; None: the provider's own.
 
     A provider's package also takes it from the environment (``OPENAI_BASE_URL``, ``OLLAMA_HOST``), by names that begin
     as the provider's does.
@@ -231,7 +231,7 @@ def server_of(settings: ModelSettings) -> str | None:
 
 
 def plain(url: str) -> str:
-    """Give an address without a name, a password and a query."""
+    """Return an address without a name, a password and a query."""
     return re.sub(r"(^|//)[^/]*@", r"\1", url).partition("?")[0].rstrip("/")
 
 

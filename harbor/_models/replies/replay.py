@@ -1,4 +1,4 @@
-"""Replays what an interrupted run has recorded, as it runs again: model calls, recalled memories, others' words."""
+"""Replays the records of an interrupted run, as it runs again: model calls, recalled memories, others' words."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from harbor._models.replies.reply_folder import Message
 
 CallOutcome = Literal["ok", "unreadable", "refused", "failed"]
 CallKey = tuple[str, str, int, float]
-"""What identifies a call, in the log and in calls.jsonl alike: bidder, purpose, attempt, and when it began."""
+"""The identity of a call, in the log and in calls.jsonl alike: bidder, purpose, attempt and start."""
 Question = tuple[str, str, int, tuple[str, ...]]
-"""What a call that is made anew has in common with the one before: bidder, purpose, attempt, and all but the system
+"""The part that a call made anew shares with the one before: bidder, purpose, attempt, and all but the system
 prompt, as that may differ by the form of the reply."""
 
 
@@ -40,8 +40,8 @@ class RawCall:
     """A model call word for word, one line of calls.jsonl; no bidder ever sees it.
 
     `address` is that of its reply in the cache; empty if it is not kept; `imported`: it came there from a file.
-    `answer_id` is the provider's own name of the answer. `message` is what was said, where `reply` does not say it all.
-    `reasoning` is what the model thought before, as far as the provider shows it.
+    `answer_id` is the provider's own name of the answer. `message` is the whole message, where `reply` is only a part.
+    `reasoning` are the model's thoughts before, as far as the provider shows them.
     """
 
     bidder: str
@@ -79,17 +79,17 @@ class RawCall:
 
     @property
     def key(self) -> CallKey:
-        """What identifies this call."""
+        """The identity of this call."""
         return _call_key(self)
 
     @property
     def question(self) -> Question:
-        """What it has in common with the same call in a run that goes on."""
+        """The part that it shares with the same call in a run that goes on."""
         return question_of(self.bidder, self.purpose, self.attempt, self.prompt)
 
     @property
     def dollars(self) -> float | None:
-        """What it cost with the requests beside its answer, at most; None: unknown."""
+        """Most dollars of the call with the requests beside its answer; None if unknown."""
         parts = (self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars)
         return None if None in parts else fsum(part for part in parts if part is not None)
 
@@ -101,7 +101,7 @@ class RawCall:
 
 
 class CallBudget(Protocol):
-    """Limits what the calls of a run may cost. A replayed call is already paid for, so it is not asked about it."""
+    """Limits the cost of a run's calls. A replayed call is already paid for, so it is not asked about it."""
 
     async def admit(self) -> None:
         """Wait until a call may be made; without money for it, wait until the run is cancelled."""
@@ -117,7 +117,7 @@ class ReplayCache:
     failed call that the log does not have was cut short by the interruption, and is made again.
 
     `cut` are entries that the log had after these, before calls of the first turn in them were lost. That turn is
-    played again, with all that was heard in it; of the later ones, what was recalled is recalled again.
+    played again, with all that was heard in it; memories recalled in later ones are recalled again.
     """
 
     def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = (), cut: Sequence[Entry] = ()) -> None:
@@ -135,7 +135,7 @@ class ReplayCache:
         self._in_vain: dict[Question, tuple[Spent, Spent]] = {}
         own = (call for call in calls if call.purpose != AGENT)  # an agent's are its own to make
         for call in sorted(own, key=lambda call: known.get(call.key, len(known))):
-            if call.outcome != "failed" and call.form != "words":  # which say nothing of what the model can do
+            if call.outcome != "failed" and call.form != "words":  # which say nothing of the model's abilities
                 self._forms.setdefault((call.fallback or call.model, call.bidder), call.form)
             if call.outcome == "failed" and call.key not in known:
                 self._in_vain[call.question] = call.probes, call.lost  # the last has those of the others
@@ -143,15 +143,15 @@ class ReplayCache:
                 self._calls[call.bidder].append(call)
 
     def turn(self, opening: int, bidder: str) -> SeatReply | None:
-        """Give a seat's reply in the turn that the event of this number opened, if the seat can't be asked again.
+        """Return a seat's reply in the turn that the event of this number opened, if the seat can't be asked again.
 
         These are the words of an agent or a person, with the calls that an agent told of, and any seat's failure with
-        what it noted before.
+        its earlier notes.
         """
         return self._turns.get((opening, bidder))
 
     def memory(self, bidder: str, node: str) -> Recalled | ThoughtFailed | None:
-        """Give the logged result of a read from the store, once; None: read it now.
+        """Return the logged result of a read from the store, once; None: read it now.
 
         Other runs may have written to the store since, and a store that failed may work again.
         """
@@ -159,11 +159,11 @@ class ReplayCache:
         return waiting.pop(0) if waiting else None
 
     def form(self, model: str, bidders: Iterable[str]) -> ReplyForm | None:
-        """Give the form that a model has answered one of these bidders in, if any such call is recorded."""
+        """Return the form that a model has answered one of these bidders in, if any such call is recorded."""
         return next((self._forms[model, bidder] for bidder in bidders if (model, bidder) in self._forms), None)
 
     def call(self, bidder: str, purpose: str, attempt: int, prompts: Sequence[Sequence[str]]) -> RawCall | None:
-        """Give the first recorded call of a bidder with exactly one of these prompts, once; None: it has to be made.
+        """Return the first recorded call of a bidder with exactly one of these prompts, once; None: it has to be made.
 
         Raises:
             LogError: the log has other calls of this bidder next, so this run differs; making the call would be wasted.
@@ -182,11 +182,11 @@ class ReplayCache:
         return bool(self._calls.get(bidder))
 
     def in_vain(self, question: Question) -> tuple[Spent, Spent]:
-        """Give the probes and the lost requests of a call before it was cut short, once: made anew, it has them too."""
+        """Return the probes and lost requests of a call before it was cut short, once: made anew, it has them too."""
         return self._in_vain.pop(question, (NO_REQUESTS, NO_REQUESTS))
 
     def left(self, bidder: str | None = None) -> list[RawCall]:
-        """Give the calls, of one bidder or of all, that were not asked for again."""
+        """Return the calls, of one bidder or of all, that were not asked for again."""
         return [call for one, calls in self._calls.items() if bidder in (None, one) for call in calls]
 
 
@@ -207,7 +207,7 @@ def _places(entries: Iterable[Entry]) -> dict[CallKey, int]:
 
 
 def lost_calls(entries: Iterable[Entry], calls: Iterable[RawCall]) -> Iterator[tuple[int, ModelCalled]]:
-    """Give the calls that a log tells of, and that are recorded nowhere, with the numbers of what opened their turns.
+    """Return the log's calls without a record, with the numbers of the events that opened their turns.
 
     Those of a seat that failed are not needed, as it is not asked again.
     """
@@ -223,7 +223,7 @@ def lost_calls(entries: Iterable[Entry], calls: Iterable[RawCall]) -> Iterator[t
 
 
 def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled | ThoughtFailed]]:
-    """Collect what was recalled, and failures of the store, by bidder and node.
+    """Collect recalled memories and failures of the store, by bidder and node.
 
     A failed thought whose node has called a model failed by the model, and is replayed through its calls instead.
     """

@@ -1,11 +1,11 @@
-"""A folder keeps replies, one small file each, found by the digest of what was asked; a file of lines carries them on.
+"""A folder keeps replies, one small file each, found by the digest of the request; a file of lines carries them on.
 
 ``v1/ab/abcd….json`` is written whole under another name and then linked. So processes, machines that share the folder
 and a sudden end do no harm, without locks: a file is there whole or not at all, and the first that is there stays.
-What can't be read, and what another version of Harbor wrote, is passed over.
+Unreadable files and files of another version of Harbor are passed over.
 
 With an exported file of JSON lines anybody repeats the runs that made them. A file that somebody sent is data: each
-line is checked before the first is kept. That a model gave these replies is the word of whoever wrote the file, so they
+line is checked before the first is kept. That a model gave these replies is the word of the file's author, so they
 are kept as imported, and so are the calls that use them.
 """
 
@@ -35,12 +35,12 @@ from harbor._core.files.safe_files import make_private
 
 VERSION = 1
 LONGEST = 32 * 2**20
-"""The most bytes of a reply with its request; what is longer is neither kept nor read."""
+"""The most bytes of a reply with its request; longer ones are neither kept nor read."""
 ADDRESS = re.compile(r"[0-9a-f]{64}")
 _OURS = re.compile(rf"v\d+/[0-9a-f]{{2}}/(?:{ADDRESS.pattern}\.json|\.[\w-]+\.draft)")
 """The names of files that Harbor writes there, drafts that a sudden end has left included; no other is removed."""
 Asked = dict[str, Any]
-"""What was asked, as JSON: the model with its settings, the words, and which draw of the reply it is."""
+"""A request, as JSON: the model with its settings, the words, and which draw of the reply it is."""
 
 
 class NoEntry(ValueError):
@@ -68,7 +68,7 @@ class MalformedCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a provider said, word for word: the content, as text or in its blocks, with all tool calls."""
+    """A provider's answer, word for word: the content, as text or in its blocks, with all tool calls."""
 
     content: str | list[str | dict[str, Any]]
     tool_calls: list[ToolCall]
@@ -84,8 +84,8 @@ class CachedReply:
     """A reply as text, with its tokens, why the model stopped, and which model it was; `address` is where it is kept.
 
     The address is empty for a reply that is not kept. `message` is the whole of it where the text does not say it all.
-    `imported`: it came here from a file, so nothing but that file says that the model gave it. `reasoning` is what the
-    model thought before.
+    `imported`: it came here from a file, so nothing but that file says that the model gave it. `reasoning` are the
+    model's thoughts before.
     """
 
     reply: str
@@ -130,17 +130,17 @@ class Entry:
 
 
 def new_entry(asked: Asked, reply: CachedReply) -> Entry:
-    """Put a reply, which tells its address, to what was asked."""
+    """Put a reply, which tells its address, to its request."""
     return Entry(asked, reply, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 def place_of(asked: Asked) -> str:
-    """Give the digest of what was asked, whichever time in the game it is."""
+    """Return the digest of a request, for any time in the game."""
     return _digest({"version": VERSION, "request": asked | {"number": None}})
 
 
 def numbered(place: str, asked: Asked) -> str:
-    """Give the address of what was asked, of which the digest is known: equal requests have one, and no others."""
+    """Return the address of a request with a known digest: equal requests share one, and no others do."""
     return _digest({"place": place, "number": asked["number"]})
 
 
@@ -156,7 +156,7 @@ def read_entry(line: bytes) -> Entry:
     """Read an entry, and check that it is whole and stands under its own address.
 
     Raises:
-        NoEntry: it says what is wrong.
+        NoEntry: it names the fault.
     """
     if len(line) > LONGEST:
         raise NoEntry(f"is longer than {LONGEST:,} bytes")
@@ -189,7 +189,7 @@ def _entry(said: Asked) -> Entry:
 
 
 def own_folder() -> Path:
-    """Give the folder of this machine: ``HARBOR_CACHE``, or ``harbor/replies`` where caches go.
+    """Return the folder of this machine: ``HARBOR_CACHE``, or ``harbor/replies`` where caches go.
 
     Raises:
         ConfigError: there is no home folder to put it in.
@@ -204,7 +204,7 @@ class ReplyFolder:
     path: Path
 
     def read(self, address: str) -> Entry | None:
-        """Give the entry at an address; None: there is none that can be read."""
+        """Return the entry at an address; None: there is none that can be read."""
         if not ADDRESS.fullmatch(address):
             return None
         found = _read(self._file(address))
@@ -242,7 +242,7 @@ class ReplyFolder:
             return there or entry
 
     def files(self) -> Iterator[tuple[Path, Entry | None]]:
-        """Give what Harbor has written there; None stands for what can't be read, or is of another version."""
+        """Return the text that Harbor has written there; None if it can't be read or is of another version."""
         for file in sorted(self.path.glob("v*/??/*")):
             if _OURS.fullmatch(file.relative_to(self.path).as_posix()) and file.is_file():
                 yield file, _read(file)
@@ -282,7 +282,7 @@ def import_entries(folder: ReplyFolder, file: Path, trust: bool = False) -> tupl
     """Keep the entries of a file; give how many are new, and how many were there before, which stay as they are.
 
     Raises:
-        CacheError: a line is no entry, its request is not what its address says, or some are new and whoever wrote them
+        CacheError: a line is no entry, its request does not fit its address, or some are new and their author
             is not trusted; nothing is kept. Or the file can't be read, or the folder not be written.
     """
     strange = Counter(entry.model for entry in _entries(file) if folder.read(entry.reply.address) is None)
@@ -308,7 +308,7 @@ def import_entries(folder: ReplyFolder, file: Path, trust: bool = False) -> tupl
 
 
 def _marked(entry: Entry, imported: bool) -> Entry:
-    """Say of an entry whether it came from a file; an export does not, as whoever imports it says so."""
+    """Say of an entry whether it came from a file; an export does not, as its importer says so."""
     return replace(entry, reply=replace(entry.reply, imported=imported))
 
 
@@ -334,7 +334,7 @@ def _opened(file: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _packed(opened: IO[bytes], file: Path) -> Iterator[IO[bytes]]:
-    """Pack what is written, without name and time, so that equal entries give equal bytes."""
+    """Pack the lines, without name and time, so that equal entries give equal bytes."""
     if file.suffix != ".gz":
         yield opened
         return

@@ -1,8 +1,8 @@
-"""The built-in chat model reads a prompt as a language model would, and answers offline from the facts in it.
+"""The built-in chat model reads a prompt as a language model would, and answers offline from its facts.
 
 A Harbor prompt carries its facts between <facts> and </facts>, as JSON or in prose. This model reads those facts out of
 the text of the messages, and has nothing else: no state, no memory, no way to the rules or to another bidder. Equal
-prompts get equal answers. It rates a transcript by what can be counted in it, and judges nothing: each score is a share
+prompts get equal answers. It rates a transcript by counts, and judges nothing: each score is a share
 of decisions (or of parts of the game) put on the scale from 1 to 5.
 """
 
@@ -55,7 +55,7 @@ _WORD = re.compile(r"[a-z]{4,}")
 
 @dataclass(frozen=True)
 class Play:
-    """What a transcript shows of the player: each decision with its reasons, its plans, refusals, and wins."""
+    """The player's part of a transcript: each decision with its reasons, plans, refusals and wins."""
 
     decisions: list[tuple[str, str]]
     plans: set[str]
@@ -83,7 +83,7 @@ class Play:
         )
 
     def share(self, condition: Callable[[str, str], bool]) -> float:
-        """Give the share of decisions that meet a condition."""
+        """Return the share of decisions that meet a condition."""
         return sum(condition(*decision) for decision in self.decisions) / max(1, len(self.decisions))
 
 
@@ -119,7 +119,7 @@ def _score(share: float, of: str) -> Values:
 
 
 def worked_out(facts: Facts) -> Facts:
-    """Give the facts with the bounds of a bid, where they follow from others."""
+    """Return the facts with the bounds of a bid, where they follow from others."""
     if "your_wins" in facts and "budget" not in facts:
         paid = sum(float(win["price"]) for win in facts["your_wins"])
         facts = {**facts, "budget": _dollars(float(facts["initial_budget"]) - paid)}
@@ -138,7 +138,7 @@ def worked_out(facts: Facts) -> Facts:
 
 
 def _dollars(amount: float) -> int | float:
-    """Give dollars as JSON writes them."""
+    """Return dollars as JSON writes them."""
     return as_number(to_cents(Decimal(amount)))
 
 
@@ -151,7 +151,7 @@ def spoken(values: Values, how: str) -> str:
 
 
 def in_own_form(decided: Values, facts: Facts, game: Game, settings: Simulated) -> Values:
-    """Give a decision in the protocol's own form that the facts ask for; without a key for reasons, they come first.
+    """Return a decision in the protocol's own form that the facts ask for; without a key for reasons, they come first.
 
     Raises:
         ValueError: no protocol has such a form.
@@ -170,7 +170,7 @@ def _form_of(keys: tuple[str, ...], game: Game) -> type[OwnReply]:
 
 
 def _expected(facts: Facts, game: Game, settings: Simulated) -> float | None:
-    """Return what rivals are expected to do in the mean: as was forecast before, or else as the game forecasts it."""
+    """Return the expected acts of rivals in the mean: the earlier forecast, or else the game's."""
     forecast, bids = game.played.forecast, [*expected_bids(facts).values()]
     if forecast and not bids:
         bids = [forecast(rival, facts, settings) for rival in facts["players"] if rival != facts["you"]]
@@ -192,7 +192,7 @@ CHARACTERS_PER_TOKEN = 4
 JUDGE = "judge"
 """The task of a model that rates transcripts, which no bidder has."""
 PLANNED = '{"plan":'
-"""How the answer of an earlier turn begins if it is a plan."""
+"""Beginning of the answer of an earlier turn if it is a plan."""
 NAMELESS = "english"
 """The game whose prompts name none."""
 OF_PLANS = {"contest-plan": "plan", "contest-replan": "replan"}
@@ -286,7 +286,7 @@ def _usage(read: int, written: int) -> UsageMetadata:
 
 
 def read_facts(text: str) -> Facts:
-    """Collect the facts of a prompt; in a dialogue, each turn adds what is new.
+    """Collect the facts of a prompt; in a dialogue, each turn adds new ones.
 
     Raises:
         ValueError: the prompt carries no facts.
@@ -298,7 +298,7 @@ def read_facts(text: str) -> Facts:
 
 
 def _rated(facts: Facts, answers: Sequence[str]) -> Facts:
-    """Give the facts of a bid with the priorities of a plan that was the first answer of its dialogue."""
+    """Return the facts of a bid with the priorities of a plan that was the first answer of its dialogue."""
     if "leader" not in facts or not answers or not answers[0].startswith(PLANNED):
         return facts
     planned = json.loads(answers[0])["priorities"]

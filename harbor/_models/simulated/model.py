@@ -19,7 +19,7 @@ def make(settings: ModelSettings, seed: int) -> BaseChatModel:
 
 
 def use_of(chat: BaseChatModel) -> str:
-    """Give what stands in settings for a chat model that was given as an object: the built-in one stays what it is."""
+    """Return the settings of a chat model that was given as an object; those of the built-in one stay."""
     from harbor._models.simulated.chat_model import SimulatedChat
 
     return BUILT_IN if isinstance(chat, SimulatedChat) else GIVEN
