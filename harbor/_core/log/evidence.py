@@ -32,7 +32,7 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The known part of a log: entries before the first `wrong` line (None if there is none), and notes on the unknown."""
+    """The known part of a log: entries before the first `wrong` line (None: all are right), and notes on the rest."""
 
     entries: tuple[Entry, ...]
     wrong: Wrong | None = None
