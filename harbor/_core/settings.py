@@ -198,7 +198,7 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     Args:
         path: the file.
         settings: their type.
-        what: what complaints call the file.
+        what: the name of the file's content in complaints.
 
     Raises:
         ConfigError: no such file, not TOML (or JSON), a setting that is refused, or code that only a JSON file names.

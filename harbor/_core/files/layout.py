@@ -48,7 +48,7 @@ def check_run(folder: Path) -> None:
     """Refuse a folder that is not of a run or of a series.
 
     Raises:
-        RunFolderError: it says what the folder is, or it has a link in it.
+        RunFolderError: it names the kind of the folder, or it has a link in it.
     """
     if not (folder / CONFIG).is_file() or not (folder / MANIFEST).is_file():
         raise no_run(folder)
@@ -105,7 +105,7 @@ def check_experiment(folder: Path) -> None:
     """Refuse a folder that is not of an experiment.
 
     Raises:
-        RunFolderError: it says what the folder is.
+        RunFolderError: it names the kind of the folder.
     """
     if not (folder / DESIGN).is_file() or not (folder / MANIFEST).is_file():
         raise no_experiment(folder)

@@ -153,7 +153,7 @@ def check_own(folder: Path, trust: bool = False) -> None:
 
 @contextmanager
 def read_as_data(path: Path) -> Iterator[None]:
-    """Load no package for what a stranger's file or folder names, while it is read."""
+    """Load no package that a stranger's file or folder names, while it is read."""
     token = only_harbors.set(not is_in_own(path))
     try:
         yield

@@ -44,7 +44,7 @@ PLAIN = frozenset(
 
 
 def sent(text: str, facts: str, hints: bool = True) -> str:
-    """Leave out the parts of a text that explain a fact which is not among these, or advise where nothing shall.
+    """Leave out the parts of a text that explain an absent fact, or that advise while hints are off.
 
     Args:
         text: of a prompt's file, with its marks.

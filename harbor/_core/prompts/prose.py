@@ -101,7 +101,7 @@ class _Sentence:
 
 @cache
 def _sentences() -> dict[str, list[_Sentence]]:
-    """Read the file, when it is needed first: the sentences of each fact and field."""
+    """Read the file at its first use: the sentences of each fact and field."""
     found: dict[str, list[_Sentence]] = {}
     lines = tomllib.loads(files("harbor._core").joinpath("sentences.toml").read_text(encoding="utf-8"))
     for key, said in lines.items():
@@ -113,7 +113,7 @@ def _sentences() -> dict[str, list[_Sentence]]:
 
 @cache
 def _lines() -> list[tuple[str, _Sentence]]:
-    """Give the sentences about whole facts, each of which makes a line, with how it starts."""
+    """Return the sentences about whole facts, each of which makes a line, with their start."""
     return [(sentence.start, sentence) for path, said in _sentences().items() if "." not in path for sentence in said]
 
 
