@@ -31,6 +31,7 @@ from harbor._runs.resolve import ResolvedAuction, resolve
 from harbor.personas._catalog.catalogue import with_items
 
 HASHING = "hashing"
+"""The embedding of an audited game, which needs no model."""
 
 
 def prepared(config: AuctionConfig, trusted: bool = True) -> tuple[AuctionConfig, list[str]]:

@@ -114,7 +114,7 @@ class Tape:
         """Note an event of the log.
 
         Raises:
-            Parted: the public events differ from the other game, and the last event of the rules is noted.
+            Parted: the public events differ from the other game, and the events of the rules up to here are noted.
         """
         event = entry.event
         self.is_asking = self.is_asking or isinstance(event, BiddersAsked)

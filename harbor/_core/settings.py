@@ -31,7 +31,9 @@ from harbor._core.files.safe_files import MOST_SETTINGS, parsed, read_sent
 from harbor._core.plugins.finding import check_references
 
 _GREEK = {"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ": "ABEZHIKMNOPTYX", "αγιορνυϳ": "ayiopvuj"}
+"""Letters of Greek, and the Latin letters that they look like."""
 _CYRILLIC = {"АВЕЅІЈКМНОРСТУХҮԌԚԜӀ": "ABESIJKMHOPCTYXYGQWI", "асеһіјорԛѕԝхуүԁѵ": "acehijopqswxyydv"}
+"""Letters of Cyrillic, and the Latin letters that they look like."""
 _LATIN = {
     ord(shape): latin
     for letters in (_GREEK, _CYRILLIC)
@@ -93,6 +95,7 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 _inside = ContextVar("_inside", default=False)
+"""True while settings inside other settings are made."""
 
 
 @contextmanager

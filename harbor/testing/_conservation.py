@@ -36,6 +36,7 @@ from harbor.testing._playing import MOST_TURNS
 IN_DOLLARS = (Amount, AcceptOrWait, Bundle)
 """The action spaces whose greatest amount is money."""
 NOTHING = Decimal(0)
+"""Zero units or dollars."""
 
 
 def broken_law(game: Game, rules: Mechanism[Any], log: Sequence[Entry]) -> str:

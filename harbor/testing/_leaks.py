@@ -61,7 +61,7 @@ def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audi
 
 
 class Pair(NamedTuple):
-    """A game, and the same acts with one change of a `kind`; `keeper` is the bidder to whom the rules tell it, or "".
+    """A game, and the same acts with one change of a `kind`; `keeper` is the bidder that owns the secret, or "".
 
     A moment is the number of a settlement; a consequence of it, such as an ask, is half a settlement later.
     """

@@ -55,6 +55,7 @@ ITEMS = (
     },
 )
 THOUGHTS = {"strategy": "on", "theory_of_mind": "second"}
+"""Settings with which a bidder has every thought."""
 CUTS = 20
 """Pieces of a log, about; each beginning is tried as a log that broke off."""
 

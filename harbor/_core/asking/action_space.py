@@ -156,7 +156,9 @@ class BidSpace(ActionSpace):
 
 
 _SENTENCE = re.compile(r"(?<=[.!;])\s+|\n+")
+"""The gap between two sentences."""
 _ENDS = r"""[\s.!,;:*"']*"""
+"""Marks around a sentence."""
 _ACCEPT = re.compile(
     rf"{_ENDS}(?:(?:ok|okay|yes|sure|fine|well|alright|right|deal)\W+)?(?:{FIRST}\s+)?(?:hereby\s+)?"
     r"(?:accept|take it|buy it)"
@@ -164,12 +166,14 @@ _ACCEPT = re.compile(
     rf"(?:\s+\$?\s?(?P<price>{NUMBER})(?:\s+(?:dollars|usd))?)?(?:\s+(?:now|for|it|please))*{_ENDS}",
     re.IGNORECASE | re.ASCII,
 )
+"""A sentence that accepts, with the price if it names one."""
 _WAIT = re.compile(
     rf"{_ENDS}(?:(?:ok|okay|no|well|sorry|fine)\W+)?"
     rf"(?:(?:{FIRST}\s+)?(?:wait|keep waiting|hold)|(?:i'm|i am|we're|we are) waiting|not (?:yet|now))"
     rf"(?:\s+(?:for|it|on|now|a|bit|little|moment|longer|please))*{_ENDS}",
     re.IGNORECASE | re.ASCII,
 )
+"""A sentence that waits."""
 _UNSURE = re.compile(
     r"\b(?:not|never|no|or|nor|if|unless|until|when|but|maybe|perhaps|might|could|would|should|rather|instead|refuse"
     r"|cannot|decline|accept\w*|wait\w*|hold\w*|withdraw\w*|take it|buy it)\b|n't\b|\?",

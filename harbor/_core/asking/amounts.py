@@ -69,7 +69,7 @@ class Amount(BidSpace):
         return f"an amount from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """The range, and the step if it is more than a cent."""
+        """Return the range, and the step if it is more than a cent."""
         known: Facts = {"minimum": self.minimum, "maximum": self.maximum}
         return known if self.step == CENT else {**known, "step": self.step}
 
@@ -89,11 +89,11 @@ class Amount(BidSpace):
         return Bid(self.minimum + rng.randint(0, self._steps) * self.step)
 
     def edges(self) -> tuple[Action, ...]:
-        """The least and the greatest bid."""
+        """Return the least and the greatest bid."""
         return Bid(self.minimum), Bid(self.minimum + self._steps * self.step)
 
     def beyond(self) -> tuple[Action, ...]:
-        """A bid one step too low, one that is too high, and one between two cents."""
+        """Return a bid one step too low, one that is too high, and one between two cents."""
         return Bid(self.minimum - self.step), Bid(self.maximum + self.step), Bid(self.minimum + CENT / 2)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -149,7 +149,7 @@ class Number(BidSpace):
         return f"a number from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """The range."""
+        """Return the range."""
         return {"minimum": self.minimum, "maximum": self.maximum}
 
     @property
@@ -171,11 +171,11 @@ class Number(BidSpace):
         return Bid(self.minimum + rng.randint(0, int((self.maximum - self.minimum) / NUMBER_STEP)) * NUMBER_STEP)
 
     def edges(self) -> tuple[Action, ...]:
-        """The least and the greatest number."""
+        """Return the least and the greatest number."""
         return Bid(self.minimum), Bid(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Numbers that are too small, too great and too fine."""
+        """Return numbers that are too small, too great and too fine."""
         return Bid(self.minimum - 1), Bid(self.maximum + 1), Bid(self.minimum + NUMBER_STEP / 2)
 
     def say(self, answer: Answer) -> str:
@@ -209,7 +209,7 @@ class Quantity(ActionSpace):
         return f"a whole number from {self.minimum} to {self.maximum}"
 
     def facts(self) -> Facts:
-        """The range."""
+        """Return the range."""
         return {"minimum_units": self.minimum, "maximum_units": self.maximum}
 
     @property
@@ -230,11 +230,11 @@ class Quantity(ActionSpace):
         return Take(rng.randint(self.minimum, self.maximum))
 
     def edges(self) -> tuple[Action, ...]:
-        """The fewest and the most units."""
+        """Return the fewest and the most units."""
         return Take(self.minimum), Take(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """One unit too few, and one too many."""
+        """Return one unit too few, and one too many."""
         return Take(self.minimum - 1), Take(self.maximum + 1)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -243,19 +243,23 @@ class Quantity(ActionSpace):
 
 
 _TAKEN = re.compile(r"I take (?P<units>[\d,]{1,20}) units?\.", re.ASCII)
+"""Units as `say` writes them."""
 _UNITS = re.compile(
     rf"(?:(?:ok|okay|yes|sure|well)\W+)?(?:{FIRST}\s+(?:take|buy|want|order|request)\s+|my (?:order|request) is\s+)?"
     rf"(?P<units>(?=[\d,]{{1,20}}(?![\d,.])){NUMBER})(?:\s+(?:units?|of|it|please))*[.!]*",
     re.IGNORECASE | re.ASCII,
 )
+"""Units as bidders write them."""
 
 
 _QUOTED = r'"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+"""A JSON string."""
 _SPOKEN = re.compile(
     rf"(?:I bid )?(?P<amount>\$?[\d,.]+) for (?P<items>{_QUOTED}(?:(?:, (?:and )?| and ){_QUOTED})*)\.?"
 )
 """A bid with each name in quotes, as `say` writes it; quoted names of any text can be read."""
 _WORD = re.compile(r"[^\W_]+(?:'\w+)?|[^\w\s]|_")
+"""A word or a mark of a bid."""
 _FILLING = {
     "i", "i'll", "we", "we'll", "will", "hereby", "bid", "offer", "pay", "my", "is", "of", "for", "on", "the", "item",
     "items", "lot", "lots", "bundle", "package", "both", "together", "and", "with", "it", "dollars", "usd", "please",

@@ -29,6 +29,7 @@ _FINAL = re.compile(
 )
 """A line that names its answer as such: "Final answer: ..."."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*_]*(?:I|We|My|Our|Let me|Final|Decision|Action|Answer)\b)")
+"""The gap before a sentence that may answer."""
 _TWO_LINES = re.compile(
     r"^[ \t*_-]*action[ \t*_]*:[ \t*_]*(?P<verb>bid|accept|wait|withdraw)[ \t*_.]*\n"
     r"[ \t*_-]*(?:amount|bid|price)[ \t*_]*:[ \t*_]*(?P<amount>\S[^\n]*)",
@@ -58,8 +59,8 @@ class Heard(NamedTuple):
 def heard_in(text: str, read: Read) -> Heard:
     """Read the whole of a text as an answer, or else its last line or sentence that answers.
 
-    Of different answers the last one counts if only this one is called final, or if none is and it ends the text;
-    otherwise the text is unreadable.
+    Of different answers the one called final counts. If none is called final, the last one counts if it ends the text.
+    Otherwise the text is unreadable.
 
     Args:
         text: the words.
@@ -134,11 +135,15 @@ MOST_READ = 2_000_000
 MOST_MENDS, DEEPEST = 8, 4
 """Most commas left out of one object, and most wrappings around an object."""
 _START = re.compile(r"\{(?=\s*[\"}])")
+"""The beginning of a JSON object."""
 _COMMA = re.compile(r",\s*$")
+"""A comma before a closing bracket, which JSON does not allow."""
 _QUOTED = re.compile(r'\s*"\s*\{')
+"""The beginning of an object that is written as a string of JSON."""
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "function")
 """Keys of the arguments in a tool call that is written as text."""
 _ANSWERS = ("answer", "final_answer", "decision", "final_decision", "reply", "response", "output", "result", "final")
+"""Keys under which models wrap an answer."""
 
 
 class Unfit(ValueError):
@@ -320,6 +325,7 @@ def _means_otherwise(one: Found, take: Callable[[Mapping[str, Any]], T], meant: 
 
 
 _TAG = re.compile(r"<(?P<end>/?) ?(?:think(?:ing)?|thoughts?|reasoning) ?>", re.IGNORECASE)
+"""A tag that opens or closes a thought."""
 
 
 class Spoken(NamedTuple):

@@ -30,7 +30,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 LONGEST_TEXT = 4_000
 """Most characters of reasons and plans; the rest is cut."""
 MOST_DOLLARS = 10**15
-"""Largest absolute amount in a reply; only a bound for the JSON number."""
+"""Most dollars of an amount in a reply, also below zero."""
 
 
 def plain(value: Any) -> Any:
@@ -69,7 +69,9 @@ def one_of(names: Sequence[str]) -> WithJsonSchema:
 
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
+"""Text without lone surrogates, cut to `LONGEST_TEXT` characters."""
 Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(number)]
+"""An amount in dollars in a reply, as a number or in words."""
 Amount = Annotated[Claimed, bounded(0, MOST_DOLLARS)]
 """An amount that should not be negative; a negative bid reaches the auctioneer, who says why it fails."""
 
@@ -101,7 +103,7 @@ class BidReply(Decision):
     amount: Amount | None = Field(None, description='The amount of your bid; null if the action is "withdraw".')
 
     def missing(self) -> str:
-        """A bid needs an amount."""
+        """Say that a bid lacks its amount."""
         return "a bid needs an amount" if self.action == "bid" and self.amount is None else ""
 
     def taken(self) -> Action:
@@ -115,7 +117,7 @@ class PriceReply(Decision):
     action: Annotated[Literal["accept", "wait"], BeforeValidator(plain)]
 
     def taken(self) -> Action:
-        """Accept, or wait."""
+        """Return `Accept` or `Wait`."""
         return Accept() if self.action == "accept" else Wait()
 
 
@@ -139,7 +141,7 @@ class BundleReply(Decision):
     )
 
     def missing(self) -> str:
-        """A bid needs an amount and items, each once."""
+        """Say that a bid lacks its amount or its items, or names an item twice."""
         if self.action == "withdraw":
             return ""
         if self.amount is None or not self.items:

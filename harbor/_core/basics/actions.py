@@ -16,6 +16,7 @@ from typing import Literal
 from harbor._core.basics.numbers import Money, dollars
 
 WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
+""""fault" is a failure of the seat; "failed bids" are too many illegal answers."""
 UNREADABLE = "(unreadable) "
 """Prefix of the words of an unreadable answer; it keeps them unreadable when they are read again."""
 
@@ -168,13 +169,16 @@ AMOUNT = re.compile(
     r"(?P<sign>[-\u2212]\s*)?(?:\$\s?)?(?P<minus>[-\u2212])?(?P<digits>\d[\d,.]*)(?P<scale>\s?(?:k|m|thousand|million)\b)?",
     re.IGNORECASE | re.ASCII,
 )
+"""An amount in dollars, also in thousands or millions."""
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+"""A number with correct separators of thousands."""
 _SCALE = {"": 1, "k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
 _WILL = (
     r"(?:'ll| will| shall| must| can| have to| want to| would like to|'d like to|'m going to| am going to"
     r"| choose to| decide to| have decided to|'ve decided to|'ll choose to| will choose to)?"
 )
 FIRST = rf"(?:(?:i|we){_WILL}|let me)"
+"""The subject of an answer: "I", "we will", "let me" and the like."""
 BIDDING = re.compile(
     rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:hereby\s+)?(?:bid|offer|raise|increase|go|pay|say"
     r"|(?:place|submit|make|enter) (?:a|my))"
@@ -196,15 +200,19 @@ CHOOSING = re.compile(
 _BOLD = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)")
 """Marks of bold print; between two digits they may be a power, so that the number is ambiguous."""
 _BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?(?:usd\s*)?", re.IGNORECASE)
+"""Words that may precede an amount which is all that is said."""
 _BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
+"""Words that may follow an amount which is all that is said."""
 _OUT = re.compile(
     rf"\b(?:{FIRST}\s+(?:hereby\s+)?(?:withdraw|pass|quit|fold|decline|drop out|step out|bow out)"
     r"|(?:i'm|i am|we're|we are|count me|i'll be|i will be)\s+(?:out|withdrawing|passing))\b",
     re.IGNORECASE,
 )
+"""A withdrawal within a sentence."""
 _OUT_ALONE = re.compile(
     r"\W*(?:(?:ok|okay|no|sorry|well)\W+)?(?:i\s+)?(?:withdraw|pass|out|no bid|withdrawn)\W*", re.IGNORECASE
 )
+"""A withdrawal that is all that is said."""
 _HEDGE = re.compile(
     r"\b(?:not|never|no|or|if|unless|between|about|around|roughly|approximately|maybe|perhaps|might|could"
     r"|would(?! like to)|up to|at least|at most|more than|less than|over|under|below|above|from|to \$?\d|too|refuse"
@@ -212,6 +220,7 @@ _HEDGE = re.compile(
     r"|[%?~\u00a2-\u00a5\u20a0-\u20c0]",  # and no other currency
     re.IGNORECASE,
 )
+"""Words that make a bid ambiguous."""
 _RAISED_TO = re.compile(
     r"\b(?:rais|increas)(?:e|ing)(?:\s+(?:it|my|the|bid|offer)){0,3}\s+to(?=\s*(?:usd\s*)?\$?\s?\d)", re.IGNORECASE
 )
@@ -226,8 +235,10 @@ _DOUBT = re.compile(
     r"|decline to (?:withdraw|pass|quit|fold))\b|n't\b|\?",
     re.IGNORECASE,
 )
+"""Words that make a withdrawal ambiguous."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SPOKEN = re.compile(r"I (?:bid \$|choose )[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
+"""Answers as `words` writes them: they contain no name of an item."""
 LONGEST = 2_000
 """Most characters of an answer that are read."""
 LONGEST_REASON = 300

@@ -7,7 +7,11 @@ from difflib import get_close_matches
 
 
 class HarborError(Exception):
-    """Harbor refuses something; the command line prints it as one line and exits with 2."""
+    """Harbor refuses something; the command line prints it as one line and exits with 2.
+
+    >>> issubclass(ModelError, HarborError) and issubclass(RunPaused, HarborError)
+    True
+    """
 
 
 class ConfigError(HarborError):

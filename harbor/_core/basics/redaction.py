@@ -18,7 +18,7 @@ from harbor._core.basics.errors import ConfigError, HarborError
 T = TypeVar("T")
 HIDDEN = "[redacted]"
 PIECE = 8
-"""Characters of a key in a row that are hidden: a server may repeat a part of the key that it refuses."""
+"""Characters of the shortest piece of a key that is hidden: a server may repeat a part of the key that it refuses."""
 SHORTEST = 6
 """Characters of the shortest key; a shorter value is a word or a number."""
 NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
@@ -28,7 +28,9 @@ SECRET_NAME = re.compile(
 )
 """Parts of the names of headers, parameters and settings with keys."""
 _KNOWN: set[str] = set()
+"""The keys that `known_secret` hides."""
 _VARIABLES: set[str] = set()
+"""The names of environment variables that `secret_variable` hides."""
 _LOOKS = re.compile(
     r"\b(?:sk|pk|xai|gsk)[-_][\w*.-]{8,}|(?<![\w/-])key[-_][\w*-]{16,}"
     r"|\b(?:hf|r8|ghp|gho|pplx|nvapi|csk|tgp|fw)[-_][\w*-]{16,}"

@@ -51,6 +51,7 @@ def own_place(variable: str, kind: str, usual: str, folder: str) -> Path:
 MARK = "mark"
 KEY = "mark.key"
 KEY_BYTES = 32
+"""Bytes of the key, as many as SHA-256 gives."""
 MOST_MARK = 2 * (2 * KEY_BYTES) + 1
 """Most bytes of a mark file: two marks, in hexadecimal, while a file is being replaced."""
 COVERED = (CONFIG, DESIGN, MANIFEST, STORE)

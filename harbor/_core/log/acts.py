@@ -123,6 +123,9 @@ class Tried(PrivateEvent):
     """A failed attempt of a bidder to answer: the reason for the failure, and the act if it could be read.
 
     It is private in open sales too, because the reason may reveal a budget.
+
+    >>> Tried("Ann", "Vase", 1, 1, "the bid is below the minimum").audience
+    'bidder:Ann'
     """
 
     item: str
@@ -186,7 +189,11 @@ class Acted(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class ActedSealed(PrivateEvent):
-    """An act of a bidder in a game whose acts are sealed; fields as in `Acted`."""
+    """An act of a bidder in a game whose acts are sealed; fields as in `Acted`.
+
+    >>> ActedSealed("Ann", "Vase", Bid(Decimal(50))).audience
+    'bidder:Ann'
+    """
 
     item: str
     act: Act
@@ -202,6 +209,9 @@ class Drawn(AnalystEvent):
     """A draw of nature: its purpose, the options, and the result.
 
     A number that is drawn between two others has one text in `among`, such as "0 to 5".
+
+    >>> Drawn("tie", ("Ann", "Bob"), "Bob").audience
+    'analyst'
     """
 
     what: str
@@ -260,7 +270,11 @@ class AllocatedSealed(SharedEvent):
 
 @dataclass(frozen=True, slots=True)
 class Paid(PublicEvent):
-    """A payer pays a payee an amount in dollars for an item; `fee` marks a fine for a broken rule, not a price."""
+    """A payer pays a payee an amount in dollars for an item; `fee` marks a fine for a broken rule, not a price.
+
+    >>> Paid("Ann", HOUSE, "Vase", Decimal(50)).payee
+    ''
+    """
 
     payer: str
     payee: str
@@ -295,7 +309,11 @@ class PaidSealed(SharedEvent):
 
 @dataclass(frozen=True, slots=True)
 class Worth(AnalystEvent):
-    """The true values of items to a bidder, or to each bidder where `bidder` is empty; in dollars."""
+    """The true values of items to a bidder, or to each bidder where `bidder` is empty; in dollars.
+
+    >>> Worth({"Vase": Decimal(80)}, "Ann").audience
+    'analyst'
+    """
 
     values: dict[str, Money]
     bidder: str = ""

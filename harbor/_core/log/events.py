@@ -47,7 +47,11 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class PublicEvent(_Told):
-    """An event that everyone may see."""
+    """An event that everyone may see.
+
+    >>> PublicEvent().audience
+    'everyone'
+    """
 
     audience: ClassVar[Audience] = EVERYONE
 
@@ -68,7 +72,11 @@ class PublicEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class PrivateEvent(_Told):
-    """An event that one bidder and the analyst may see."""
+    """An event that one bidder and the analyst may see.
+
+    >>> PrivateEvent("Ann").audience
+    'bidder:Ann'
+    """
 
     bidder: str
 
@@ -80,7 +88,11 @@ class PrivateEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class SharedEvent(_Told):
-    """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone."""
+    """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone.
+
+    >>> SharedEvent(("Ann", "Bob")).audience
+    'seats:["Ann", "Bob"]'
+    """
 
     seats: tuple[str, ...]
 
@@ -92,7 +104,11 @@ class SharedEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class AnalystEvent:
-    """An event that no bidder may see."""
+    """An event that no bidder may see.
+
+    >>> AnalystEvent().audience
+    'analyst'
+    """
 
     audience: ClassVar[Audience] = ANALYST
 
@@ -119,7 +135,11 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Listed(PublicEvent):
-    """A game begins: its bidders, and its lots in the order of their sale."""
+    """A game begins: its bidders, and its lots in the order of their sale.
+
+    >>> Listed(("Ann", "Bob"), (Lot("Vase", Decimal(50)),)).reveals
+    False
+    """
 
     bidders: tuple[str, ...]
     lots: tuple[Lot, ...]
@@ -132,7 +152,11 @@ class Listed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class LotOpened(PublicEvent):
-    """In any game, the bidding for an item begins, or begins anew."""
+    """In any game, the bidding for an item begins, or begins anew.
+
+    >>> LotOpened("Vase").item
+    'Vase'
+    """
 
     item: str
 
@@ -177,14 +201,22 @@ class BidderWithdrew(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class LotClosed(PublicEvent):
-    """In any game, the bidding for an item is over. The auctioneer pauses, so that bidders may think."""
+    """In any game, the bidding for an item is over. The auctioneer pauses, so that bidders may think.
+
+    >>> LotClosed("Vase").item
+    'Vase'
+    """
 
     item: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorthTold(PublicEvent):
-    """Everyone learns the value of an item to its winner, in dollars."""
+    """Everyone learns the value of an item to its winner, in dollars.
+
+    >>> WorthTold("Vase", Decimal(80)).audience
+    'everyone'
+    """
 
     item: str
     true_value: Money
@@ -192,7 +224,11 @@ class WorthTold(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class Paused(PublicEvent):
-    """Bidders may think: before the first item (`closed` is empty), after each item, and when the auction is `over`."""
+    """Bidders may think: before the first item (`closed` is empty), after each item, and when the auction is `over`.
+
+    >>> Paused(closed=("Vase",)).over
+    False
+    """
 
     closed: tuple[str, ...]
     over: bool = False
@@ -288,6 +324,9 @@ class ItemLabelled(AnalystEvent):
     """The ground truth of an item: its true value in dollars, and the persona (or several) it was written for.
 
     `persona` is "" if the item was written for none.
+
+    >>> ItemLabelled("Vase", Decimal(80), "downsizing").audience
+    'analyst'
     """
 
     item: str
@@ -376,7 +415,11 @@ class ModelCalled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeatFailed(AnalystEvent):
-    """A seat raised an error or ran out of time; the auction went on without its answer."""
+    """A seat raised an error or ran out of time; the auction went on without its answer.
+
+    >>> SeatFailed("Ann", "timeout", "no answer within 5 s").audience
+    'analyst'
+    """
 
     bidder: str
     kind: Literal["error", "timeout"]

@@ -16,7 +16,11 @@ RAISING: frozenset[StrategicAction] = frozenset({"A", "B", "C"})
 
 @dataclass(frozen=True, slots=True)
 class Planned(PrivateEvent):
-    """A plan: its text and a priority from 1 to 3 for each item still to come."""
+    """A plan: its text and a priority from 1 to 3 for each item still to come.
+
+    >>> Planned("Ann", "Buy the vase.", {"Vase": 3}).priorities["Vase"]
+    3
+    """
 
     text: str
     priorities: dict[str, int]
@@ -27,6 +31,9 @@ class Decided(PrivateEvent):
     """The reasons for a bidder's answer; `amount` is None for a withdrawal.
 
     `contradicts` means that the answer does not follow from the strategic action chosen before it.
+
+    >>> Decided("Ann", "Vase", 1, 1, "It is too dear.", None).audience
+    'bidder:Ann'
     """
 
     item: str
@@ -42,6 +49,9 @@ class LimitSet(PrivateEvent):
     """The highest bid of a bidder on an item, in dollars, and the reasons; `limit` is None if it does not bid at all.
 
     The limit decides every later call on the item, so these calls have no `Decided`.
+
+    >>> LimitSet("Ann", "Vase", 1, 1, "I want a profit.", Decimal(70)).limit
+    Decimal('70')
     """
 
     item: str
@@ -81,6 +91,9 @@ class Profiled(PrivateEvent):
     """A bidder's profile of one rival: a weight from -1 to 1 per persona of the catalog.
 
     The bidder inferred it from the item `closed`. `repaired` counts weights that were clipped, missing or unknown.
+
+    >>> Profiled("Ann", "Bob", "Vase", {"downsizing": 0.5}, repaired=0).weights
+    {'downsizing': 0.5}
     """
 
     rival: str
@@ -118,7 +131,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predicted(PrivateEvent):
-    """A bidder's predictions of its rivals for the next item."""
+    """A bidder's predictions of its rivals for the next item.
+
+    >>> Predicted("Ann", "Vase", (Prediction("Bob", 0.5, Decimal(70)),)).predictions[0].limit
+    Decimal('70')
+    """
 
     item: str
     predictions: tuple[Prediction, ...]
@@ -127,6 +144,9 @@ class Predicted(PrivateEvent):
 @dataclass(frozen=True, slots=True)
 class Strategized(PrivateEvent):
     """The strategic action chosen for a bid, A to F, and the reasons.
+
+    >>> Strategized("Ann", "Vase", 1, 1, "A", "I outbid Bob.").action
+    'A'
 
     Source: Harbor, Table 1.
     """
@@ -199,7 +219,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Recalled(PrivateEvent):
-    """The memories of earlier auctions that a bidder recalls for the next `item`."""
+    """The memories of earlier auctions that a bidder recalls for the next `item`.
+
+    >>> Recalled("Ann", "Vase", (Memory("learning", "Bid late."),)).memories[0].kind
+    'learning'
+    """
 
     item: str
     memories: tuple[Memory, ...]
@@ -207,14 +231,22 @@ class Recalled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Learned(PrivateEvent):
-    """The general learnings of a bidder after this auction, as a short list that replaces the earlier one."""
+    """The general learnings of a bidder after this auction, as a short list that replaces the earlier one.
+
+    >>> Learned("Ann", ("Bid late.",)).learnings
+    ('Bid late.',)
+    """
 
     learnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered(PrivateEvent):
-    """The number of memories of each kind that a bidder put in its store."""
+    """The number of memories of each kind that a bidder put in its store.
+
+    >>> Remembered("Ann", {"episode": 2}).kept
+    {'episode': 2}
+    """
 
     kept: dict[MemoryKind, int]
 
@@ -224,6 +256,9 @@ class Expected(PrivateEvent):
     """A player's forecast of each rival's next bid, in the unit of the game, after the day or run `closed`.
 
     `closed` is empty before the first day or run is over. A player asked for one number expects it of each rival.
+
+    >>> Expected("Ann", "run 1", {"Bob": Decimal(70)}).bids["Bob"]
+    Decimal('70')
     """
 
     closed: str

@@ -29,8 +29,11 @@ BLANK = "<facts>\n${facts}\n</facts>"
 """The block of a prompt that its facts fill; the built-in model reads them there."""
 _NAME = "[a-z][a-z0-9_]*"
 _MARK = re.compile(rf"\[(?:(hint)|(hint )?if ({_NAME}))\]\n?")
+"""A mark of a part: `[if NAME]`, `[hint]` or `[hint if NAME]`."""
 _CHOICE = re.compile(rf"\A\[facts ({_NAME}(?:, {_NAME})*)\]\n")
+"""The first line that chooses facts."""
 _MEANT = re.compile(r"\s*\[\s*(?:if|hint|facts)\b", re.IGNORECASE)
+"""A line that looks like a mark."""
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _NAMED = re.compile(f"`({_NAME})`")
 TEXTS_KEPT = 256

@@ -16,7 +16,9 @@ from itertools import product
 from typing import Any
 
 _LEFT_OUT = re.compile(r"<([^<>]*)>")
+"""A part of a sentence that may be left out."""
 _SLOT = re.compile(r"\{([a-z_]*)(?:=([^{}]*|\{\}))?\}")
+"""A slot of a sentence: `{field}`, or `{field=constant}`."""
 _DECODE = json.JSONDecoder().raw_decode
 Found = tuple[Any, int]
 """A value that was read, and the place where the text goes on."""
