@@ -62,9 +62,9 @@ def changes(auction: ResolvedAuction, game: Game, base: Tape) -> Iterator[Change
     """Yield a change for each secret of each bidder, and for those of the house; `bid_changes` changes bids.
 
     Args:
-        auction: as it is.
-        game: which is played in it.
-        base: a tape of it.
+        auction: the unchanged auction.
+        game: the game of the auction.
+        base: a tape of the auction.
     """
     for bidder in auction.config.bidders:
         for make in (_budget, _estimates, _objective, _persona, _thoughts, _memory, _values):

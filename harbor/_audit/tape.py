@@ -127,7 +127,7 @@ class Tape:
         elif event.audience == EVERYONE:
             self._publish(event)
         for seat in seats_of(event):
-            # `repr` and not equality: the order of what is in a table is told too.
+            # `repr` and not equality: a seat also sees the order of the entries of a table.
             self.tell(seat, "event", repr(event), settled)
 
     def settled_at(self, public: int) -> int:

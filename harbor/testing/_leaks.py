@@ -93,7 +93,7 @@ class Pair(NamedTuple):
         if self.kind not in OF_A_SEAT and told.keys() - {owner}:
             return ""  # a fact that several bidders are told is nobody's own
         if not self.keeper and self._is_public_first(told.get(owner)):
-            return ""  # one bidder is told again what all have just been told
+            return ""  # one bidder is told a public fact again
         return self._crossed(owner, since, noticed)
 
     def _of_worth(self, noticed: Mapping[str, Difference]) -> str:

@@ -33,7 +33,7 @@ class Bid:
 
     @property
     def words(self) -> str:
-        """The words for it where money is bid."""
+        """The action in words, where money is bid."""
         return f"I bid {dollars(self.amount)}."
 
 
@@ -52,7 +52,7 @@ class Withdraw:
 
     @property
     def words(self) -> str:
-        """The words for it."""
+        """The action in words."""
         return "I withdraw."
 
 
@@ -66,7 +66,7 @@ class Accept:
 
     @property
     def words(self) -> str:
-        """The words for it."""
+        """The action in words."""
         return "I accept."
 
 
@@ -80,7 +80,7 @@ class Wait:
 
     @property
     def words(self) -> str:
-        """The words for it."""
+        """The action in words."""
         return "I wait."
 
 
@@ -96,7 +96,7 @@ class Choose:
 
     @property
     def words(self) -> str:
-        """The words for it; the option is in quotes, as it may be any text."""
+        """The action in words; the option is in quotes, as it may be any text."""
         return f"I choose {json.dumps(self.option, ensure_ascii=False)}."
 
 
@@ -117,7 +117,7 @@ class BundleBid:
 
     @property
     def words(self) -> str:
-        """The words for it; the names are in quotes, as a name may contain a number, a comma or " and "."""
+        """The action in words; the names are in quotes, as a name may contain a number, a comma or " and "."""
         names = [json.dumps(item, ensure_ascii=False) for item in self.items]
         return f"I bid {dollars(self.amount)} for {' and '.join(names)}."
 
@@ -134,7 +134,7 @@ class Take:
 
     @property
     def words(self) -> str:
-        """The words for it."""
+        """The action in words."""
         return f"I take {self.units:,} {'unit' if self.units == 1 else 'units'}."
 
 
@@ -157,7 +157,7 @@ class Unreadable:
 
     @property
     def words(self) -> str:
-        """The words for it, which stay unreadable for the same reason."""
+        """The answer in words, which stay unreadable for the same reason."""
         return f"{UNREADABLE}{self.reason}"
 
 

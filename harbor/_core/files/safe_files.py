@@ -102,7 +102,7 @@ def sync_files(*paths: Path) -> None:
         OSError: a file can't be synced.
     """
     for path in paths:
-        with path.open("rb+") as written:  # Windows syncs only what is open for writing
+        with path.open("rb+") as written:  # Windows syncs only files open for writing
             os.fsync(written.fileno())
     for folder in {path.parent for path in paths}:
         sync_folder(folder)

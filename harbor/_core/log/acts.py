@@ -321,7 +321,7 @@ class Worth(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Signal(PrivateEvent):
-    """The values of items to a bidder as it is told them, in dollars; estimates where `noisy`.
+    """The values of items that the rules tell a bidder, in dollars; estimates where `noisy`.
 
     >>> Signal("Ann", {"wheat": Decimal(20)}).sentences()
     ('Only you know: wheat is worth $20 to you.',)

@@ -257,7 +257,7 @@ def points_of(group: str) -> list[tuple[EntryPoint, Distribution]]:
 def not_imported(module: str, name: str, error: BaseException) -> str:
     """Return the remedy for the reference "module:name", whose module can't be imported because of an error."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing is None or not f"{module}.".startswith(f"{missing}."):  # else what it imports itself is not there
+    if missing is None or not f"{module}.".startswith(f"{missing}."):  # else a module that it imports is missing
         return "mend it"
     if module.endswith(".py"):
         return f"write '{module.removesuffix('.py')}:{name}', without .py"

@@ -199,7 +199,7 @@ def _register(one: Found, where: str, called: str = "") -> None:
         known[one.reference] = one
 
 
-# ---------------------------------------------------------------- what the user names
+# ---------------------------------------------------------------- references of the user
 
 
 def use(extension: Any) -> None:
