@@ -1,1 +1,1 @@
-"""The audit of secrecy: a game is held again with one secret changed, and whatever others are told must be equal."""
+"""The audit of secrecy: a game is held again with one secret changed, and others must be told exactly the same."""

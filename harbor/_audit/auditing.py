@@ -1,8 +1,8 @@
-"""An audit changes each secret of each bidder in turn, and compares what others are told: all of it must be equal.
+"""Audits secrecy: changes each secret of each bidder in turn; all others must be told exactly the same.
 
-This is non-interference: who bids as before may differ in what it has, wants, thinks and remembers, and nobody else
-can tell. The items of the settings are listed for it, and the built-in model and scripts sit where others would play.
-Of the draws with which a game is built, one is changed at a time.
+This is non-interference: a bidder that acts as before may have other money, aims, thoughts and memories, and nobody
+else can tell. The items of the settings are listed before the audit. The built-in model and scripts replace other
+players. Of the draws with which a game is built, one is changed at a time.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from harbor._runs.resolve import ResolvedAuction, resolve
 from harbor.personas._catalog.catalogue import with_items
 
 HASHING = "hashing"
+"""The embedding of an audited game, which needs no model."""
 
 
 def prepared(config: AuctionConfig, trusted: bool = True) -> tuple[AuctionConfig, list[str]]:
-    """Give settings of a game that contacts nobody and writes nothing, and sentences that say what was replaced.
+    """Return settings of a game that contacts nobody and writes nothing, and sentences that list the replacements.
 
     Args:
         config: the settings.
@@ -65,7 +66,7 @@ def prepared(config: AuctionConfig, trusted: bool = True) -> tuple[AuctionConfig
 
 
 def _seated(bidder: Bidder, trusted: bool) -> tuple[Bidder, str]:
-    """Give the bidder, or one with a script in its place where nobody is there to play it."""
+    """Return the bidder, or one with a script if no player is there, and a sentence about the replacement."""
     if isinstance(bidder.agent, str) and trusted:
         return bidder, ""
     if not bidder.agent and not bidder.person:
@@ -78,14 +79,16 @@ def _seated(bidder: Bidder, trusted: bool) -> tuple[Bidder, str]:
 
 Status = Literal["equal", "leak", "disclosed", "not compared", "not in this game"]
 HOUSE = "the house"
+"""The owner of a secret of no bidder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of one secret of one bidder at one seat; `seat` is empty where the secret is not in this game.
+    """The result for one secret of one bidder at one seat; `seat` is empty where the secret is not in this game.
 
-    `compared` is how many public events were compared, of `events`, and `until` the event that ended it. "disclosed":
-    the settings say that this seat is told. "not compared": the first public event hangs on the secret already.
+    `compared` is the number of public events that were compared, out of `events`, and `until` the event that ended the
+    comparison. "disclosed" means that the settings tell this seat the secret. "not compared" means that the first
+    public event already depends on the secret.
     """
 
     secret: str
@@ -102,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit found, and `notes` of what was replaced to hold it."""
+    """The rows of an audit, and `notes` of the players and stores that were replaced for it."""
 
     name: str
     rows: tuple[Row, ...]
@@ -110,16 +113,16 @@ class Audit:
 
     @property
     def leaks(self) -> list[Row]:
-        """The secrets that crossed."""
+        """The rows whose secret reached another seat."""
         return [row for row in self.rows if row.status == "leak"]
 
     @property
     def compared(self) -> list[Row]:
-        """What was compared."""
+        """The rows of seats that were compared."""
         return [row for row in self.rows if row.seat and row.status != "not compared"]
 
     def as_json(self) -> dict[str, Any]:
-        """Give it as JSON."""
+        """Return the audit as JSON."""
         rows = [asdict(row) for row in self.rows]
         return {"name": self.name, "leaks": len(self.leaks), "rows": rows, "notes": list(self.notes)}
 
@@ -148,10 +151,10 @@ async def audit(config: AuctionConfig, secrets: Collection[str] = (), trusted: b
 
 
 async def _base(config: AuctionConfig) -> list[Tape]:
-    """Hold the game twice; it can be audited if both are equal.
+    """Hold the game twice, as only a game that repeats itself can be audited.
 
     Raises:
-        ConfigError: they differ.
+        ConfigError: the two games differ.
     """
     auctions = 2 if anybody_remembers(config) else 1
     first, second = [await hold(config, auctions) for _ in range(2)]
@@ -175,7 +178,7 @@ def _changes(config: AuctionConfig, base: Tape, secrets: Collection[str]) -> Ite
 
 
 async def _changed(config: AuctionConfig, base: Sequence[Tape], change: Change) -> list[Row]:
-    """Hold the game with a secret changed, and say what each other seat was told."""
+    """Hold the game with a secret changed, and return a row for each other seat."""
     auctions = len(base) if change.kind == "memory" else 1
     tapes = await hold(config, auctions, change, base)
     owner = change.owner
@@ -203,7 +206,7 @@ def _same(before: Tape, now: Tape, owner: str) -> bool:
 
 
 def _compared(base: Sequence[Tape], tapes: Sequence[Tape]) -> tuple[int, int, str]:
-    """Say how many public events were compared, of how many, and which one ended it."""
+    """Return the number of public events compared, the number of all, and the type of the event that ended it."""
     events = sum(len(tape.public) for tape in base[: len(tapes)] if tape.public)
     last = tapes[-1]
     before = sum(len(tape.public) for tape in tapes[:-1])
@@ -243,22 +246,24 @@ def audited(config: AuctionConfig, secrets: Collection[str] = (), trusted: bool 
 
 
 OF_THE_STATE = ("seed", "getstate", "setstate")
+"""Methods of `Random` that draw nothing."""
 METHODS = (
     "random",
     "getrandbits",
     *(name for name, one in vars(Random).items() if name[0] != "_" and callable(one) and name not in OF_THE_STATE),
 )
+"""Methods of `Random` that draw."""
 MOST_DRAWS = 30
-"""How many draws are changed; of more, as many are chosen by lot. Each costs an auction."""
+"""Most draws that are changed; of more, this many are chosen by lot. Each costs an auction."""
 TRIES = 50
-"""How often a draw is drawn again to come out otherwise; one of a single thing never does."""
+"""Attempts to draw another result; a draw from a single option never has one."""
 
 
 def draw_changes(config: AuctionConfig) -> Iterator[Change]:
-    """Give a change for each draw with which rules are built, and for all draws that they keep in one place.
+    """Yield a change for each draw with which rules are built, and for all draws that they keep in one place.
 
-    The owner of a draw is the one bidder for whom the rules keep by name what it decides, if there is one. A place is
-    what the rules keep for one bidder in one table: values are changed together, and apart from lots for ties.
+    The owner of a draw is the one bidder under whose name the rules keep its result, if there is one. A place is one
+    bidder's entry in one table of the rules: values are changed together, and apart from lots for ties.
     """
     names = [bidder.name for bidder in config.bidders]
     rules, count = _built(config)
@@ -277,21 +282,21 @@ def _drawn_otherwise(changed: Collection[int], auction: ResolvedAuction) -> Reso
 
 
 def _built(config: AuctionConfig, changed: Collection[int] = ()) -> tuple[Mechanism[Any], int]:
-    """Build the rules, with other results of the draws of these numbers; say also how many draws that took."""
+    """Build the rules, with other results of the draws of these numbers; return also the number of draws."""
     draws = _Draws(changed)
     with draws.watched():
         return build(config), draws.count
 
 
 class _Draws:
-    """Counts what is drawn, and gives other results of some draws; those after them come out as they did."""
+    """Counts draws, and changes the results of some; later draws come out as before."""
 
     def __init__(self, changed: Collection[int]) -> None:
         self.count, self._changed, self._inside = 0, changed, False
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Watch every stream, whoever opens it: a stranger may seed one by itself."""
+        """Watch every stream, as a foreign game may seed one by itself."""
         own = {name: vars(Random).get(name) for name in METHODS}
         for name in METHODS:
             setattr(Random, name, self._counted(getattr(Random, name)))
@@ -321,7 +326,7 @@ class _Draws:
 
 
 def _other(result: Any, method: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Draw from other streams until something else comes out; a shuffle changes what it is given."""
+    """Draw from other streams until the result differs; a shuffle changes its argument."""
     before = repr((result, given))
     for seed in range(TRIES):
         other = method(Random(seed), *given, **named)

@@ -1,4 +1,4 @@
-"""Changes alter one secret of one bidder, or its sealed bids, without changing what the others may know."""
+"""Changes alter one secret of one bidder, or its sealed bids, without changing the others' permitted knowledge."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ from harbor._games.mechanism import Mechanism
 from harbor._runs.resolve import ResolvedAuction
 
 UNLIKE = "This is what I keep to myself."
+"""Text that is added to a changed text, and that no prompt contains otherwise."""
 FACTOR, MORE = Decimal("1.17"), Decimal("0.37")
+"""A changed amount is `amount * FACTOR + MORE`, in dollars."""
 LEAST_WORDS = 3
+"""Words of the shortest text that counts as a model's own sentence."""
 Make = Callable[[ResolvedAuction, Bidder], Iterator[Change]]
 
 
@@ -56,12 +59,12 @@ def changed(value: Any) -> Any:
 
 
 def changes(auction: ResolvedAuction, game: Game, base: Tape) -> Iterator[Change]:
-    """Give a change for each secret of each bidder, and for those of the house; bids are changed by `bids`.
+    """Yield a change for each secret of each bidder, and for those of the house; `bid_changes` changes bids.
 
     Args:
-        auction: as it is.
-        game: which is played in it.
-        base: a tape of it.
+        auction: the unchanged auction.
+        game: the game of the auction.
+        base: a tape of the auction.
     """
     for bidder in auction.config.bidders:
         for make in (_budget, _estimates, _objective, _persona, _thoughts, _memory, _values):
@@ -79,7 +82,7 @@ def _with(auction: ResolvedAuction, bidder: Bidder, **update: Any) -> AuctionCon
 
 
 def _budget(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:
-    """Give it a little more than the greatest budget: it can act as before, and an order by budgets changes."""
+    """Raise its budget a little above the greatest one: it can act as before, and an order by budgets changes."""
     if "budget" in game.uses:
         most = max(one.budget for one in auction.config.bidders)
         config = _with(auction, bidder, budget=most + MORE)
@@ -118,7 +121,7 @@ def _memory(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Ch
 
 
 def _values(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Change]:
-    """Change what the rules keep for each bidder by name: in their own fields, or in those of their settings."""
+    """Change the values that the rules keep for each bidder by name: in their own fields, or in their settings."""
     names, budgets = (
         {one.name for one in auction.config.bidders},
         {one.name: one.budget for one in auction.config.bidders},
@@ -142,9 +145,9 @@ def _values(auction: ResolvedAuction, bidder: Bidder, game: Game) -> Iterator[Ch
 
 
 def house_values(auction: ResolvedAuction) -> Iterator[Change]:
-    """Change the truth that the analyst alone is told, and what the rules keep for nobody in their own fields.
+    """Change the truth that only the analyst is told, and the values of the rules that belong to no bidder.
 
-    Of these, each number, table or row of numbers is changed in turn.
+    Each number, table or row of numbers among these values is changed in turn.
     """
     yield Change(
         "value", event=lambda event: replace(event, values=changed(event.values)) if isinstance(event, Worth) else event
@@ -175,13 +178,13 @@ def _by_bidder(rules: Any, names: set[str]) -> dict[str, Mapping[str, Any]]:
 
 
 def kept_otherwise(rules: Any, other: Any, bidders: Sequence[str]) -> list[tuple[str, str]]:
-    """Name the bidders, and the tables by bidder, in which rules and other rules of a game keep something else."""
+    """Return the bidders, with the tables by bidder, whose entries differ between two rules of a game."""
     kept, now = (_by_bidder(one, set(bidders)) if is_dataclass(one) else {} for one in (rules, other))
     return [(name, key) for name in bidders for key in kept if kept[key][name] != now.get(key, {}).get(name)]
 
 
 def in_need(auction: ResolvedAuction) -> Change:
-    """Give one bidder a dollar, so that a budget that seldom binds does."""
+    """Return a change that leaves one bidder a dollar, so that a budget that seldom binds does."""
     poor = auction.config.bidders[0]
     return Change("budget", poor.name, config=_with(auction, poor, budget=Decimal(1)))
 
@@ -193,7 +196,7 @@ def _other_rules(kept: Mapping[str, Mapping[str, Any]], bidder: str, auction: Re
 
 
 def told_by_rules(game: Game, event: Event) -> tuple[str, ...]:
-    """Name the seats whom the rules of a game tell an event that is not for everyone."""
+    """Return the seats to which the rules of a game tell an event that is not for everyone."""
     is_of_rules = isinstance(event, Signal | SharedEvent) or type(event) in game.events
     return seats_of(event) if is_of_rules else ()
 
@@ -214,20 +217,20 @@ def _told(bidder: str, game: Game, event: Event) -> Event:
 
 
 def _dearer(config: AuctionConfig) -> AuctionConfig:
-    """Change the true value of the last item, which is secret for longest."""
+    """Return settings with another true value of the last item, which is secret for longest."""
     *others, last = config.items if isinstance(config.items, tuple) else ()
     other = last.model_copy(update={"true_value": to_cents(3 * last.true_value + MORE)})
     return config.model_copy(update={"items": (*others, other)})
 
 
 def _same_estimates(before: ResolvedAuction, auction: ResolvedAuction) -> ResolvedAuction:
-    """Give bidders the estimates that they had: these are drawn from the true values."""
+    """Restore the earlier estimates of the bidders, as estimates are drawn from the true values."""
     pairs = zip(auction.bidders, before.bidders, strict=True)
     return replace(auction, bidders=tuple(replace(now, estimates=then.estimates) for now, then in pairs))
 
 
 def _otherwise(message: Any, prompt: str) -> None:
-    """Change what a model says of its own: sentences that are not in its prompt, and numbers."""
+    """Change a model's own words, which are sentences that are not in its prompt, and numbers."""
     for call in message.tool_calls:
         call["args"] = _other_words(call["args"], prompt)
     if message.tool_calls:
@@ -248,7 +251,7 @@ def _other_words(value: Any, prompt: str) -> Any:
             return f"{value} {UNLIKE}"
         case bool():
             return value
-        case int():  # such as a priority: another one that there is
+        case int():  # such as a priority: another valid one
             return value - 1 if value > 1 else value + 1
         case float():
             return round(value * 0.97, 4)
@@ -256,14 +259,16 @@ def _other_words(value: Any, prompt: str) -> Any:
 
 
 DRAWS = 5
+"""Random legal actions that are tried in place of a bid."""
 NEAR = (Decimal("0.01"), Decimal(1))
+"""Dollars by which a bid is also moved up and down."""
 
 
 def bid_changes(rules: Mechanism[Any], tape: Tape, bidders: Sequence[str]) -> Iterator[Change]:
-    """Give a change of bids for each bidder that bids.
+    """Yield a change of bids for each bidder that bids.
 
-    Every bid that others learn nothing of is changed. Where others learn of each, the first is changed: it is public
-    from its settlement on, and secret up to there.
+    Every bid that does not affect the others' information is changed. If each bid affects it, the first bid is changed:
+    it is public from its settlement on, and secret before.
     """
     for bidder in bidders:
         acted = [(number, one) for number, one in enumerate(tape.settled, 1) if bidder in one.places]
@@ -284,7 +289,7 @@ def bid_changes(rules: Mechanism[Any], tape: Tape, bidders: Sequence[str]) -> It
 
 
 def _others(ask: Ask, action: Action) -> list[Action]:
-    """List other legal actions, those far off first: what hangs on a bid shows more."""
+    """List other legal actions, distant ones first: they show more of the effect of a bid."""
     chance, found = Random(0), []
     near = [Bid(action.amount + sign * by) for by in NEAR for sign in (-1, 1)] if isinstance(action, Bid) else []
     for other in (*(ask.space.draw(chance) for _ in range(DRAWS)), *ask.space.edges(), *near):
@@ -294,7 +299,7 @@ def _others(ask: Ask, action: Action) -> list[Action]:
 
 
 def _unheard(rules: Mechanism[Any], settled: Settled, bidder: str, other: Action) -> bool:
-    """Say whether the rules tell others the same whichever the action is."""
+    """Say whether the rules tell others the same for both actions."""
     then, now = (
         [event for event in settled.again(rules, actions) if _is_for_others(event, bidder)]
         for actions in (settled.actions, {**settled.actions, bidder: other})

@@ -14,4 +14,4 @@ SECRETS = {
     "told": "what the rules tell a bidder alone",
     "true value": "what an item is worth, which the house alone knows until it says so",
 }
-"""Each kind of secret, with what it is."""
+"""Each kind of secret, with its description."""

@@ -1,6 +1,6 @@
-"""A tape keeps what each seat was told in one game, in order, and what it said; taps fill it.
+"""Tapes of games: each keeps the information of every seat in one game, in order, and its answers; taps fill it.
 
-A tap listens to a seat, a model, a memory or the rules, notes what passes, and changes one secret.
+A tap listens to a seat, a model, a memory or the rules, notes the passing information, and changes one secret.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from harbor._games.mechanism import Chance, Mechanism
 from harbor._models.simulated.chat_model import SimulatedChat
 
 Channel = Literal["prompt", "message", "ask", "event", "memory", "error", "order", "page", "answer"]
-"""The ways over which a seat is told something; "order": two things come in another order. A "page" shows what it was
-told, and an "answer" is what it says itself."""
+"""The ways over which a seat is told something; "order" means that two things come in another order. A "page" is the
+board shown to the seat, and an "answer" is its own answer.
+"""
 OF_THE_HOUSE = (BiddersAsked, Paused, SaleClosed)
-"""The public events that no rules give: the house writes them."""
+"""The public events that the house writes, and not the rules."""
 
 
 class Place(NamedTuple):
@@ -39,12 +40,12 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, ask: Ask) -> Place:
-        """Give the place of an ask."""
+        """Return the place of an ask."""
         return cls(ask.item, ask.round, ask.attempt)
 
 
 class Told(NamedTuple):
-    """One thing that a seat was told: the channel, the words, and after how many public events and settlements."""
+    """One thing that a seat was told: its channel, its text, and the earlier public events and settlements, counted."""
 
     channel: Channel
     text: str
@@ -53,7 +54,7 @@ class Told(NamedTuple):
 
 
 class Happened(NamedTuple):
-    """An event of any audience, and after how many public events and settlements it came."""
+    """An event of any audience, and the numbers of public events and settlements before it."""
 
     event: Event
     public: int
@@ -77,17 +78,18 @@ class Settled(NamedTuple):
 
 
 class Parted(Exception):
-    """What is public has gone another way: there is nothing more to compare."""
+    """The public events have gone another way: there is nothing more to compare."""
 
 
 @dataclass
 class Tape:
     """One game as its seats were told it.
 
-    `like` is what was public in the game that this one is compared with: the tape stops this game soon after the first
+    `like` are the public events of the other game of a comparison: the tape stops this game soon after the first
     difference. `said` has the words of each bidder by place (None: its seat failed), and `failed` the places where they
-    were no legal answer. `parted` is the number of public events from which on an answer could not be the same,
-    `parted_at` that of settlements, and `differs` the first public event that is not as in the other game.
+    were no legal answer. `parted` is the number of public events after which an answer could not be the same,
+    `parted_at` that of settlements. `differs` is the index of the first public event that differs from the other game.
+    These three are None if that did not happen.
     """
 
     like: Sequence[Event] | None = None
@@ -104,15 +106,15 @@ class Tape:
     is_asking: bool = False
 
     def tell(self, bidder: str, channel: Channel, text: str, settled: int | None = None) -> None:
-        """Note what a seat is told, after all settlements or after so many."""
+        """Note information for a seat, after all settlements so far or after `settled`."""
         after = len(self.settled) if settled is None else settled
         self.told[bidder].append(Told(channel, text, len(self.public), after))
 
     def hear(self, entry: Entry) -> None:
-        """Note an event of the log; it listens to it.
+        """Note an event of the log.
 
         Raises:
-            Parted: what is public differs from the other game, and that part of it is over.
+            Parted: the public events differ from the other game, and the events of the rules up to here are noted.
         """
         event = entry.event
         self.is_asking = self.is_asking or isinstance(event, BiddersAsked)
@@ -125,15 +127,15 @@ class Tape:
         elif event.audience == EVERYONE:
             self._publish(event)
         for seat in seats_of(event):
-            # `repr` and not equality: the order of what is in a table is told too.
+            # `repr` and not equality: a seat also sees the order of the entries of a table.
             self.tell(seat, "event", repr(event), settled)
 
     def settled_at(self, public: int) -> int:
-        """Give the settlement from which the public event of this number followed."""
+        """Return the number of settlements before the public event of this number."""
         return next(one.settled for one in self.log if one.public == public and one.event.audience == EVERYONE)
 
     def settle(self, state: Any, actions: Mapping[str, Action], chance: Chance) -> None:
-        """Note what is settled, before it is."""
+        """Note a settlement before it is made."""
         self.is_asking = False
         places = {name: list(self.said[name])[-1] for name in actions if self.said[name]}
         self.settled.append(Settled(state, dict(actions), chance.getstate(), places))
@@ -150,16 +152,16 @@ class Tape:
 
 
 NOTHING = "?"
-"""What no action space reads as an answer."""
+"""Words that no action space reads as an answer."""
 OF_THE_CLOCK = ("auction", "time")
-"""What a memory has that differs between two runs of one seed."""
+"""Keys of a memory that differ between two runs of one seed."""
 Script = Mapping[Place, str | None]
 
 
 class TappedSeat:
-    """The ear at a seat: it notes what is heard; with a `script` the agent says what the script says.
+    """A tap at a seat: notes its messages and answers; with a `script` the agent says the words of the script.
 
-    Where the script's words failed, they fail again, so that the public acts stay as they were.
+    Words that failed in the script's game fail again, so that the public acts stay the same.
     """
 
     def __init__(self, bidder: str, tape: Tape, script: Script | None, failed: set[Place]) -> None:
@@ -175,7 +177,7 @@ class TappedSeat:
         self._tape.said[self._bidder][Place.of(ask)] = None
 
     def answer(self, ask: Ask, words: str | None) -> str | None:
-        """Note an answer, and give it, or that of the script."""
+        """Note an answer, and return it, or that of the script."""
         place = Place.of(ask)
         self._tape.tell(self._bidder, "answer", words or "")
         if self._script is not None and place in self._script:
@@ -196,7 +198,7 @@ class TappedSeat:
 
 
 class TappedChat(SimulatedChat):
-    """The built-in model of one bidder, which notes each prompt to the letter; `change` changes what it replies."""
+    """The built-in model of one bidder, which notes each prompt to the letter; `change` changes its replies."""
 
     bidder: str
     tape: Any
@@ -212,7 +214,7 @@ class TappedChat(SimulatedChat):
 
 
 class TappedStore(BaseStore):
-    """The store of one bidder's memories, which notes what it gives back; `change` changes the texts that it takes."""
+    """The store of one bidder's memories, which notes its results; `change` changes the texts put into it."""
 
     def __init__(self, store: BaseStore, bidder: str, tape: Tape, change: Callable[[str], str] | None) -> None:
         self._store, self._bidder, self._tape, self._change = store, bidder, tape, change
@@ -240,32 +242,32 @@ class TappedStore(BaseStore):
 
 
 def _plain(value: Any) -> Any:
-    """Give a memory without what hangs on the clock and on the name of the run."""
+    """Return a memory without the values that depend on the clock and on the name of the run."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items() if key not in OF_THE_CLOCK}
     return value
 
 
 class TappedRules(Mechanism[Any]):
-    """The rules of a game, which note each settlement; `change` changes what they tell."""
+    """The rules of a game, which note each settlement; `change` changes their events."""
 
     def __init__(self, rules: Mechanism[Any], tape: Tape, change: Callable[[Event], Event] | None) -> None:
         self.rules, self._tape, self._change = rules, tape, change
 
     def start(self) -> Any:
-        """Give the state before the opening."""
+        """Return the state before the opening."""
         return self.rules.start()
 
     def asks(self, state: Any) -> Sequence[Ask]:
-        """Say who must act now."""
+        """Return the asks of a state."""
         return self.rules.asks(state)
 
     def settle(self, state: Any, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Settle, and note what."""
+        """Note a settlement, and settle."""
         self._tape.settle(state, actions, chance)
         events = self.rules.settle(state, actions, chance)
         return events if self._change is None else [self._change(event) for event in events]
 
     def apply(self, state: Any, event: Event) -> Any:
-        """Give the state after an event."""
+        """Return the state after an event."""
         return self.rules.apply(state, event)

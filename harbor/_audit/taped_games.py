@@ -1,7 +1,7 @@
-"""Taped games are held on the real stack, room and graphs and memory, and two of them are compared.
+"""Holds taped games on the real stack (room, graphs and memory), and compares two of them.
 
-A tap is in each place where something is told. Games are compared as their seats were told them, up to where what is
-public differs.
+A tap is in each place that informs a seat. Games are compared by the information of their seats, until the public
+events differ.
 """
 
 from __future__ import annotations
@@ -49,16 +49,18 @@ if TYPE_CHECKING:
     from autogen_agentchat.base import ChatAgent
 
 SEEDS = 2**32
+"""The seeds of later auctions in a row are below this number."""
 EARLIER = "What I remember of an earlier auction: patience was worth more than speed."
+"""A memory from before the game."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """One secret of one bidder, changed in the place where it is kept; the house is the owner "".
 
-    `kind` is one of `SECRETS`. `config` has other settings. `resolved` changes what was looked up, `reply` what the
-    owner's model replies, `memory` the texts that it remembers, and `event` what the rules tell it. `said` are other
-    words of the owner's; from the settlement `public_at` on it is public what they were.
+    `kind` is one of `SECRETS`. `config` has other settings. `resolved` changes the resolved auction, `reply` the
+    replies of the owner's model, `memory` the texts of its memories, and `event` the events of the rules. `said` are
+    other words of the owner's; they are public from the settlement `public_at` on (None: never).
     """
 
     kind: str
@@ -76,7 +78,7 @@ NOTHING_CHANGED = Change("")
 
 
 class TappedRun(Run):
-    """An auction that is taped; with tapes of another game, its public acts are those of that game."""
+    """An auction that is taped; with a tape of another game, its public acts are those of that game."""
 
     def __init__(self, config: AuctionConfig, tape: Tape, change: Change, like: Tape | None) -> None:
         super().__init__(config, RunInputs(models=_models(config, tape, change)))
@@ -92,7 +94,7 @@ class TappedRun(Run):
         name: str = "",
         series: str = "",
     ) -> Result:
-        """Hold the auction in the room, also where scripted policies alone sit, to its end or until it parts."""
+        """Hold the auction in the room, even if only scripted policies play, to its end or until it parts."""
         with self._opened(folder, self.tape.hear, name) as sale:
             seating = partial(_seats, self)
             await hold_in_room(self.auction, self.chats, self.agents, sale, folder, store, series, seating)
@@ -155,13 +157,13 @@ def _tapped(memories: Mapping[str, BidderMemory], run: TappedRun) -> dict[str, B
 async def hold(
     config: AuctionConfig, auctions: int, change: Change = NOTHING_CHANGED, like: Sequence[Tape] | None = None
 ) -> list[Tape]:
-    """Hold a game, or several in a row whose bidders keep their memories, and give a tape of each.
+    """Hold a game, or several in a row whose bidders keep their memories, and return a tape of each.
 
     Args:
         config: the settings, with their items listed.
-        auctions: how many to hold.
+        auctions: the number of auctions to hold.
         change: the secret that is changed.
-        like: the tapes of the game to compare with; what is said and what fails is as it was there.
+        like: the tapes of the game to compare with; answers and failures are repeated from them.
     """
     if not anybody_remembers(config):
         return await _row(config, auctions, change, like, None)
@@ -190,7 +192,7 @@ async def _row(
 
 
 async def _remember(config: AuctionConfig, store: BaseStore, change: Change) -> None:
-    """Give everybody who remembers something to remember."""
+    """Store memories for each bidder that remembers."""
     for bidder in config.bidders:
         if bidder.remembers:
             memory = BidderMemory(store, bidder.name, "earlier", config.memory, named(config.rules.game))
@@ -201,15 +203,16 @@ async def _remember(config: AuctionConfig, store: BaseStore, change: Change) -> 
 
 
 AROUND = 60
-"""How many characters are shown on each side of a difference."""
+"""Characters that are shown on each side of a difference."""
 NEAR = 50
-"""How far apart two things may be told that have changed places."""
+"""Most places between two things of a tape that count as swapped."""
 BIDS = ("bid",)
+"""Kinds of secrets whose change shows in public events."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first difference in what a seat was told: its channel, the texts around it, and after which settlement."""
+    """The first difference in the information of a seat: its channel, the texts around it, and earlier settlements."""
 
     channel: Channel
     before: str
@@ -218,7 +221,7 @@ class Difference:
 
 
 def differences(before: Tape, now: Tape, change: Change, seats: Sequence[str]) -> dict[str, Difference]:
-    """Give the first difference of each seat that was told something else."""
+    """Return the first difference of each seat that was told something else."""
     found = {}
     told_all = _public_leak(before, now, change)
     for seat in seats:
@@ -229,7 +232,7 @@ def differences(before: Tape, now: Tape, change: Change, seats: Sequence[str]) -
 
 
 def _secret(tape: Tape, now: Tape, seat: str, change: Change) -> list[Told]:
-    """Give what a seat was told before anything public differs, the acts part, or a changed bid becomes public."""
+    """Return the information of a seat before a public difference, a parted act, or the publication of a new bid."""
     ends = [end for end in (now.differs, now.parted) if end is not None]
     end = min(ends, default=max(len(tape.public), len(now.public)))
     last = min([inf if now.parted_at is None else now.parted_at + 1, change.public_at or inf])
@@ -257,13 +260,13 @@ def _between(channel: Channel, before: str, now: str, settled: int) -> Differenc
 
 
 def around(text: str, at: int) -> str:
-    """Give the part of a text around a place."""
+    """Return the part of a text around a place."""
     shown = text[max(0, at - AROUND) : at + AROUND]
     return f"{'...' if at > AROUND else ''}{shown}{'...' if len(text) > at + AROUND else ''}"
 
 
 def _public_leak(before: Tape, now: Tape, change: Change) -> Difference | None:
-    """Give a public difference that no rules make: in what the house says, or in nothing but an order."""
+    """Return a public difference that no rules make: in the events of the house, or only in the order of events."""
     if now.differs is None or change.kind in BIDS or (now.parted is not None and now.parted <= now.differs):
         return None
     then, told = (_rest(tape.public, now.differs) for tape in (before, now))
@@ -277,7 +280,7 @@ def _public_leak(before: Tape, now: Tape, change: Change) -> Difference | None:
 
 
 def _rest(public: Sequence[Event], start: int) -> list[Event]:
-    """Give what became public at once, from a place on."""
+    """Return the public events from a place on, up to the next one of the house."""
     return list(_until_house(public[start:]))
 
 

@@ -1,8 +1,8 @@
-"""Each public module gets its names here, from the imports that say where they live; and Harbor has this version.
+"""The names of the public modules, loaded on first use, and the version of Harbor.
 
-It says so once, as the imports that type checkers carry out. Everything else is in a folder or module whose name begins
-with an underscore, and may change at any time. A name is loaded when it is first used, so that importing a public
-module loads no framework. Beside these modules, `harbor.events` shows every event.
+The imports for type checkers in each public module are the only list of its names. Everything else is in a folder or
+module whose name begins with an underscore, and may change at any time. A name is loaded when it is first used, so that
+importing a public module loads no framework. Beside these modules, `harbor.events` shows every event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def face(module: str, file: str) -> tuple[Callable[[str], Any], list[str]]:
-    """Give a public module its `__getattr__` and `__all__`, from its imports of the form `from home import X as X`.
+    """Return `__getattr__` and `__all__` for a public module, from its imports of the form `from home import X as X`.
 
     Args:
         module: its `__name__`.

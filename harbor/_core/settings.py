@@ -1,7 +1,7 @@
 # ruff: noqa: RUF001 - letters that look alike stand in its tables
-"""All settings share this: they are frozen, refuse unknown keys and names that look alike, and explain a mistake.
+"""The base of all settings: they are frozen, refuse unknown keys and look-alike names, and explain a mistake.
 
-Names that look alike can't be told apart by who reads them, be it a person or a model. Unicode writes one letter in
+Neither a person nor a model can tell look-alike names apart. Unicode writes one letter in
 several ways (NFKD makes them one), and has letters of other scripts in the shapes of Latin ones. Source: Unicode
 Technical Standard 39, confusables.txt; of its letters, those of Greek and Cyrillic.
 """
@@ -31,7 +31,9 @@ from harbor._core.files.safe_files import MOST_SETTINGS, parsed, read_sent
 from harbor._core.plugins.finding import check_references
 
 _GREEK = {"ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ": "ABEZHIKMNOPTYX", "αγιορνυϳ": "ayiopvuj"}
+"""Letters of Greek, and the Latin letters that they look like."""
 _CYRILLIC = {"АВЕЅІЈКМНОРСТУХҮԌԚԜӀ": "ABESIJKMHOPCTYXYGQWI", "асеһіјорԛѕԝхуүԁѵ": "acehijopqswxyydv"}
+"""Letters of Cyrillic, and the Latin letters that they look like."""
 _LATIN = {
     ord(shape): latin
     for letters in (_GREEK, _CYRILLIC)
@@ -41,7 +43,7 @@ _LATIN = {
 
 
 def look_of(name: str) -> str:
-    r"""Give one text for all names that look alike, whatever the case of their letters.
+    r"""Return one text for all names that look alike, whatever the case of their letters.
 
     >>> look_of("Zoë") == look_of("ZOE\u0308"), look_of("Ann") == look_of("\u0410nn"), look_of("Ann") == look_of("An")
     (True, True, False)
@@ -50,7 +52,7 @@ def look_of(name: str) -> str:
 
 
 def looks_of(name: str) -> set[str]:
-    r"""Give the texts of which two names that look alike share one: most letters have a Latin shape in one case alone.
+    r"""Return two texts per name; two names that look alike share one, as most letters look Latin in only one case.
 
     >>> looks_of("\u041a\u0430\u0442\u044f") & looks_of("\u043a\u0430\u0442\u044f") != set()
     True
@@ -74,7 +76,7 @@ def _speakable(name: Any) -> Any:
 
 
 def _decimal(amount: Any) -> Any:
-    """Take a float as it is written (0.1 is one tenth), and refuse what is not a number."""
+    """Read a float as it is written (0.1 is one tenth), and refuse a value that is not a number."""
     if isinstance(amount, bool | str):
         raise ValueError("is not a number; write one, such as 20000")
     if isinstance(amount, float):
@@ -93,14 +95,14 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 _inside = ContextVar("_inside", default=False)
+"""True while settings inside other settings are made."""
 
 
 @contextmanager
 def _one_line_errors(source: str) -> Iterator[None]:
     """Explain refused settings in one line.
 
-    Settings inside settings are made by calls of their own, which leave the explanation to the outermost: only that one
-    knows the whole place of the mistake.
+    Nested settings leave the explanation to the outermost settings: only those know the whole path to the mistake.
     """
     if _inside.get():
         yield
@@ -118,8 +120,8 @@ def _one_line_errors(source: str) -> Iterator[None]:
 class Settings(BaseModel):
     """Frozen settings that refuse unknown keys.
 
-    `public` names those that a public pack may tell: none, unless a class says so, so that a new one can't be published
-    by mistake.
+    `public` names the settings that a public pack may contain. It is empty by default, so that a new setting can't be
+    published by mistake.
 
     Raises:
         ConfigError: one line that names the setting, its value and the remedy.
@@ -135,7 +137,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, values: Any) -> Any:
-        """Refuse unknown and missing keys here, where the known ones are at hand to name a remedy.
+        """Refuse unknown and missing keys here, because the known ones are at hand to name a remedy.
 
         Unknown keys come first: a required key that is misspelt is unknown and missing at once.
         """
@@ -155,7 +157,7 @@ def _in_toml(name: str, annotation: Any) -> str:
 
 
 def as_toml(value: Any) -> str:
-    """Write the value of a setting as in a TOML file, on one line; tables inside lists have no place in it."""
+    """Write the value of a setting as in a TOML file, on one line; tables inside lists can't be written so."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -199,14 +201,14 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
     Args:
         path: the file.
         settings: their type.
-        what: what complaints call the file.
+        what: the name of the file's content in complaints.
 
     Raises:
         ConfigError: no such file, not TOML (or JSON), a setting that is refused, or code that only a JSON file names.
     """
     kind, parse = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:
-        # What Harbor has written may have been sent; a TOML file is its user's own word, wherever it is.
+        # Somebody else may have sent a JSON file; a TOML file is its user's own word, wherever it is.
         sent = read_sent(path, MOST_SETTINGS) if kind == "JSON" else path.read_bytes()
         values = parsed(sent.decode("utf-8-sig"), parse)
     except OSError as error:
@@ -221,7 +223,7 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
 
 
 TAG = "kind: "
-"""What begins the tag of each type in a union, so that complaints can leave it out."""
+"""Prefix of the tag of each type in a union, so that complaints can leave it out."""
 
 _PLAINLY = {
     "bool_parsing": "must be true or false",
@@ -251,11 +253,11 @@ _PLAINLY = {
     "tuple_type": "must be a list; in TOML write it as [[name]], with two brackets, once for each",
     "value_error": "{error}",
 }
-"""What the validator complains of, in plain words; braces take what it tells of the complaint."""
+"""Complaints of pydantic's validator in plain words, by type; braces take its details."""
 
 
 def _explain(error: ValidationError) -> str:
-    """Put the first complaint of a validation in one line."""
+    """Write the first complaint of a validation in one line."""
     problem = error.errors()[0]
     kind, given, details = problem["type"], problem["input"], problem.get("ctx", {})
     message = _PLAINLY.get(kind, problem["msg"]).format_map(details)

@@ -1,4 +1,4 @@
-"""Everything that can happen in an auction, as frozen events that say who may see them."""
+"""Everything that can happen in an auction, as frozen events that name their audience."""
 
 from __future__ import annotations
 

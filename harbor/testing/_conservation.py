@@ -1,4 +1,4 @@
-"""The law of units and money, which every game keeps: what is given is there once, and what is paid was somebody's."""
+"""The law of units and money, which every game keeps: no unit is given twice, and every payment has a payer."""
 
 from __future__ import annotations
 
@@ -36,22 +36,23 @@ from harbor.testing._playing import MOST_TURNS
 IN_DOLLARS = (Amount, AcceptOrWait, Bundle)
 """The action spaces whose greatest amount is money."""
 NOTHING = Decimal(0)
+"""Zero units or dollars."""
 
 
 def broken_law(game: Game, rules: Mechanism[Any], log: Sequence[Entry]) -> str:
-    """Say where a log of a game breaks the law of units and money; empty if nowhere.
+    """Say where a log of a game breaks the law of units and money; return "" if nowhere.
 
-    Whoever gets something, pays or is paid is a bidder, or the house. No more units of an item are given than its
+    Every receiver and payer is a bidder or the house. No more units of an item are given than its
     supply. Every payment goes from one to another and takes nothing back. Unless the game has no budgets, no bidder
-    pays more for an item, fees left out, than an ask for it allowed, nor more in all than its budget and what it
-    received. Who gets, pays or is paid learns of it. What all are shown of an act is what it was.
+    pays more for an item, fees left out, than an ask for it allowed, nor more in all than its budget and its
+    receipts. A bidder that gets, pays or is paid learns of it. An act shown to all is the act that was made.
     """
     law = _Law(game, rules, {label.bidder for label in of_type(log, BidderLabelled)}, rules.start())
     return next(filter(None, (law.note(entry.event) for entry in log)), "")
 
 
 def at_the_edge(game: Game, rules: Mechanism[Any], log: Sequence[Entry], edge: int) -> Sequence[Entry]:
-    """Play the rules of a log again, with the same bidders, who all answer at one edge: 0 is the first, -1 the last."""
+    """Play the rules of a log again with the same bidders, who all answer at one edge: 0 is the first, -1 the last."""
     brought = [entry.event for entry in log if isinstance(entry.event, BidderLabelled | BidderSeated)]
     names = [event.bidder for event in brought if isinstance(event, BidderLabelled)]
     sale = Sale(rules, names, Log(), Random(0), game.acts, game.draws)
@@ -67,7 +68,7 @@ def at_the_edge(game: Game, rules: Mechanism[Any], log: Sequence[Entry], edge: i
 
 @dataclass
 class _Law:
-    """What was supplied, given, allowed and paid so far, as a fold over events."""
+    """The units and money supplied, given, allowed and paid so far, as a fold over events."""
 
     game: Game
     rules: Mechanism[Any]
@@ -82,7 +83,7 @@ class _Law:
     left: dict[str, Decimal] = field(default_factory=dict)
 
     def note(self, event: Event) -> str:
-        """Take one event in; say which law it breaks."""
+        """Take one event in; return the law that it breaks, or ""."""
         self.supply.update(self.game.supply(event))
         self.state = self.rules.apply(self.state, event)
         match event:
@@ -111,7 +112,7 @@ class _Law:
                 self.allowed[key] = max(ask.maximum, self.allowed.get(key, NOTHING))
 
     def _shown(self, event: Acted) -> str:
-        """Say that everyone is shown another act than there was; why one withdrew may be left out."""
+        """Say that everyone is shown a different act; the reason for a withdrawal may be left out."""
         acts = self.sealed.get((event.bidder, event.item, event.round), [])
         if event.act in acts or (isinstance(event.act, Withdraw) and any(isinstance(act, Withdraw) for act in acts)):
             return ""
@@ -143,7 +144,7 @@ class _Law:
         return self._strangers(event, *(name for name in (event.payer, event.payee) if name != HOUSE))
 
     def _move(self, event: Paid | PaidSealed) -> str:
-        """Say that a bidder pays more than it has left of its budget."""
+        """Say that a bidder pays more than is left of its budget."""
         for name, amount in ((event.payee, event.amount), (event.payer, -event.amount)):
             if name in self.left:
                 self.left[name] += amount
@@ -156,7 +157,7 @@ class _Law:
         )
 
     def _pay(self, event: Paid | PaidSealed) -> str:
-        """Say that a bidder pays what it could not be asked for."""
+        """Say that a bidder pays more for an item than its asks allowed."""
         key = event.payer, event.item
         if event.payer == HOUSE or event.fee or not self.game.budgets:
             return ""

@@ -1,4 +1,4 @@
-"""The conformance suites for experiments and for figures: call them in a test of one that you write."""
+"""The conformance suites for experiments and for figures: call them in a test of your own."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ async def _once(design: Experiment, what: str) -> Results:
 def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> None:
     """Check that a figure keeps its promises.
 
-    It is drawn from a small experiment that is run for it, twice alike, with words for those who can't see each of its
-    panels, none of them taller than a page of paper. It is drawn also where an arm has no value, and where no arm has
-    one it costs nothing.
+    The figure is drawn twice alike from a small experiment, run for this test. Each panel has words for readers who
+    can't see it, and is no taller than a page of paper. The figure is also drawn where an arm has no value. Where no
+    arm has one, it raises no error.
 
     Args:
         figure: the figure.
@@ -108,7 +108,7 @@ def _drawn(figure: Figure, results: Results, what: str) -> Drawing | None:
 
 
 def _charts(drawing: Drawing | None) -> list[Chart]:
-    """Put each panel out as a page has it: only then it is drawn."""
+    """Lay out each panel as on a page, because a panel is only drawn then."""
     return [chart(panel, str(place)) for place, panel in enumerate(drawing.panels)] if drawing else []
 
 

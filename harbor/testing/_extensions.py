@@ -1,4 +1,4 @@
-"""The conformance suites for policies, catalogues and metrics: call them in a test of one that you write."""
+"""The conformance suites for policies, catalogues and metrics: call them in a test of your own."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from harbor.testing._playing import (
 
 @dataclass(frozen=True)
 class Watched(Policy):
-    """A policy whose decisions are compared with those of a new one, and which must leave alone what it is given."""
+    """A policy whose decisions are compared with those of a new one; it must not change its input."""
 
     policy: Policy
     make: Callable[[], Policy]
@@ -53,7 +53,7 @@ class Watched(Policy):
     drawn: str = ""
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer | str:
-        """Decide thrice: once, again, and as one that was made just now."""
+        """Decide three times: twice with the policy, and once with a new one."""
         shown = repr(list(seen))
         answer, again, fresh = (one.decide(ask, seen) for one in (self.policy, self.policy, self.make()))
         if answer != again:
@@ -68,8 +68,8 @@ class Watched(Policy):
 def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
     """Check that a scripted policy keeps its promises.
 
-    It plays its games to the end; equal tables, asks and observations give equal decisions, also of a policy that is
-    made anew; it changes nothing that it is given.
+    The policy plays its games to the end. Equal tables, asks and observations give equal decisions, also from a new
+    copy of the policy. The policy changes nothing that it is given.
 
     Args:
         policy: the policy.
@@ -85,7 +85,7 @@ def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
 
 
 def _plays(policy: ScriptedPolicy, name: str, *, insist: bool) -> bool:
-    """Try a policy in a game; says whether it can play it."""
+    """Try a policy in a game; return whether it can play it."""
     who = f"the policy {policy.name!r} in the game {name!r}"
     with promised(who):
         game: Game = find("game", name)
@@ -106,7 +106,7 @@ def _plays(policy: ScriptedPolicy, name: str, *, insist: bool) -> bool:
 
 
 def _watch(run: Run, policy: ScriptedPolicy, game: Game) -> list[Watched]:
-    """Put somebody who compares in the place of each policy that does nothing but decide."""
+    """Replace each policy that does nothing but decide by one that compares."""
 
     def watched(one: ResolvedBidder) -> ResolvedBidder:
         if one.policy is None or not never_waits(one.policy):
@@ -120,15 +120,17 @@ def _watch(run: Run, policy: ScriptedPolicy, game: Game) -> list[Watched]:
 
 
 MOST_ITEMS = 3
+"""Most items of a sample and a sale."""
 SEEDS = 10
+"""Seeds with which samples are drawn."""
 
 
 def check_catalogue(catalogue: Catalogue) -> None:
     """Check that a catalogue keeps its promises.
 
-    Its ids, texts and listings are distinct. Each item says whom it suits by ids of its personas, or suits nobody, and
+    Its ids, texts and listings are distinct. Each item suits personas of the catalogue, named by id, or nobody, and
     each persona has an item that suits it. No item starts above its true value. Equal seeds give equal
-    samples. It is sold in an auction in which the built-in model profiles rivals over its personas.
+    samples. The catalogue is sold in an auction in which the built-in model profiles rivals over its personas.
 
     Args:
         catalogue: the catalogue.
@@ -164,7 +166,7 @@ def _sampled(catalogue: Catalogue, what: str) -> None:
 
 
 def _sold(catalogue: Catalogue, what: str) -> None:
-    """Sell some of it to bidders of its personas, who profile each other."""
+    """Sell some items to bidders with its personas, who profile each other."""
     mind = {"theory_of_mind": "inferred"} if len(catalogue.personas) > 1 else {}
     seats = [{"name": name, "persona": key, **mind} for name, key in zip(BIDDERS, catalogue.personas, strict=False)]
     count = min(MOST_ITEMS, len(catalogue.items))
@@ -175,19 +177,19 @@ def _sold(catalogue: Catalogue, what: str) -> None:
 
 
 FAILED = "the metric failed"
-"""How a missing value begins whose metric broke."""
+"""Prefix of the reason for a missing value of a metric that raised an error."""
 
 
 def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
     """Check that a metric keeps its promises.
 
-    It measures a log, and what there is of one that broke off anywhere, without an error and twice alike; its values
-    are within the bounds of its unit; it has one in a whole game, and where it has none it says why; of another game it
-    says so; its docstring says what it computes.
+    The metric measures a log, and the beginning of one that broke off anywhere, without an error and twice alike. Its
+    values are within the bounds of its unit. A whole game has a value. A missing value has a reason, also in another
+    game. The docstring of the metric gives its formula.
 
     Args:
         metric: the metric.
-        log: of a game that it measures; by default, of each installed game that opens with what it is of.
+        log: of a game that it measures; by default, of each installed game that opens with its event.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
@@ -205,7 +207,7 @@ def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
 
 
 def fitting(metric: Metric) -> Iterator[tuple[Auction, Sequence[Entry]]]:
-    """Give games that open with what a metric is of, each with its log: of each installed game, and of a series."""
+    """Yield the installed games that open with the event of a metric, each with its log; also a series if it is one."""
     if metric.of is SeriesOpened:
         yield _series()
     for auction, log in (*held(), _in_own_form()):
@@ -215,7 +217,7 @@ def fitting(metric: Metric) -> Iterator[tuple[Auction, Sequence[Entry]]]:
 
 @cache
 def _series() -> tuple[Auction, Sequence[Entry]]:
-    """Run a series of auctions in which bidders learn; give its log too."""
+    """Run a series of auctions in which bidders learn; return it with its log."""
     seats = thinkers(find("game", "english"), memory="list", learning=True)
     auction = Auction(items=ITEMS, bidders=seats, series={"auctions": 2})
     return auction, run_series(auction).log
@@ -223,14 +225,14 @@ def _series() -> tuple[Auction, Sequence[Entry]]:
 
 @cache
 def _in_own_form() -> tuple[Auction, Sequence[Entry]]:
-    """Run a game whose bidders answer in a protocol's own form; give its log too."""
+    """Run a game whose bidders answer in a protocol's own form; return it with its log."""
     seats = thinkers(find("game", "second-price"), protocol="econarena")
     auction = Auction(bidders=seats, rules={"game": "second-price", "runs": 2})
     return auction, auction.run().log
 
 
 def _measured(metric: Metric, log: Sequence[Entry], what: str) -> bool:
-    """Measure a log here and there; says whether the whole of it has a value."""
+    """Measure several beginnings of a log; return whether the whole log has a value."""
     found: list[Measurement] = []
     for cut in cuts(log):
         found = measure([metric.name], cut)

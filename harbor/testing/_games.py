@@ -1,4 +1,4 @@
-"""The conformance suite for games: call it in a test of one that you write."""
+"""The conformance suite for games: call it in a test of your own game."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ from harbor.testing._playing import (
 from harbor.testing._rules import check_rules, winners_of
 
 UNEXPLAINED = ("task", "game", "item", "items")
-"""Facts that need no explanation: two are for the built-in model alone, and two say what they are."""
+"""Facts that need no explanation: two are only for the built-in model, and two have names that explain them."""
 GAMES_OF_RULES = 5
+"""Games of random play per check of the rules."""
 NAMED = re.compile("`([a-z][a-z0-9_]*)`")
+"""A name in backticks, as the explanation of a fact has it."""
 
 
 def check_game(
@@ -55,25 +57,25 @@ def check_game(
 ) -> None:
     """Check that a game keeps its promises.
 
-    It has all its parts, and its settings are read back as they were written. Its rules are pure (`check_rules`). The
-    built-in model, the rational policy and legal random play are never refused; hostile play breaks nothing. Equal runs
-    give equal logs, which are read back as they were written, and all that happens is in its events; who wins is a
-    bidder. It keeps the law of units and money: no unit is given twice, money goes from one to another, and nobody pays
-    for an item more than its asks allowed. Facts of prompts come from what the bidder has seen and from nowhere else;
-    each is explained, and none is explained that is not there. Its standings name every bidder once, can be taken of a
-    log that broke off anywhere, and are the same of public events alone where its measures are `public`. If it
-    tells its rules from public events, every log follows from them, also one that broke off, one without settings and
-    one of public events alone. Its board shows texts to each viewer.
+    The game has all its parts, and its settings are read back as they were written. Its rules are pure (`check_rules`).
+    The rules never refuse the built-in model, the rational policy or legal random play. Hostile play breaks nothing.
+    Equal runs give equal logs, which are read back as they were written. All that happens is in its events. Every
+    winner is a bidder. The game keeps the law of units and money: no unit is given twice, money goes from one to
+    another, and nobody pays for an item more than its asks allowed. Facts of prompts come only from the events that the
+    bidder has seen. Each fact is explained, and no absent fact is explained. The standings name every bidder once. They
+    can be computed from a log that broke off anywhere, and from public events alone where its measures are `public`. If
+    the game tells its rules from public events, every log follows from them: also one that broke off, one without
+    settings and one of public events alone. Its board shows texts to each viewer.
 
-    Nobody notices what is another's. Each draw of `build`, and each setting of a seat that it `uses`, is changed in
-    turn, and the same acts are played again. What only one bidder is told by this changes nothing that others are
-    asked, told, shown or answer, up to the first act that is no longer legal, or to an event of which `discloses` is
-    true. A setting that changes nothing anywhere is not used.
+    Nobody notices another's private facts. The check changes each draw of `build` and each setting of a seat that the
+    game `uses` in turn, and plays the same acts again. A difference that only one bidder is told changes nothing that
+    others are asked, told, shown or answer, up to the first act that is no longer legal, or to an event whose
+    `discloses` is true. A setting that changes nothing anywhere is not used.
 
     Args:
         game: the game.
-        settings: of its rules, for a short game; by default as they are.
-        bidders: their names, for a game that takes only some; by default three, or those whom its settings name, or
+        settings: of its rules, for a short game; by default unchanged.
+        bidders: their names, for a game that takes only some; by default three, or those named in its settings, or
             as many as it takes.
 
     Raises:
@@ -106,13 +108,13 @@ def check_game(
 
 
 def _alternating(game: Game, bidders: Sequence[str]) -> list[dict[str, Any]]:
-    """Seat one that thinks, one that is rational and one whose answers fail: to look at prompts, answers and exits."""
+    """Seat a thinking bidder, a rational one and one whose answers fail, to test prompts, answers and exits."""
     players = cycle((thinking(game), {"rule": "rational"}, {"rule": "adversary"}))
     return [{"name": name, **player} for name, player in zip(bidders, players, strict=False)]
 
 
 def _thought(game: Game, auction: Auction) -> None:
-    """Check how bidders with models play."""
+    """Check the play of bidders with models."""
     log, calls = played(auction)
     equal(log, auction.run().log)
     legal(log, "the built-in model")
@@ -128,14 +130,14 @@ def _thought(game: Game, auction: Auction) -> None:
 
 
 def explained(calls: Sequence[Asked]) -> None:
-    """Require that each fact of a prompt is explained in it by its name, in backticks."""
+    """Require that a prompt explains each of its facts by name, in backticks."""
     for call in calls:
         missing = [name for name in call.facts if f"`{name}`" not in call.text and name not in UNEXPLAINED]
         require(not missing, f"the prompt {call.purpose!r} does not explain these facts in backticks", missing)
 
 
 def _nothing_else_explained(play: Play, calls: Sequence[Asked]) -> None:
-    """Require that a name in backticks is that of a fact in some call, at any depth, or of a part of some reply.
+    """Require that a name in backticks is a fact of some call, at any depth, or a part of some reply.
 
     A fact that only some calls have is explained under `[if NAME]`, which is sent only with it.
     """
@@ -153,7 +155,7 @@ def _settings_come_back(auction: Auction) -> None:
 
 
 def _known_events(game: Game, log: Sequence[Entry]) -> None:
-    """Require that whoever reads a log knows its events, by their names."""
+    """Require that a reader of a log knows its events, by their names."""
     require(of_type(log, game.opening), f"the log has no {game.opening.__name__}, which opens the game")
     known = set(named(game.events).values())
     strange = sorted({type(entry.event).__name__ for entry in log if type(entry.event) not in known})
@@ -177,7 +179,7 @@ def _conserved(game: Game, log: Sequence[Entry], auction: Auction) -> None:
 
 
 def _conserved_at_the_edges(game: Game, log: Sequence[Entry], auction: Auction) -> None:
-    """Require the law of units and money where everyone answers the least that it may, and the most."""
+    """Require the law of units and money where everyone gives the least allowed answer, and the greatest."""
     resolved = with_items(auction)
     for edge in (0, -1):
         _conserved(game, at_the_edge(game, game.build(resolved.rules, resolved), log, edge), auction)
@@ -196,7 +198,7 @@ def _measured(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
 
 
 def _known_in_public(told: Sequence[Any], full: Sequence[Any]) -> None:
-    """Require that rows of public events alone are the same as those of the log; None: public events don't tell it."""
+    """Require that public events alone give the same rows as the log; None marks a value that they don't tell."""
     kept = {row.bidder: row for row in full}
     pairs = [
         (getattr(row, one.name), getattr(kept.get(row.bidder), one.name, None)) for row in told for one in fields(row)
@@ -206,7 +208,7 @@ def _known_in_public(told: Sequence[Any], full: Sequence[Any]) -> None:
 
 
 def _verified(game: Game, log: Sequence[Entry], auction: Auction) -> None:
-    """Require that a log follows from the rules of its game, whatever of it is there."""
+    """Require that a log follows from the rules of its game, also where parts of the log are missing."""
     resolved = with_items(auction)
     for told, settings in ((log, resolved), (log, None), (public(log), None)):
         for cut in cuts(told):
@@ -229,7 +231,7 @@ def _shown(game: Game, log: Sequence[Entry], bidders: Sequence[str]) -> None:
 
 
 def _told_only_what_was_seen(play: Play, auction: Auction, log: Sequence[Entry]) -> None:
-    """Require that facts follow from what a bidder has seen, and stay so when other cards are dealt elsewhere."""
+    """Require that facts follow from the events that a bidder has seen, and don't change when another game is dealt."""
     told = [as_json(known) for known in _facts(play, log)]
     seats = seated([bidder.name for bidder in auction.bidders], {"rule": "random"})
     Auction(**{**dict(auction), "bidders": seats, "seed": auction.seed + 1}).run()
@@ -239,7 +241,7 @@ def _told_only_what_was_seen(play: Play, auction: Auction, log: Sequence[Entry])
 
 
 def _facts(play: Play, log: Sequence[Entry]) -> list[Facts]:
-    """Give what each bidder that is asked is told, at each turn."""
+    """Return the facts told to each bidder that is asked, at each turn."""
     found = []
     for number, entry in enumerate(log, start=1):
         for bidder in entry.event.bidders if isinstance(entry.event, BiddersAsked) else ():

@@ -1,4 +1,4 @@
-"""Whether a game keeps what is private: each draw and each setting of a seat is changed, and nobody else may notice."""
+"""Tests that a game keeps its secrets: it changes each draw and each setting of a seat, and nobody else may notice."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import ResolvedAuction, resolve
 
 OF_A_SEAT = {"budget": "budget", "estimates": "overestimate", "objective": "objective"}
-"""The secrets that are settings of a seat, with the setting of each; the house tells the seat of them at once."""
+"""The secrets that are settings of a seat, with the setting of each; the house tells them to the seat at once."""
 THOUGHT: tuple[Channel, ...] = ("prompt", "answer", "page")
-"""The channels whose contents follow from what a seat was told before."""
+"""The channels whose contents follow from earlier information of a seat."""
 OWN: tuple[Channel, ...] = ("ask", "prompt", "answer")
-"""The channels in which a game makes use of a setting; over the others the house tells a seat of itself."""
+"""The channels in which a game uses a setting; over the others the house tells a seat its own settings."""
 REMEDY = "tell it to nobody else, or let the event that tells it have `discloses`"
 
 
 def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audit:
-    """Change each secret of each bidder in turn, hold the game again, and compare what every other bidder is told.
+    """Change each secret of each bidder in turn, hold the game again, and compare the information of all other bidders.
 
     Args:
         auction: the settings of a game; the built-in model plays where they name another.
         secrets: kinds of secrets, such as "budget" and "estimate" (none: all).
 
     Returns:
-        The audit, which says what was compared.
+        The audit, which lists the comparisons.
 
     Raises:
-        AssertionError: somebody is told something else; it names the secret, the seat and the channel.
+        AssertionError: another bidder is told something else; it names the secret, the seat and the channel.
         ConfigError: a setting is refused, or there is no such secret.
 
     Example:
@@ -61,9 +61,9 @@ def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audi
 
 
 class Pair(NamedTuple):
-    """A game, and the same acts with one thing changed: of a kind, kept by the rules for one bidder (empty: for none).
+    """A game, and the same acts with one change of a `kind`; `keeper` is the bidder that owns the secret, or "".
 
-    A moment is the number of a settlement; what follows from that one, such as an ask, is half a settlement later.
+    A moment is the number of a settlement; a consequence of it, such as an ask, is half a settlement later.
     """
 
     game: Game
@@ -73,7 +73,7 @@ class Pair(NamedTuple):
     keeper: str
 
     def leak(self) -> str:
-        """Say who notices the change and should not; empty if nobody does."""
+        """Name the seat that wrongly notices the change, and how; return "" if there is none."""
         seats = list(self.base.told)
         noticed = differences(self.base, self.now, Change(self.kind), seats)
         if leak := self._of_worth(noticed):
@@ -84,20 +84,20 @@ class Pair(NamedTuple):
         told = {seat: first for seat in seats if (first := self._first_alone(seat))}
         owner = self.keeper or (next(iter(told)) if len(told) == 1 else "")
         if not owner:
-            return ""  # it is the house's, or several bidders are told of it
+            return ""  # it is the house's, or several bidders are told
         own = noticed.pop(owner, None)
         since = 0.0 if self.kind in OF_A_SEAT else _since(told.get(owner), own)
         for other, first in told.items():
             if other != owner and first.settled <= since and not _discloses(first.event):
                 return f"{other!r} alone is told what the rules keep for {owner!r}: {first.event!r}; tell {owner!r}"
         if self.kind not in OF_A_SEAT and told.keys() - {owner}:
-            return ""  # what several are told is nobody's own
+            return ""  # a fact that several bidders are told is nobody's own
         if not self.keeper and self._is_public_first(told.get(owner)):
-            return ""  # one bidder is told again what all have just been told
+            return ""  # one bidder is told a public fact again
         return self._crossed(owner, since, noticed)
 
     def _of_worth(self, noticed: Mapping[str, Difference]) -> str:
-        """Say whose asks or thoughts hang on what items are truly worth, which the analyst alone is told."""
+        """Say whose asks or thoughts depend on the true worth of items, which only the analyst is told."""
         pairs = zip(_worths(self.base), _worths(self.now), strict=False)
         if all(then == now for then, now in pairs):
             return ""
@@ -110,7 +110,7 @@ class Pair(NamedTuple):
         return ""
 
     def is_used(self) -> bool:
-        """Say whether it matters to anything but what the house tells a seat of itself."""
+        """Say whether the setting changes more than the seat's own information from the house."""
         if self.now.differs is not None or self.now.parted is not None:
             return True
         rows = [
@@ -125,7 +125,7 @@ class Pair(NamedTuple):
         )
 
     def _crossed(self, owner: str, since: float, noticed: Mapping[str, Difference]) -> str:
-        """Say what others notice from the moment on at which its owner is told; what they know before is no secret."""
+        """Name the first other that notices the change once the owner is told; earlier public facts are no secret."""
         first = min(noticed, key=lambda seat: _moment(noticed[seat]), default="")
         moment = _moment(noticed[first]) if first else inf
         told_all, settled = self._public()
@@ -139,7 +139,7 @@ class Pair(NamedTuple):
         return f"{first!r} notices in its {one.channel} what only {owner!r} should know: {_shown(one)}; {REMEDY}"
 
     def _public(self) -> tuple[str, float]:
-        """Give the first public difference that follows from the same acts and discloses nothing; and its moment."""
+        """Return the first public difference that follows from the same acts and discloses nothing, and its moment."""
         at, parted = self.now.differs, self.now.parted
         if at is None or (parted is not None and parted <= at):
             return "", inf
@@ -153,7 +153,7 @@ class Pair(NamedTuple):
         return told is not None and at is not None and told.public > at
 
     def _first_alone(self, seat: str) -> Happened | None:
-        """Give the first event that the rules tell this seat alone and that differs."""
+        """Return the first event that the rules tell this seat alone and that differs; None if there is none."""
         for then, now in zip_longest(self._alone(self.base, seat), self._alone(self.now, seat)):
             if then is None or now is None or repr(then.event) != repr(now.event):
                 return now or then
@@ -175,7 +175,7 @@ def _discloses(event: Event) -> bool:
 
 
 def _since(told: Happened | None, noticed: Difference | None) -> float:
-    """Give the moment at which a bidder is told what is its own."""
+    """Return the moment at which a bidder is told its own fact; infinity if never."""
     return min(told.settled if told else inf, _moment(noticed) if noticed else inf)
 
 
@@ -192,15 +192,15 @@ def _own(tape: Tape, seat: str) -> list[str]:
 
 
 def check_leaks(game: Game, *auctions: Auction) -> None:
-    """Require that nobody else notices what one bidder alone is told, and that what a game says it uses is used.
+    """Require that nobody else notices a fact of one bidder, and that the game uses each setting that it claims to use.
 
-    Each draw of `build` and each setting of a seat is changed in turn, and the same acts are played again. What changes
-    the worth of items (`Worth`), and not what a bidder is told, changes no ask, prompt or answer of that bidder. What
-    changes nothing but what one bidder is told is that bidder's: up to the first act that is no longer legal, or to an
-    event that `discloses` it, nobody else may be asked, told or shown anything else, nor answer otherwise.
+    Each draw of `build` and each setting of a seat is changed in turn, and the same acts are played again. A change of
+    the worth of items (`Worth`) that the bidder is not told changes no ask, prompt or answer of that bidder. A change
+    that only one bidder is told belongs to that bidder: up to the first act that is no longer legal, or to an event
+    that `discloses` it, nobody else may be asked, told or shown anything else, nor answer otherwise.
 
     Raises:
-        AssertionError: it names the bidder, who notices, and by what.
+        AssertionError: it names the bidder that notices, and by which channel.
     """
     asyncio.run(_check(game, [prepared(auction)[0] for auction in auctions]))
 
@@ -216,14 +216,14 @@ async def _check(game: Game, configs: Sequence[AuctionConfig]) -> None:
             require(not (leak := pair.leak()), leak)
             if setting := OF_A_SEAT.get(change.kind):
                 used[setting] = used[setting] or pair.is_used()
-        if used.get("budget") is False:  # none may bind: what a bidder has is more than it can bid
+        if used.get("budget") is False:  # perhaps none binds: bidders may have more than they can bid
             used["budget"] = await _binds(game, config, resolved, base)
     idle = [setting for setting, something in used.items() if not something]
     require(not idle, "these settings are in its `uses` and change nothing; leave them out", idle)
 
 
 async def _binds(game: Game, config: AuctionConfig, resolved: ResolvedAuction, base: Tape) -> bool:
-    """Say whether it matters that a bidder has hardly any money; rules that refuse that heed it."""
+    """Say whether it matters that a bidder has hardly any money; rules that refuse such a bidder count as yes."""
     change = in_need(resolved)
     try:
         now = await _held(game, config, change, base)
@@ -233,10 +233,10 @@ async def _binds(game: Game, config: AuctionConfig, resolved: ResolvedAuction, b
 
 
 def _changes(game: Game, config: AuctionConfig, resolved: ResolvedAuction, base: Tape) -> Iterator[Change]:
-    """Give a change for each draw, for what rules keep for a bidder that no draw is of alone, and for each setting.
+    """Yield a change for each draw, for each private fact of a bidder without a draw of its own, and for each setting.
 
-    A deck that is shuffled deals to all: no draw of it is of one bidder. Where bidders are not told what items are
-    worth, there is one also for true values, and for whatever numbers the rules keep for nobody.
+    A deck that is shuffled deals to all: no draw of it belongs to one bidder. If bidders are not told the worth of
+    items, there is also a change of true values, and of the numbers that the rules keep for nobody.
     """
     drawn = list(draw_changes(config))
     yield from drawn

@@ -1,4 +1,4 @@
-"""The conformance suite for thought nodes: call it in a test of one that you write."""
+"""The conformance suite for thought nodes: call it in a test of your own node."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ Mind = Mapping[str, Any]
 def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> None:
     """Check that a thought node keeps its promises.
 
-    It is had in a game: its prompt is filled, explains each fact, and is answered by the built-in model; its event is
-    in the log; what it notes is in later prompts. Equal runs give equal logs, and a run that is interrupted resumes to
-    the same log. Where it is off it is absent from the graph.
+    The node is tried in a game. Its prompt is filled, explains each fact, and is answered by the built-in model. Its
+    event is in the log, and its note is in later prompts. Equal runs give equal logs, and a run that is interrupted
+    resumes to the same log. Where the node is off, it is absent from the graph.
 
     Args:
         node: the thought node.
-        game: where to try it; by default the first installed game in which it has a place.
+        game: a game to try it in; by default the first installed game in which it has a place.
         mind: the settings of a bidder that has it; by default found among the settings that it `uses`.
 
     Raises:
@@ -77,7 +77,7 @@ def _home(node: ThoughtNode) -> Game:
 
 
 def _mind(node: ThoughtNode, *, on: bool) -> dict[str, Any]:
-    """Give the first settings, of those that a node uses, with which it is on, or off; defaults are written out."""
+    """Return the first of the settings that a node uses with which it is on, or off; defaults are written out."""
     found = next((one for one in _minds(node) if bool(node.on(MindSettings(**one), MEMORY)) == on), None)
     require(found is not None or not on, f"the node {node.name!r} is off with all that it uses", node.uses)
     mind = MindSettings(**found or {})
@@ -85,7 +85,7 @@ def _mind(node: ThoughtNode, *, on: bool) -> dict[str, Any]:
 
 
 def _minds(node: ThoughtNode) -> Iterator[dict[str, Any]]:
-    """Give the settings of minds that differ in what a node uses, the defaults first."""
+    """Yield the settings of minds that differ in the settings used by a node, the defaults first."""
     yield {}
     used = [name for name in node.uses if name in MindSettings.model_fields]
     for values in product(*(_values(name) for name in used)):
@@ -101,7 +101,7 @@ def _values(setting: str) -> tuple[Any, ...]:
 
 
 def _absent_where_off(node: ThoughtNode, game: Game, what: str) -> None:
-    """Require that a node of a bidder's own is there only if it is named, and one of a game's only if it is on."""
+    """Require that a bidder's own node is there only if it is named, and a game's node only if it is on."""
     off = MindSettings(**_mind(node, on=False))
     if not node.on(off, MEMORY) or node not in usual_nodes(game):
         there = [one.name for one in nodes_of(game.name, off, MEMORY).values()]
@@ -109,7 +109,7 @@ def _absent_where_off(node: ThoughtNode, game: Game, what: str) -> None:
 
 
 def _had(node: ThoughtNode, run: Played, what: str, game: Game) -> None:
-    """Require what follows from having a thought: calls, events, and notes in later prompts."""
+    """Require the consequences of a thought: calls, events, and notes in later prompts."""
     require(bool(of_type(run.log, node.event)), f"{what} is on, and no {node.event.__name__} is in the log")
     mine = [call for call in run.calls if call.purpose == node.task]
     explained(mine)
@@ -122,7 +122,7 @@ def _had(node: ThoughtNode, run: Played, what: str, game: Game) -> None:
 
 
 def _resumed(auction: Auction, before: Sequence[Entry], what: str) -> None:
-    """Require that a run which broke off in the middle resumes to the log that it would have had."""
+    """Require that a run which broke off in the middle resumes to the same log."""
     with TemporaryDirectory() as place:
         folder = Path(place) / "run"
         log = auction.run(out=folder).log
@@ -131,6 +131,6 @@ def _resumed(auction: Auction, before: Sequence[Entry], what: str) -> None:
             lines = (folder / name).read_bytes().splitlines(keepends=True)
             (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it steps back to a whole turn is no fault of the node
+            warnings.simplefilter("ignore")  # stepping back to a whole turn is no fault of the node
             again = resume(folder).log
         equal(log, again, f"a run with {what} and the same run resumed")

@@ -1,4 +1,4 @@
-"""What the suites share: a table of bidders around an extension, a run of it, and what must hold of its log."""
+"""Shared by the suites: a table of bidders around an extension, a run of it, and the requirements on its log."""
 
 from __future__ import annotations
 
@@ -30,11 +30,13 @@ from harbor.graphs._wiring.mind import usual_nodes
 from harbor.personas._catalog.catalogue import with_items
 
 MOST_TURNS = 10_000
+"""Turns after which a game counts as endless."""
 MORE_BIDDERS = ("Ann", "Ben", "Cho", "Dan", "Eve", "Fay")
 BIDDERS = MORE_BIDDERS[:3]
 OTHER_NUMBERS = (2, 4, 5, 6)
-"""How many bidders are tried in a game that takes no three."""
+"""Numbers of bidders that are tried in a game that takes no three."""
 BUDGET = 6_000
+"""Dollars of each bidder: more than both items together are worth."""
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "downsizing")
 ITEMS = (
     {
@@ -53,12 +55,13 @@ ITEMS = (
     },
 )
 THOUGHTS = {"strategy": "on", "theory_of_mind": "second"}
+"""Settings with which a bidder has every thought."""
 CUTS = 20
-"""Into about how many pieces a log is cut, to see what is made of one that broke off."""
+"""Pieces of a log, about; each beginning is tried as a log that broke off."""
 
 
 class Asked(NamedTuple):
-    """A model call: whose, for what, what the model read, the facts in it, and the reply."""
+    """A model call: its bidder and purpose, the text that the model read, the facts in it, and the reply."""
 
     bidder: str
     purpose: str
@@ -89,7 +92,7 @@ def whole(extension: Any, kind: Kind) -> None:
 
 @contextmanager
 def promised(what: str) -> Iterator[None]:
-    """Let no refusal and no error of what is checked pass as anything but a broken promise."""
+    """Raise any refusal or error of the tested extension as a broken promise."""
     try:
         yield
     except AssertionError as error:
@@ -103,7 +106,7 @@ def promised(what: str) -> Iterator[None]:
 
 
 def names_of(game: Game) -> tuple[str, ...]:
-    """Name bidders whom a game takes: three, or those whom its settings name, or fewer or more."""
+    """Name bidders that a game takes: three, or those whom its settings name, or fewer or more."""
     settings = game.settings()
     tables = [tuple(one) for name in type(settings).model_fields if isinstance(one := getattr(settings, name), dict)]
     for names in (BIDDERS, *filter(None, tables), *(MORE_BIDDERS[:number] for number in OTHER_NUMBERS)):
@@ -122,19 +125,19 @@ def table(
 ) -> Auction:
     """Seat bidders in a game with these settings, with personas beside those of the catalogue."""
     items = {"items": ITEMS} if "items" in game.uses else {}
-    purse = {"budget": BUDGET} if "budget" in game.uses else {}  # else who never withdraws would bid for hours
+    purse = {"budget": BUDGET} if "budget" in game.uses else {}  # else one that never withdraws would bid for hours
     bidders = [{**purse, **seat} for seat in seats]
     rules = {"game": game.name, **settings}
     return Auction(rules=rules, bidders=bidders, seed=seed, personas=personas, **items)
 
 
 def seated(bidders: Sequence[str], player: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give the settings of bidders who are all played alike."""
+    """Return the settings of bidders that are all played alike."""
     return [{"name": name, **player} for name in bidders]
 
 
 def thinking(game: Game) -> dict[str, Any]:
-    """Give the settings of a bidder that has every thought of a game, but for memories."""
+    """Return the settings of a bidder that has every thought of a game, except for memories."""
     read = {setting for node in usual_nodes(game) for setting in node.settings}
     return {name: value for name, value in THOUGHTS.items() if name in read}
 
@@ -144,7 +147,7 @@ def played(auction: Auction) -> Played:
     with TemporaryDirectory() as place, promised(f"the game {auction.rules.game!r}"):
         folder = Path(place) / "run"
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", f".*{IDLE_PROFILES}")  # what a suite plays costs nothing
+            warnings.filterwarnings("ignore", f".*{IDLE_PROFILES}")  # calls of a suite cost nothing
             log = auction.run(out=folder, listen=end_of_patience()).log
         read = read_log(folder / EVENTS).entries
         require([one.event for one in read] == [one.event for one in log], "a log that is read back differs")
@@ -154,7 +157,7 @@ def played(auction: Auction) -> Played:
 
 
 def end_of_patience() -> Callable[[Entry], None]:
-    """Give a listener that ends a game which does not end by itself."""
+    """Return a listener that ends a game which does not end by itself."""
     turns = count(1)
 
     def hear(entry: Entry) -> None:
@@ -180,28 +183,28 @@ def legal(log: Sequence[Entry], who: str) -> None:
 
 
 def equal(log: Sequence[Entry], again: Sequence[Entry], what: str = "two equal runs") -> None:
-    """Require that two logs are equal but for clocks; the first event names the run, by a token of its own."""
+    """Require that two logs are equal except for clocks; the first event is skipped, as it has the token of its run."""
     for one, other in zip(log[1:], again[1:], strict=False):
         require(not difference(one.event, other.event), f"{what} differ", difference(one.event, other.event))
     require(len(log) == len(again), f"{what} give logs of different lengths", (len(log), len(again)))
 
 
 def public(log: Sequence[Entry]) -> list[Entry]:
-    """Give the public events of a log, as one that is made public has them."""
+    """Return the events of a log that its public version has."""
     opened = replace(of_type(log, LogOpened)[0], seed=None)
     told = [opened, *(entry.event for entry in log if entry.event.audience == EVERYONE)]
     return [Entry(number, 0.0, event) for number, event in enumerate(told)]
 
 
 def cuts(log: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
-    """Give a log as it is when it broke off here and there, and whole in the end."""
+    """Yield beginnings of a log, as if it broke off there, and the whole log last."""
     for end in range(1, len(log), max(1, len(log) // CUTS)):
         yield log[:end]
     yield log
 
 
 def thinkers(game: Game, bidders: Sequence[str] = (), **mind: Any) -> list[dict[str, Any]]:
-    """Give the settings of bidders with personas who have every thought of a game, or these."""
+    """Return the settings of bidders with personas and every thought of a game, or with the thoughts given."""
     names = bidders or names_of(game)
     given = mind or thinking(game)
     return [{"name": name, "persona": persona, **given} for name, persona in zip(names, cycle(PERSONAS), strict=False)]
@@ -210,11 +213,11 @@ def thinkers(game: Game, bidders: Sequence[str] = (), **mind: Any) -> list[dict[
 _HELD: dict[str, tuple[Game, Auction, Sequence[Entry]]] = {}
 """An auction of each installed game, by its name, with its log."""
 _UNPLAYED: dict[str, str] = {}
-"""Why an installed game could not be played, by its name."""
+"""The reason why an installed game could not be played, by its name."""
 
 
 def held() -> Iterator[tuple[Auction, Sequence[Entry]]]:
-    """Give an auction of each installed game, and its log; each is run once per process."""
+    """Yield an auction of each installed game, and its log; each is run once per process."""
     for one in everything("game"):
         game: Game = one.value
         if one.name not in _HELD or _HELD[one.name][0] is not game:

@@ -33,17 +33,17 @@ def check_rules(
     """Check that rules keep the promises of `Mechanism`, in games of random legal play.
 
     Nobody is asked before the opening or after the end. Every ask is legal. The state is the fold of the events, also
-    of events read back from a log. Equal states, actions and ties give equal events, in whatever order the answers
-    arrive. No argument is changed. Every game ends. Nothing private is said aloud. What others can tell of a bidder's
-    own is for `check_game`, as the rules alone don't say what is its own.
+    of events read back from a log. Equal states, actions and ties give equal events, in any order of the
+    answers. No argument is changed. Every game ends. Nothing private is said aloud. `check_game` tests the secrecy of a
+    bidder's own facts, as the rules alone don't say which facts are its own.
 
     Args:
         rules: of any game.
-        games: how many games to play.
+        games: the number of games to play.
         most_turns: the number of turns within which a game must end.
         seed: of the random play.
-        acts: as of the `Game`: whether everyone learns at once what a bidder did.
-        draws: as of the `Game`: whether everyone learns what nature drew.
+        acts: as of the `Game`: "open" if everyone learns an act at once.
+        draws: as of the `Game`: "open" if everyone learns the draws of nature.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
@@ -92,7 +92,7 @@ def _check_space(ask: Ask) -> None:
 
 
 def _read_back(events: Sequence[Event]) -> Iterator[Event]:
-    """Write each event to a line and read it again."""
+    """Write each event to a line, read it again and yield it."""
     for event in events:
         line, _ = encode(Entry(0, 0.0, event), "")
         try:
@@ -108,16 +108,17 @@ def _read_back(events: Sequence[Event]) -> Iterator[Event]:
 
 
 MOST_DRAWS = 500
-"""How many draws of a tie are tried, to find one that gives what was recorded."""
+"""Draws of a tie that are tried to find the recorded result."""
 BID, OUTCOME = {"item", "round", "attempt", "bidder", "bid"}, {"item", "winners", "price"}
+"""The columns of the record of a bid, and of an outcome."""
 
 Row = Mapping[str, Any]
 Bids = dict[str, list[Decimal | None]]
-"""The bids of a round by bidder, attempt by attempt; None: it withdrew."""
+"""The bids of a round by bidder, attempt by attempt; None is a withdrawal."""
 
 
 class Difference(NamedTuple):
-    """Where records differ from what the rules give: the item and the round (0: the end of the item), and in what."""
+    """A place where records differ from the rules' result: item, round (0: the end of the item), and column."""
 
     item: str
     round: int
@@ -127,14 +128,13 @@ class Difference(NamedTuple):
 
 
 def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
-    """Take the records of another implementation through the rules of a game; give where they differ.
+    """Replay the records of another implementation by the rules of a game; return the differences.
 
     A record is a row. A bid has `item`, `round` (1 if left out), `bidder`, `bid` (None: it withdrew) and, where a
     bidder was asked again, `attempt`. An outcome has `item`, `winners` (a name, several, or None) and, if it is to be
-    compared, `price`. An empty cell (None, "" or NaN) counts as left out. Items are named as in Harbor: in games of
-    runs "run 1", in the water game "day 1", and there the winners are who is served. Ties may be drawn as they were:
-    any draw will do that fits the records. What comes after a round in which other bidders were asked can't be
-    compared.
+    compared, `price`. An empty cell (None, "" or NaN) counts as left out. Items are named as in Harbor: "run 1" in
+    games of runs, and "day 1" in the water game, where the winners are the bidders served. A tie may be drawn in any
+    way that fits the records. After a round in which other bidders were asked, nothing can be compared.
 
     >>> from harbor import Auction, Bidder, Item
     >>> game = Auction(
@@ -151,7 +151,7 @@ def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
     [Difference(item='Vase', round=0, what='price', expected='150', found='120')]
 
     Args:
-        game: the settings: items or values, budgets, rules; an auction with who bids, whoever plays them.
+        game: the settings: items or values, budgets, rules; an auction also names the bidders, with any players.
         records: rows, in any order.
 
     Raises:
@@ -183,7 +183,7 @@ class _Replay:
         attempts.insert(_count(number, given.get("attempt", len(attempts) + 1)) - 1, amount)
 
     def differences(self) -> Iterator[Difference]:
-        """Play the game as recorded."""
+        """Play the game as recorded; yield each difference."""
         state = self.rules.start()
         events = self.rules.settle(state, {}, Chance(Random(0)))
         while True:
@@ -210,7 +210,7 @@ class _Replay:
             yield Difference(item, 0, "item", "not in this game", f"won by {list(_names(row.get('winners')))}")
 
     def _refused(self, ask: Ask, attempts: Sequence[Decimal | None]) -> Iterator[Difference]:
-        """Give the attempts of which one implementation refuses what the other takes."""
+        """Yield the attempts that one implementation refuses and the other takes."""
         for number, amount in enumerate(attempts, start=1):
             refusal = "" if amount is None else ask.space.refusal(Bid(amount))
             last = number == len(attempts)
@@ -221,7 +221,7 @@ class _Replay:
                 yield _difference(ask, what, "taken", f"{amount} is refused")
 
     def _settled(self, state: Any, actions: Mapping[str, Action]) -> list[Event]:
-        """Settle with a draw that gives what is recorded, if there is one."""
+        """Settle with a draw that gives the recorded result, if there is one; else with the first draw."""
         draws = (self.rules.settle(state, actions, Chance(Random(draw))) for draw in range(MOST_DRAWS))
         first = next(draws)
         return first if self._fits(state, first) else next((e for e in draws if self._fits(state, e)), first)
@@ -235,7 +235,7 @@ class _Replay:
         return not asks or {ask.bidder for ask in asks} == set(self.rounds.get((asks[0].item, asks[0].round), {}))
 
     def _compared(self, closed: LotClosed, peek: bool = False) -> Iterator[Difference]:
-        """Compare how an item went with its record, if it has one."""
+        """Compare the outcome of an item with its record, if it has one."""
         row = self.outcomes.get(closed.item) if peek else self.outcomes.pop(closed.item, None)
         if row is None:
             return
@@ -254,7 +254,7 @@ def _action(ask: Ask, attempts: Sequence[Decimal | None]) -> Action:
 
 
 def winners_of(closed: LotClosed) -> Sequence[str]:
-    """Name who has won, as the events of Harbor's games tell it."""
+    """Return the names of the winners, from the field of the event that Harbor's games have."""
     found = (getattr(closed, name, None) for name in ("winners", "served", "winner"))
     return _names(next((one for one in found if one is not None), None))
 
@@ -264,7 +264,7 @@ def _names(given: Any) -> Sequence[str]:
 
 
 def _cells(number: int, row: Row) -> dict[str, Any]:
-    """Give the cells of a row that are not empty.
+    """Return the cells of a row that are not empty.
 
     Raises:
         ConfigError: it is no row, or has a column that its kind of row does not have, or no item.
@@ -289,14 +289,14 @@ def _listed(columns: Collection[str]) -> str:
 
 
 def _is_given(value: Any) -> bool:
-    """Say whether a cell is not empty: a table has "" there, a data frame a number unequal to itself, or none."""
+    """Say whether a cell is not empty; an empty one is "" in a table, and NaN or NA in a data frame."""
     if value is None or isinstance(value, str):
         return bool(value)
     try:
         return bool(value == value)
     except ValueError:  # an array of names
         return True
-    except TypeError:  # what a data frame has for nothing
+    except TypeError:  # pandas.NA
         return False
 
 

@@ -1,4 +1,4 @@
-"""The conformance suites for whatever takes a seat, behind any door, and for models: call them in your tests."""
+"""The conformance suites for anything that takes a seat, behind any door, and for models: call them in your tests."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from harbor._models.providers import Model, open_chat
 from harbor.testing._playing import end_of_patience, equal, names_of, played, promised, seated, table, thinkers, whole
 
 LONG = 70_000
-"""Bytes: more than a reader of lines takes that has the usual limit of 64 KiB."""
+"""Bytes added to a turn: more than the usual limit of 64 KiB for a line."""
 REFUSAL = "it could not be read"
 
 
 class Hardship(NamedTuple):
-    """How a turn is changed on its way, and in which words that is told; `anew`: to an agent that is made anew."""
+    """A change of a turn on its way, and its words for a message; `anew` if the agent is made anew for the turn."""
 
     words: str
     change: Callable[[Turn], Turn]
@@ -50,7 +50,7 @@ def _with(turn: Turn, **fields: Any) -> Turn:
 
 
 def _newer(turn: Turn) -> Turn:
-    """Tell more than there is today."""
+    """Add a field and an event that today's turns don't have."""
     seen = [{"type": "rumour_heard", "about": "nobody"}, *turn.as_json()["seen"]]
     return _with(turn, later={"anything": [1, None]}, seen=seen)
 
@@ -69,6 +69,7 @@ HARDSHIPS = (
     Hardship(" in the middle of a game, as after a restart", lambda turn: turn, anew=True),
     Hardship(f" to a turn of more than {LONG:,} bytes", lambda turn: _with(turn, later="x" * LONG)),
 )
+"""The changes of the second game, one per turn."""
 
 
 class Probe(Door):
@@ -77,7 +78,7 @@ class Probe(Door):
     Args:
         agent: the agent.
         make: makes another one for the same seat.
-        hardships: gives that of each turn.
+        hardships: yields the hardship of each turn.
     """
 
     def __init__(self, agent: object, make: Callable[[], object], hardships: Iterator[Hardship]) -> None:
@@ -104,28 +105,29 @@ class Probe(Door):
 
 
 SHOWN = 80
-"""How many characters of a command, and of what an agent said, a message shows."""
+"""Characters of a command, or of an agent's words, that a message shows."""
 _SETTING: TypeAdapter[Any] = TypeAdapter(AnyAgent)
 _TEXT = "You are careful with money. The code of your safe is {}, and you tell nobody."
+"""A persona with a secret, which the agent's words must not contain."""
 
 
 def check_seat(agent: Any, game: str = "english", *, like: Any = None, seconds: float = 120.0) -> None:
     """Check that an agent keeps the promises of the bidder protocol, in all seats of two games.
 
-    It answers each turn in time with a legal action. So it does in the second game, in which it meets fields and events
-    that are new to it, long turns, the news that its last answer failed, and turns in the middle of the game that it is
-    asked after a restart, with nothing that it kept. In no seat do its words, or the calls that it tells of, say what
-    only another one may know. If it is `like` another agent, its first game is the same but for clocks. How it plays is
-    not judged, so that one may answer the same turn differently, as models do. What it prints is not shown.
+    The agent answers each turn in time with a legal action. In the second game it also meets fields and events that are
+    new to it, long turns, the news that its last answer failed, and turns in the middle of the game after a restart
+    that lost all it kept. In no seat do its words, or its model calls, contain a fact that only another seat may know.
+    If it is `like` another agent, its first game is the same except for clocks. The check does not judge its play, so
+    the agent may answer the same turn differently, as models do. Its printed output is not shown.
 
-    AutoGen agents hear words, so their turns are as they are in both games.
+    AutoGen agents hear words, so their turns are unchanged in both games.
 
     Args:
-        agent: what the setting `agent` and `run(agents=...)` take: a name, "package.module:NAME", a function of one
-            turn, a LangChain Runnable, a program, a server, or an `Agent`. An AutoGen agent comes from an `Agent`.
+        agent: any value of the setting `agent` or of `run(agents=...)`: a name, "package.module:NAME", a function of
+            one turn, a LangChain Runnable, a program, a server, or an `Agent`. An AutoGen agent comes from an `Agent`.
         game: the game that it plays.
         like: such an agent that plays alike, as the same policy does through another transport.
-        seconds: how long it may take for a turn.
+        seconds: the time limit of a turn.
 
     Raises:
         AssertionError: it names the broken promise and the evidence.
@@ -141,7 +143,7 @@ def check_seat(agent: Any, game: str = "english", *, like: Any = None, seconds: 
 
 
 class _Seated(NamedTuple):
-    """An agent by its name in messages, what gives the agent of a bidder, and what may mend late answers of it."""
+    """An agent: its name in messages, a maker of the agent of a bidder, and a hint for late answers."""
 
     name: str
     make: Callable[[str], object]
@@ -149,7 +151,7 @@ class _Seated(NamedTuple):
 
 
 def _seated(agent: Any) -> _Seated:
-    """Tell what was given.
+    """Return a value of the setting as an agent that can be seated.
 
     Raises:
         AssertionError: it is no agent.
@@ -196,7 +198,7 @@ def _play(game: Game, agent: _Seated, seconds: float, seed: int, hardships: Iter
 
 
 def _of_others(bidder: str, bidders: Sequence[str], seed: int) -> dict[str, str]:
-    """Give what a bidder may not know, with whose it is."""
+    """Return the secrets that a bidder may not know, with their owner."""
     others = {repr(other): _secret(other, seed) for other in bidders if other != bidder}
     return others | {
         f"{other!r} of an earlier game": _secret(other, earlier) for earlier in range(seed) for other in bidders
@@ -204,12 +206,12 @@ def _of_others(bidder: str, bidders: Sequence[str], seed: int) -> dict[str, str]
 
 
 def _secret(bidder: str, seed: int) -> str:
-    """Give a word that nobody would say by chance."""
+    """Return a word that nobody would say by chance."""
     return f"secret-{sha256(f'{bidder} {seed}'.encode()).hexdigest()[:12]}"
 
 
 class _Watch:
-    """Hears a game, and refuses what breaks a promise."""
+    """Listens to a game, and refuses an event that breaks a promise."""
 
     def __init__(
         self, agent: _Seated, agents: Mapping[str, object], secrets: Mapping[str, Mapping[str, str]], seconds: float
@@ -257,8 +259,8 @@ class _Watch:
 def check_agent(agent: Agent, game: str = "english") -> None:
     """Check that an agent keeps its promises.
 
-    No two bidders share an AutoGen agent; it answers every call of a game, in words that the auctioneer can read as
-    what the call asks for.
+    No two bidders share an AutoGen agent. The agent answers every call of a game, in words that the auctioneer can read
+    as an answer to the call.
 
     Args:
         agent: the agent.
@@ -279,7 +281,7 @@ def check_agent(agent: Agent, game: str = "english") -> None:
 
 
 def check_model(model: Model, game: str = "english") -> None:
-    """Check that a model keeps its promises: it gives a usable reply to each of Harbor's prompts, at the first attempt.
+    """Check that a model keeps its promises: its first reply to each of Harbor's prompts is usable.
 
     Args:
         model: the model.

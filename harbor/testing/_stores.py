@@ -33,6 +33,7 @@ VALUES: dict[str, dict[str, Any]] = {
     },
     "nested": {"text": "nested", "none": None, "list": [1, [2, {"deep": [None, ""]}], {}], "dict": {"a": {"b.c": []}}},
 }
+"""Values that a store must return unchanged."""
 
 
 def check_store(make_store: MakeStore) -> None:

@@ -1,6 +1,6 @@
-"""Every action space offers the same things, and those without a number follow: a price, a choice, words.
+"""The base of every action space, and the spaces without a number: a price, a choice, words.
 
-A space is one value, and all that an ask, an answer and a prompt need follows from it.
+A space is one value; an ask, an answer and a prompt take all they need from it.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from harbor._core.basics.actions import (
 from harbor._core.basics.numbers import Money, dollars
 
 Facts = dict[str, Any]
-"""What a prompt tells of a space."""
+"""The facts of a space that a prompt shows, by name."""
 
 
 class ActionSpace(ABC):
     """The actions that answer an ask.
 
-    A new space is a frozen dataclass of this class, and a line of `Space`. Its law: what `say` writes of a legal action
-    is read as that action. A bidder whose answer fails to the end counts as withdrawn, in every space.
+    A new space is a frozen dataclass of this class, and a line of `Space`. Its law: `read` returns the legal action
+    that `say` wrote. A bidder whose answers all fail counts as withdrawn, in every space.
     """
 
     __slots__ = ()
 
     can_withdraw: ClassVar[bool] = False
-    """Whether "I withdraw" is an answer; an answer that fails counts as a withdrawal in any case."""
+    """True if "I withdraw" is an answer; an answer that fails counts as a withdrawal in any case."""
     answer_name: ClassVar[str] = "answer"
-    """What the auctioneer calls an answer."""
+    """The auctioneer's word for an answer."""
 
     @property
     def least(self) -> Decimal:
@@ -63,22 +63,22 @@ class ActionSpace(ABC):
     @property
     @abstractmethod
     def call(self) -> str:
-        """What the auctioneer tells any agent: what can be done, and in which words."""
+        """The auctioneer's instructions to any agent: the legal actions, and their wording."""
 
     @property
     def in_words(self) -> str:
-        """How an answer is said: the end of what the auctioneer tells."""
+        """The wording of an answer: the end of the auctioneer's instructions."""
         _, say, how = self.call.rpartition("Say ")
         return f"{say}{how}".translate({ord("<"): None, ord(">"): None}).rstrip(".") if say else self.call
 
     @property
     @abstractmethod
     def hint(self) -> str:
-        """What a person may type, after "Type"."""
+        """The words that a person may type, after "Type"."""
 
     @abstractmethod
     def facts(self) -> Facts:
-        """What a prompt tells."""
+        """Return the facts that a prompt shows."""
 
     @property
     @abstractmethod
@@ -106,7 +106,7 @@ class ActionSpace(ABC):
         """Read an action from words that are fit to be read."""
 
     def read(self, said: str, item: str = "") -> Answer:
-        """Read one action from what a bidder said; what could be meant otherwise is unreadable.
+        """Read one action from a bidder's words; ambiguous words are unreadable.
 
         A bidder may think aloud: then the last line or sentence that answers is the answer.
 
@@ -121,15 +121,15 @@ class ActionSpace(ABC):
         return heard_in(said, lambda words: unfit(words) or self._read(words, item))
 
     def say(self, answer: Answer) -> str:
-        """Write an answer in words, so that `read` gives it back."""
+        """Write an answer in words, so that `read` returns it."""
         return answer.words
 
     def _spoken(self, said: str) -> Action | None:
-        """Find, in a space of few actions, the one that is said in just these words, whatever the item is called."""
+        """Return the action that `say` writes in just these words, or None; for spaces of few actions."""
         return next((action for action in self.edges() if self.say(action) == said), None)
 
     def strange(self, action: Action) -> str:
-        """Say why an action of another space is refused: what is wrong with its words, if they can't be read here."""
+        """Say why an action of another space is refused: the reason why its words can't be read here, if they can't."""
         heard = self.read(self.say(action))
         return heard.reason if isinstance(heard, Unreadable) else f"{action.words!r} is no answer to this call"
 
@@ -156,7 +156,9 @@ class BidSpace(ActionSpace):
 
 
 _SENTENCE = re.compile(r"(?<=[.!;])\s+|\n+")
+"""The gap between two sentences."""
 _ENDS = r"""[\s.!,;:*"']*"""
+"""Marks around a sentence."""
 _ACCEPT = re.compile(
     rf"{_ENDS}(?:(?:ok|okay|yes|sure|fine|well|alright|right|deal)\W+)?(?:{FIRST}\s+)?(?:hereby\s+)?"
     r"(?:accept|take it|buy it)"
@@ -164,23 +166,29 @@ _ACCEPT = re.compile(
     rf"(?:\s+\$?\s?(?P<price>{NUMBER})(?:\s+(?:dollars|usd))?)?(?:\s+(?:now|for|it|please))*{_ENDS}",
     re.IGNORECASE | re.ASCII,
 )
+"""A sentence that accepts, with the price if it names one."""
 _WAIT = re.compile(
     rf"{_ENDS}(?:(?:ok|okay|no|well|sorry|fine)\W+)?"
     rf"(?:(?:{FIRST}\s+)?(?:wait|keep waiting|hold)|(?:i'm|i am|we're|we are) waiting|not (?:yet|now))"
     rf"(?:\s+(?:for|it|on|now|a|bit|little|moment|longer|please))*{_ENDS}",
     re.IGNORECASE | re.ASCII,
 )
+"""A sentence that waits."""
 _UNSURE = re.compile(
     r"\b(?:not|never|no|or|nor|if|unless|until|when|but|maybe|perhaps|might|could|would|should|rather|instead|refuse"
     r"|cannot|decline|accept\w*|wait\w*|hold\w*|withdraw\w*|take it|buy it)\b|n't\b|\?",
     re.IGNORECASE,
 )
-"""What a sentence beside the answer may not contain, as it could take the answer back."""
+"""Words that a sentence beside the answer may not contain, as they could take the answer back."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptOrWait(ActionSpace):
-    """Accept a price in dollars, or wait; who waits gives nothing up."""
+    """Accept a price in dollars, or wait; a bidder that waits gives nothing up.
+
+    >>> AcceptOrWait(Decimal(80)).read("I accept.")
+    Accept()
+    """
 
     price: Money
     kind: Literal["accept-or-wait"] = field(default="accept-or-wait", kw_only=True, repr=False, compare=False)
@@ -206,7 +214,7 @@ class AcceptOrWait(ActionSpace):
         return "accept, or: wait"
 
     def facts(self) -> Facts:
-        """The price."""
+        """Return the price."""
         return {"price": self.price}
 
     @property
@@ -215,7 +223,7 @@ class AcceptOrWait(ActionSpace):
         return PriceReply
 
     def refusal(self, action: Action) -> str:
-        """Both answers are legal."""
+        """Return "" for both answers, which are legal."""
         return "" if isinstance(action, Accept | Wait) else self.strange(action)
 
     def draw(self, rng: Random) -> Action:
@@ -223,11 +231,11 @@ class AcceptOrWait(ActionSpace):
         return rng.choice(self.edges())
 
     def edges(self) -> tuple[Action, ...]:
-        """Accept, and wait."""
+        """Return `Accept` and `Wait`."""
         return Accept(), Wait()
 
     def beyond(self) -> tuple[Action, ...]:
-        """A choice, which is no answer."""
+        """Return a choice, which is no answer."""
         return (Choose("accept"),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -250,7 +258,11 @@ class AcceptOrWait(ActionSpace):
 
 @dataclass(frozen=True, slots=True)
 class Choice(ActionSpace):
-    """Choose one of the options."""
+    """Choose one of the options.
+
+    >>> Choice(("left", "right")).read("I choose left.")
+    Choose(option='left')
+    """
 
     options: tuple[str, ...]
     kind: Literal["choice"] = field(default="choice", kw_only=True, repr=False, compare=False)
@@ -266,7 +278,7 @@ class Choice(ActionSpace):
         return f"one of: {self._listed}"
 
     def facts(self) -> Facts:
-        """The options."""
+        """Return the options."""
         return {"options": list(self.options)}
 
     @property
@@ -275,7 +287,7 @@ class Choice(ActionSpace):
         return choice_of(self.options)
 
     def refusal(self, action: Action) -> str:
-        """Say that an option is none."""
+        """Refuse an option that is not offered."""
         if not isinstance(action, Choose):
             return self.strange(action)
         return "" if action.option in self.options else f"{printable(action.option)!r} is none of: {self._listed}"
@@ -285,11 +297,11 @@ class Choice(ActionSpace):
         return Choose(rng.choice(self.options))
 
     def edges(self) -> tuple[Action, ...]:
-        """Each option."""
+        """Return each option."""
         return tuple(map(Choose, self.options))
 
     def beyond(self) -> tuple[Action, ...]:
-        """An option that there is not."""
+        """Return an option that is not offered."""
         return (Choose(" or ".join((*self.options, "none"))),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -311,7 +323,11 @@ def _choosing(option: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Words(ActionSpace):
-    """Say something, in up to `longest` characters (of 2,000 that an answer can have)."""
+    """Say something, in up to `longest` characters (of 2,000 that an answer can have).
+
+    >>> Words(longest=5).refusal(Say("too long"))
+    '8 characters are more than 5'
+    """
 
     longest: int = 1_000
     kind: Literal["words"] = field(default="words", kw_only=True, repr=False, compare=False)
@@ -327,7 +343,7 @@ class Words(ActionSpace):
         return f"a text of at most {self.longest:,} characters"
 
     def facts(self) -> Facts:
-        """The length."""
+        """Return the length."""
         return {"longest": self.longest}
 
     @property
@@ -350,11 +366,11 @@ class Words(ActionSpace):
         return Say("".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(1, self.longest))))
 
     def edges(self) -> tuple[Action, ...]:
-        """The shortest and the longest text."""
+        """Return the shortest and the longest text."""
         return Say("a"), Say("a" * self.longest)
 
     def beyond(self) -> tuple[Action, ...]:
-        """No text, and one that is too long."""
+        """Return an empty text, and one that is too long."""
         return Say(""), Say("a" * (self.longest + 1))
 
     def _read(self, said: str, item: str) -> Answer:

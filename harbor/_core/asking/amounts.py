@@ -1,4 +1,4 @@
-"""These action spaces take numbers: an amount of dollars, a plain number, whole units, one amount for several items."""
+"""Action spaces with numbers: an amount of dollars, a plain number, whole units, one amount for several items."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ class Amount(BidSpace):
     """Bid dollars from `minimum` to `maximum`, both included, or withdraw.
 
     A bid is `minimum` and a whole number of steps, in whole cents.
+
+    >>> Amount(Decimal(100), Decimal(500)).read("I bid $120.")
+    Bid(amount=Decimal('120'))
     """
 
     minimum: Money
@@ -66,7 +69,7 @@ class Amount(BidSpace):
         return f"an amount from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """The range, and the step if it is more than a cent."""
+        """Return the range, and the step if it is more than a cent."""
         known: Facts = {"minimum": self.minimum, "maximum": self.maximum}
         return known if self.step == CENT else {**known, "step": self.step}
 
@@ -86,11 +89,11 @@ class Amount(BidSpace):
         return Bid(self.minimum + rng.randint(0, self._steps) * self.step)
 
     def edges(self) -> tuple[Action, ...]:
-        """The least and the greatest bid."""
+        """Return the least and the greatest bid."""
         return Bid(self.minimum), Bid(self.minimum + self._steps * self.step)
 
     def beyond(self) -> tuple[Action, ...]:
-        """A bid one step too low, one that is too high, and one between two cents."""
+        """Return a bid one step too low, one that is too high, and one between two cents."""
         return Bid(self.minimum - self.step), Bid(self.maximum + self.step), Bid(self.minimum + CENT / 2)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -102,7 +105,7 @@ class Amount(BidSpace):
 
 
 def within(minimum: Decimal, maximum: Decimal) -> str:
-    """Put the bounds of a bid in words, which hold whatever they come from: a budget, a cost or a price."""
+    """Write the bounds of a bid; the words fit bounds from a budget, a cost or a price."""
     return f"at least {dollars(minimum)} and at most {dollars(maximum)}"
 
 
@@ -125,7 +128,11 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
 
 @dataclass(frozen=True, slots=True)
 class Number(BidSpace):
-    """Choose a number that is not money, from `minimum` to `maximum`, with up to six places, or withdraw."""
+    """Choose a number that is not money, from `minimum` to `maximum`, with up to six places, or withdraw.
+
+    >>> Number(Decimal(0), Decimal(100)).say(Bid(Decimal("33.5")))
+    'I choose 33.5.'
+    """
 
     minimum: Claim
     maximum: Claim
@@ -142,7 +149,7 @@ class Number(BidSpace):
         return f"a number from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """The range."""
+        """Return the range."""
         return {"minimum": self.minimum, "maximum": self.maximum}
 
     @property
@@ -164,11 +171,11 @@ class Number(BidSpace):
         return Bid(self.minimum + rng.randint(0, int((self.maximum - self.minimum) / NUMBER_STEP)) * NUMBER_STEP)
 
     def edges(self) -> tuple[Action, ...]:
-        """The least and the greatest number."""
+        """Return the least and the greatest number."""
         return Bid(self.minimum), Bid(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Numbers that are too small, too great and too fine."""
+        """Return numbers that are too small, too great and too fine."""
         return Bid(self.minimum - 1), Bid(self.maximum + 1), Bid(self.minimum + NUMBER_STEP / 2)
 
     def say(self, answer: Answer) -> str:
@@ -181,7 +188,11 @@ class Number(BidSpace):
 
 @dataclass(frozen=True, slots=True)
 class Quantity(ActionSpace):
-    """Take whole units from `minimum` to `maximum`, both included."""
+    """Take whole units from `minimum` to `maximum`, both included.
+
+    >>> Quantity(0, 5).refusal(Take(7))
+    '7 is not between 0 and 5'
+    """
 
     minimum: int
     maximum: int
@@ -198,7 +209,7 @@ class Quantity(ActionSpace):
         return f"a whole number from {self.minimum} to {self.maximum}"
 
     def facts(self) -> Facts:
-        """The range."""
+        """Return the range."""
         return {"minimum_units": self.minimum, "maximum_units": self.maximum}
 
     @property
@@ -219,11 +230,11 @@ class Quantity(ActionSpace):
         return Take(rng.randint(self.minimum, self.maximum))
 
     def edges(self) -> tuple[Action, ...]:
-        """The fewest and the most units."""
+        """Return the fewest and the most units."""
         return Take(self.minimum), Take(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """One unit too few, and one too many."""
+        """Return one unit too few, and one too many."""
         return Take(self.minimum - 1), Take(self.maximum + 1)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -232,25 +243,29 @@ class Quantity(ActionSpace):
 
 
 _TAKEN = re.compile(r"I take (?P<units>[\d,]{1,20}) units?\.", re.ASCII)
+"""Units as `say` writes them."""
 _UNITS = re.compile(
     rf"(?:(?:ok|okay|yes|sure|well)\W+)?(?:{FIRST}\s+(?:take|buy|want|order|request)\s+|my (?:order|request) is\s+)?"
     rf"(?P<units>(?=[\d,]{{1,20}}(?![\d,.])){NUMBER})(?:\s+(?:units?|of|it|please))*[.!]*",
     re.IGNORECASE | re.ASCII,
 )
+"""Units as bidders write them."""
 
 
 _QUOTED = r'"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
+"""A JSON string."""
 _SPOKEN = re.compile(
     rf"(?:I bid )?(?P<amount>\$?[\d,.]+) for (?P<items>{_QUOTED}(?:(?:, (?:and )?| and ){_QUOTED})*)\.?"
 )
-"""A bid with each name in quotes, as a bid is said: it can be read whatever the names are."""
+"""A bid with each name in quotes, as `say` writes it; quoted names of any text can be read."""
 _WORD = re.compile(r"[^\W_]+(?:'\w+)?|[^\w\s]|_")
+"""A word or a mark of a bid."""
 _FILLING = {
     "i", "i'll", "we", "we'll", "will", "hereby", "bid", "offer", "pay", "my", "is", "of", "for", "on", "the", "item",
     "items", "lot", "lots", "bundle", "package", "both", "together", "and", "with", "it", "dollars", "usd", "please",
     "ok", "okay", "yes", ".", ",", ";", ":", "!", "&", "+", "*", '"', "'",
 }  # fmt: skip
-"""The words that a bid may have beside its amount and its items; any other could change what is meant."""
+"""Words that a bid may have beside its amount and its items; any other word could change the meaning."""
 TWICE = "an item is named twice"
 _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 """The end of a list that was cut off."""
@@ -258,7 +273,11 @@ _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Bundle(BidSpace):
-    """Bid one amount, from `minimum` to `maximum` dollars, for at least one of the `items` on sale; or withdraw."""
+    """Bid one amount, from `minimum` to `maximum` dollars, for at least one of the `items` on sale; or withdraw.
+
+    >>> Bundle(("A", "B"), maximum=Decimal(50)).read("I bid $20 for A and B.")
+    BundleBid(items=('A', 'B'), amount=Decimal('20'))
+    """
 
     items: tuple[str, ...]
     maximum: Money
@@ -267,7 +286,7 @@ class Bundle(BidSpace):
 
     @property
     def call(self) -> str:
-        """What is on sale, the range, and how to bid."""
+        """The items on sale, the range, and how to bid."""
         return (
             f"one bid for one or more of {self._listed}, {within(self.minimum, self.maximum)}."
             " Say 'I bid $<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'."
@@ -280,7 +299,7 @@ class Bundle(BidSpace):
         return f"AMOUNT for {_quoted(self.items[0])}: from {least} to {most}, for one or more items, or: withdraw"
 
     def facts(self) -> Facts:
-        """What is on sale, and the range."""
+        """Return the items on sale, and the range."""
         return {"on_sale": list(self.items), "minimum": self.minimum, "maximum": self.maximum}
 
     @property
@@ -307,11 +326,11 @@ class Bundle(BidSpace):
         return BundleBid(tuple(items), self.minimum + cents * CENT)
 
     def edges(self) -> tuple[Action, ...]:
-        """The least bid for one item, and the greatest for all."""
+        """Return the least bid for one item, and the greatest for all."""
         return BundleBid(self.items[:1], self.minimum), BundleBid(self.items, self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """A bid for nothing, for an item twice, for what is not on sale, and amounts that are too low or too high."""
+        """Return bids for nothing, for an item twice, for an item not on sale, and of amounts too low or too high."""
         return (
             BundleBid((), self.maximum),
             BundleBid((*self.items, self.items[0]), self.maximum),
@@ -332,7 +351,7 @@ class Bundle(BidSpace):
 
 
 def _loosely(text: str, items: tuple[str, ...]) -> Answer:
-    """Read a bid whose names are not in quotes; all of it must be an amount, names, and words that add nothing."""
+    """Read a bid whose names are not in quotes; it may contain only an amount, names, and words that add nothing."""
     found = sorted((hit.span(), name) for name in items for hit in named(straight(name)).finditer(text))
     if not found:
         answer = read_amount(text, "")

@@ -1,8 +1,8 @@
-"""This module finds the answer in a text: apart from thoughts, as a JSON object, or as the last sentence that answers.
+"""Finds the answer in a text: outside of thoughts, as a JSON object, or as the last sentence that answers.
 
-Thoughts stand between tags, and never answer. Of JSON objects as models write them, the last of the shape asked for
-answers. What is broken is never guessed at. An object inside another one is a part of it, also where the outer one is
-broken. Of what somebody says who thinks aloud, the last line or sentence that answers is the answer.
+Thoughts stand between tags, and never answer. Of several JSON objects, the last one of the requested shape
+answers. Broken JSON is never guessed at. An object inside another one is a part of it, even if the outer one is
+broken. If a speaker thinks aloud, the last line or sentence that answers is the answer.
 """
 
 from __future__ import annotations
@@ -16,31 +16,32 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from harbor._core.basics.actions import Answer, Unreadable
 
 MARKUP = " \t*_`\"'>#"
-"""What models put around a sentence."""
+"""Characters that models put around a sentence."""
 _BULLET = re.compile(r"-+(?=[^-\d$.]|$)")
 """A dash before a line that is no minus."""
 MOST_LINES = 400
-"""How many lines of a text are read, from its end."""
+"""Lines of a text that are read, from its end."""
 _FINAL = re.compile(
     r"^\W*(?:(?:so|therefore|thus|hence|ok|okay)\W+)?(?:(?:my|the|our)\s+)?"
     r"(?:final\s+(?:answer|decision|action|choice|bid|offer|response)|answer|decision|action|choice)"
     r"[*_]*\s*(?:[:=]|is\b:?)[*_\s]*(?:to\s+)?(?P<answer>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
-"""What says of an answer that it is one."""
+"""A line that names its answer as such: "Final answer: ..."."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[*_]*(?:I|We|My|Our|Let me|Final|Decision|Action|Answer)\b)")
+"""The gap before a sentence that may answer."""
 _TWO_LINES = re.compile(
     r"^[ \t*_-]*action[ \t*_]*:[ \t*_]*(?P<verb>bid|accept|wait|withdraw)[ \t*_.]*\n"
     r"[ \t*_-]*(?:amount|bid|price)[ \t*_]*:[ \t*_]*(?P<amount>\S[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A bid as models list it, its amount below."""
+"""A bid on two lines, as models list it, with the amount below."""
 
 Read = Callable[[str], Answer]
 
 
 class _Piece(NamedTuple):
-    """A line or sentence: the number of its line, its words, what they say, and whether they call it final."""
+    """A line or sentence: the number of its line, its words, its answer, and whether the words call it final."""
 
     line: int
     words: str
@@ -49,21 +50,21 @@ class _Piece(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What was heard: the answer, and the words that say it."""
+    """An answer, and the words that contain it."""
 
     answer: Answer
     words: str = ""
 
 
 def heard_in(text: str, read: Read) -> Heard:
-    """Read the whole of a text as an answer, or else the last line or sentence of it that answers.
+    """Read the whole of a text as an answer, or else its last line or sentence that answers.
 
-    Of different answers the last one counts if nothing but it is called final and if it is the end of the text; else
-    nobody can know which one is meant.
+    Of different answers the one called final counts. If none is called final, the last one counts if it ends the text.
+    Otherwise the text is unreadable.
 
     Args:
-        text: what was said.
-        read: reads words that say an answer and nothing else, and gives `Unreadable` for others.
+        text: the words.
+        read: reads words that say an answer and nothing else, and returns `Unreadable` for others.
     """
     whole = read(text)
     if not isinstance(whole, Unreadable):
@@ -108,7 +109,7 @@ def _joined(found: re.Match[str]) -> str:
 
 
 def _read_piece(piece: str, read: Read) -> tuple[Answer, bool]:
-    """Read a line or sentence, also without what calls it final; say whether it is called so."""
+    """Read a line or sentence, also without a lead such as "Final answer:"; say whether it has such a lead."""
     answer, called = read(piece), _FINAL.match(piece)
     if called is None:
         return answer, False
@@ -124,21 +125,25 @@ def _ends(last: _Piece, others: Sequence[_Piece], said: Sequence[_Piece]) -> boo
 
 T = TypeVar("T")
 Mark = Literal["drafts", "mended", "words", "contradicted"]
-"""What is odd about a reply that was read.
+"""An oddity of a reply that was read.
 
 Others stood before it, its JSON was mended, it was in words where a shape was asked for, or a text beside it says
 something else.
 """
 MOST_READ = 2_000_000
-"""How many characters are read of one text, some of them again: ten times the longest reply, and 0.1 s."""
+"""Characters read of one text, counting repeats: ten times the longest reply, which takes 0.1 s."""
 MOST_MENDS, DEEPEST = 8, 4
-"""How many commas are left out of one object, and of how many wrappings an object is taken out."""
+"""Most commas left out of one object, and most wrappings around an object."""
 _START = re.compile(r"\{(?=\s*[\"}])")
+"""The beginning of a JSON object."""
 _COMMA = re.compile(r",\s*$")
+"""A comma before a closing bracket, which JSON does not allow."""
 _QUOTED = re.compile(r'\s*"\s*\{')
+"""The beginning of an object that is written as a string of JSON."""
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "function")
-"""Where a call of a tool that is written as text has what it is called with."""
+"""Keys of the arguments in a tool call that is written as text."""
 _ANSWERS = ("answer", "final_answer", "decision", "final_decision", "reply", "response", "output", "result", "final")
+"""Keys under which models wrap an answer."""
 
 
 class Unfit(ValueError):
@@ -147,7 +152,7 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An object in a text, where it ends there, and whether it was mended; `broken` says why it can't be read."""
+    """An object in a text, its end there, and whether it was mended; `broken` says why it can't be read."""
 
     values: dict[str, Any]
     end: int
@@ -157,7 +162,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Chosen(Generic[T]):
-    """What an object means, or None; then `complaint` says why. `end` is where the object ends in its text."""
+    """The meaning of an object, or None with the reason in `complaint`; `end` is the end of the object in its text."""
 
     meant: T | None
     complaint: str = ""
@@ -207,7 +212,7 @@ class _Reading:
         return self._broken(start, "its JSON is broken (too many commas)")
 
     def _broken(self, start: int, why: str) -> Found:
-        """Pass over a broken object up to the brace that closes it, or to the end: what is inside is a part of it."""
+        """Pass over a broken object up to its closing brace, or to the end; objects inside are parts of it."""
         depth = 0
         for brace in re.compile(r"[{}]").finditer(self.text, start):
             depth += 1 if brace[0] == "{" else -1
@@ -218,7 +223,7 @@ class _Reading:
 
 
 def _comma(text: str, place: int) -> int | None:
-    """Give the place of a comma that stands before a closing bracket, where reading has ended."""
+    """Return the place of a comma before a closing bracket, at the place where the JSON parser failed; else None."""
     if text[place : place + 1] == ",":
         return place if text[place + 1 :].lstrip()[:1] in ("}", "]") else None
     if text[place : place + 1] in ("}", "]") and (before := _COMMA.search(text, max(0, place - 200), place)):
@@ -236,7 +241,7 @@ _DECODERS = {strict: json.JSONDecoder(strict=strict, object_pairs_hook=_each_onc
 
 
 def objects_in(text: str) -> list[Found]:
-    """List the objects in a text, in order; those inside others are left out.
+    """Return the objects in a text, in order; those inside others are left out.
 
     Raw line breaks in strings and commas before closing brackets are mended; so is text that is JSON written as a
     string of JSON. Braces that begin no object, as in "{estimate}", are passed over.
@@ -252,7 +257,7 @@ def objects_in(text: str) -> list[Found]:
 
 
 def unwrapped(values: Mapping[str, Any], names: frozenset[str], tool: str = "") -> Mapping[str, Any]:
-    """Take an object out of what models wrap it in: arguments, the name of the tool, "answer", a string of JSON.
+    """Take an object out of the wrappings of models: arguments, the name of the tool, "answer", a string of JSON.
 
     Args:
         values: the object.
@@ -278,12 +283,12 @@ def unwrapped(values: Mapping[str, Any], names: frozenset[str], tool: str = "") 
 def last_fitting(found: list[Found], take: Callable[[Mapping[str, Any]], T], names: frozenset[str]) -> Chosen[T]:
     """Choose the last object that can be taken.
 
-    A broken object after it, or one that sets a field of the shape to something else and can't be taken, means that the
-    answer was another one: then there is none.
+    Choose none if a later object is broken, or if a later object that can't be taken sets a field of the shape to
+    another value: then the answer was a different one.
 
     Args:
         found: the objects, in order.
-        take: gives what an object means; raises Unfit where it means nothing.
+        take: returns the meaning of an object; raises Unfit if it has none.
         names: the fields that decide.
     """
     complaint, others, said = "there is no JSON object in it", list[Mapping[str, Any]](), set[str]()
@@ -320,10 +325,11 @@ def _means_otherwise(one: Found, take: Callable[[Mapping[str, Any]], T], meant: 
 
 
 _TAG = re.compile(r"<(?P<end>/?) ?(?:think(?:ing)?|thoughts?|reasoning) ?>", re.IGNORECASE)
+"""A tag that opens or closes a thought."""
 
 
 class Spoken(NamedTuple):
-    """A text in two parts: what was said, and what was thought."""
+    """A text in two parts: the words said, and the thoughts."""
 
     said: str
     thought: str
@@ -332,8 +338,8 @@ class Spoken(NamedTuple):
 def without_thinking(text: str) -> Spoken:
     """Split a text at its tags of thinking.
 
-    All before a closing tag that none opens is thought, and so is all after an opening tag that none closes. An opening
-    tag inside a thought is a part of it.
+    Everything before a closing tag without an opening one is thought; so is everything after an opening tag without a
+    closing one. An opening tag inside a thought is a part of it.
 
     >>> without_thinking("<think>I bid $5?</think>I withdraw.")
     Spoken(said='I withdraw.', thought='I bid $5?')

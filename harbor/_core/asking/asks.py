@@ -1,6 +1,6 @@
 """The auctioneer asks, and each ask has an action space from which a bidder answers.
 
-A new space is a class of its own, and a line here. Amounts are dollars (`Decimal`).
+A new space is a class of its own, and a line of `Space`. Amounts are dollars (`Decimal`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ Space = Annotated[
 class Ask(NamedTuple):
     """A bidder's turn: it answers with one of the actions of `space`.
 
-    `refusal` says why the previous attempt failed; it is empty at the first attempt. `note` is told to this bidder
-    alone, before what it can do, so that any agent learns its private value: "it is worth $40 to you". The bounds of
-    `space` are told to this bidder alone, too.
+    `refusal` says why the previous attempt failed; it is empty at the first attempt. `note` and the bounds of `space`
+    are told to this bidder alone. `note` comes before the instructions, so that any agent learns its private value: "it
+    is worth $40 to you".
+
+    >>> Ask("Ann", "Harbor View", 1, Amount(Decimal(100), Decimal(500))).minimum
+    Decimal('100')
     """
 
     bidder: str
@@ -50,15 +53,15 @@ class Ask(NamedTuple):
 
     @property
     def maximum(self) -> Claim:
-        """The most that can be bid, or the price; 0 where the answer names no amount."""
+        """The greatest amount that can be bid, or the price; 0 where the answer names no amount."""
         return self.space.most
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """The auctioneer waits, so that bidders may think.
+    """A pause of the auctioneer, so that bidders may think.
 
-    It waits before the first item (`closed` is empty), after each item, and when the auction is `over`.
+    The auctioneer pauses before the first item (`closed` is empty), after each item, and when the auction is `over`.
     """
 
     bidder: str

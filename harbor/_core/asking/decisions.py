@@ -1,4 +1,4 @@
-"""What a bidder's model must reply to an ask: one shape per action space, and the action that a reply means."""
+"""The reply of a bidder's model to an ask: one shape per action space, and the action that a reply means."""
 
 from __future__ import annotations
 
@@ -28,47 +28,50 @@ from harbor._core.basics.numbers import as_number
 
 Shape = TypeVar("Shape", bound=BaseModel)
 LONGEST_TEXT = 4_000
-"""Reasons and plans beyond this many characters are cut."""
+"""Most characters of reasons and plans; the rest is cut."""
 MOST_DOLLARS = 10**15
+"""Most dollars of an amount in a reply, also below zero."""
 
 
 def plain(value: Any) -> Any:
-    """Take "Bid" for "bid": models write it so."""
+    """Read "Bid" as "bid": models write it so."""
     return value.strip(" \t\r\n*.\"'").lower() if isinstance(value, str) else value
 
 
 def _verb(value: Any) -> Any:
-    """Take "raise" for "bid": its amount is the new price, and the rules refuse one that is too low."""
+    """Read "raise" as "bid": its amount is the new price, and the rules refuse one that is too low."""
     verb = plain(value)
     return "bid" if verb == "raise" else verb
 
 
 def number(value: Any) -> Any:
-    """Take "$1,000", "USD 1,000" and "1000 dollars" for 1000, as words are read; "about $1,000" stays as it is."""
+    """Read "$1,000", "USD 1,000" and "1000 dollars" as 1000; "about $1,000" stays as it is."""
     heard = read_amount(value, "") if isinstance(value, str) and len(value) <= LONGEST else None
     return heard.amount if isinstance(heard, Bid) else value
 
 
 def _text(value: Any) -> Any:
-    """Take null for no text, and a list of sentences for one text."""
+    """Read null as no text, and a list of sentences as one text."""
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         return "\n".join(value)
     return "" if value is None else value
 
 
 def bounded(least: float, most: float) -> WithJsonSchema:
-    """Tell models the bounds of a number; what they send is still taken, and judged later."""
+    """Tell models the bounds of a number; a reply beyond them is still accepted here, and judged later."""
     return WithJsonSchema({"type": "number", "minimum": least, "maximum": most})
 
 
 def one_of(names: Sequence[str]) -> WithJsonSchema:
-    """Tell models the names that they may send; what they send is still taken, and judged later."""
+    """Tell models the names that they may send; other names are still accepted here, and judged later."""
     return WithJsonSchema({"type": "string", "enum": list(names)})
 
 
 Name = Annotated[str, AfterValidator(scrub)]
 Text = Annotated[str, AfterValidator(lambda text: scrub(text)[:LONGEST_TEXT])]
+"""Text without lone surrogates, cut to `LONGEST_TEXT` characters."""
 Claimed = Annotated[Decimal, Field(ge=-MOST_DOLLARS, le=MOST_DOLLARS), BeforeValidator(number)]
+"""An amount in dollars in a reply, as a number or in words."""
 Amount = Annotated[Claimed, bounded(0, MOST_DOLLARS)]
 """An amount that should not be negative; a negative bid reaches the auctioneer, who says why it fails."""
 
@@ -85,12 +88,12 @@ class Decision(BaseModel):
     reasons: Text
 
     def missing(self) -> str:
-        """Say what is missing from it, or is there twice; empty if it is complete."""
+        """Say which part is missing or is there twice; return "" if the reply is complete."""
         return ""
 
     @abstractmethod
     def taken(self) -> Action:
-        """Give the action that was decided on."""
+        """Return the action of the reply."""
 
 
 class BidReply(Decision):
@@ -100,7 +103,7 @@ class BidReply(Decision):
     amount: Amount | None = Field(None, description='The amount of your bid; null if the action is "withdraw".')
 
     def missing(self) -> str:
-        """A bid needs an amount."""
+        """Say that a bid lacks its amount."""
         return "a bid needs an amount" if self.action == "bid" and self.amount is None else ""
 
     def taken(self) -> Action:
@@ -114,7 +117,7 @@ class PriceReply(Decision):
     action: Annotated[Literal["accept", "wait"], BeforeValidator(plain)]
 
     def taken(self) -> Action:
-        """Accept, or wait."""
+        """Return `Accept` or `Wait`."""
         return Accept() if self.action == "accept" else Wait()
 
 
@@ -138,7 +141,7 @@ class BundleReply(Decision):
     )
 
     def missing(self) -> str:
-        """A bid needs an amount and items, each once."""
+        """Say that a bid lacks its amount or its items, or names an item twice."""
         if self.action == "withdraw":
             return ""
         if self.amount is None or not self.items:
@@ -173,25 +176,26 @@ class WordsReply(Decision):
 
 
 SHAPES_KEPT = 256
+"""Most shapes kept in each cache."""
 
 
 @lru_cache(SHAPES_KEPT)
 def choice_of(options: tuple[str, ...]) -> type[ChoiceReply]:
-    """Give the shape of a choice among these options."""
+    """Return the shape of a choice among these options."""
     named = Annotated[Name, one_of(options)]
     return create_model("ChoiceReply", __base__=ChoiceReply, __doc__=ChoiceReply.__doc__, option=(named, ...))
 
 
 @lru_cache(SHAPES_KEPT)
 def bundle_of(items: tuple[str, ...]) -> type[BundleReply]:
-    """Give the shape of a bid for some of these items."""
+    """Return the shape of a bid for some of these items."""
     left_out: Any = Field([], description=BundleReply.model_fields["items"].description)
     named = (list[Annotated[Name, one_of(items)]], left_out)
     return create_model("BundleReply", __base__=BundleReply, __doc__=BundleReply.__doc__, items=named)
 
 
 def as_reply(action: Action) -> dict[str, Any]:
-    """Write an action as JSON, so that the reply of its shape means it: the other way of `taken`, without reasons."""
+    """Write an action as JSON, so that the reply of its shape means it: the inverse of `taken`, without reasons."""
     match action:
         case Bid(amount=amount):
             return {"action": "bid", "amount": as_number(amount)}
@@ -213,7 +217,7 @@ def as_reply(action: Action) -> dict[str, Any]:
 
 @cache
 def without_reasons(kind: type[Shape]) -> type[Shape]:
-    """Give the shape of the same reply with reasons, if it has any, that may be left out."""
+    """Return the same shape with optional reasons, if it has reasons."""
     if "reasons" not in kind.model_fields:
         return kind
     left_out: Any = Field("", description="Leave this empty.")

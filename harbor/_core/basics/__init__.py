@@ -1,1 +1,1 @@
-"""Errors, money, seeds, actions, redaction and event loops: the words that everything else uses."""
+"""Errors, money, seeds, actions, redaction and event loops: the base of all other modules."""

@@ -1,4 +1,4 @@
-"""Bidders answer with these actions, and a strict parser reads amounts and numbers from their words.
+"""The actions of bidders, and a strict parser that reads amounts and numbers from their words.
 
 Amounts are dollars (`Decimal`). An ambiguous bid is not a bid: two amounts, a range, a hedge or a "not" is refused, and
 the bidder is asked again.
@@ -16,18 +16,24 @@ from typing import Literal
 from harbor._core.basics.numbers import Money, dollars
 
 WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
+""""fault" is a failure of the seat; "failed bids" are too many illegal answers."""
 UNREADABLE = "(unreadable) "
+"""Prefix of the words of an unreadable answer; it keeps them unreadable when they are read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """The action of bidding an amount, or a number where the ask is for one; it may not be legal."""
+    """The action of bidding an amount, or a number where the ask is for one; it may not be legal.
+
+    >>> Bid(Decimal("47.50")).words
+    'I bid $47.50.'
+    """
 
     amount: Money
 
     @property
     def words(self) -> str:
-        """How it is said where money is bid."""
+        """The action in words, where money is bid."""
         return f"I bid {dollars(self.amount)}."
 
 
@@ -35,7 +41,10 @@ class Bid:
 class Withdraw:
     """The action of leaving the bidding for this item; `offered` is the last failed bid, if it could be read.
 
-    In every game it is also what an answer that failed counts as; the reason says so.
+    An answer that failed counts as a withdrawal in every game; `reason` says so.
+
+    >>> Withdraw().words
+    'I withdraw.'
     """
 
     reason: WithdrawalReason = "declined"
@@ -43,45 +52,61 @@ class Withdraw:
 
     @property
     def words(self) -> str:
-        """How it is said."""
+        """The action in words."""
         return "I withdraw."
 
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """The action of accepting the price of the ask."""
+    """The action of accepting the price of the ask.
+
+    >>> Accept().words
+    'I accept.'
+    """
 
     @property
     def words(self) -> str:
-        """How it is said."""
+        """The action in words."""
         return "I accept."
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The action of waiting, which gives nothing up."""
+    """The action of waiting, which gives nothing up.
+
+    >>> Wait().words
+    'I wait.'
+    """
 
     @property
     def words(self) -> str:
-        """How it is said."""
+        """The action in words."""
         return "I wait."
 
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The action of choosing one of the options."""
+    """The action of choosing one of the options.
+
+    >>> Choose("left").words
+    'I choose "left".'
+    """
 
     option: str
 
     @property
     def words(self) -> str:
-        """How it is said; in quotes, as an option may be any text."""
+        """The action in words; the option is in quotes, as it may be any text."""
         return f"I choose {json.dumps(self.option, ensure_ascii=False)}."
 
 
 @dataclass(frozen=True, slots=True)
 class BundleBid:
-    """The action of bidding one amount for several items together; `items` are put in the order of their names."""
+    """The action of bidding one amount for several items together; `items` are put in the order of their names.
+
+    >>> BundleBid(("B", "A"), Decimal(20)).words
+    'I bid $20 for "A" and "B".'
+    """
 
     items: tuple[str, ...]
     amount: Money
@@ -92,39 +117,47 @@ class BundleBid:
 
     @property
     def words(self) -> str:
-        """How it is said; the names are in quotes, as a name may contain a number, a comma or " and "."""
+        """The action in words; the names are in quotes, as a name may contain a number, a comma or " and "."""
         names = [json.dumps(item, ensure_ascii=False) for item in self.items]
         return f"I bid {dollars(self.amount)} for {' and '.join(names)}."
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """The action of taking a number of units."""
+    """The action of taking a number of units.
+
+    >>> Take(3).words
+    'I take 3 units.'
+    """
 
     units: int
 
     @property
     def words(self) -> str:
-        """How it is said."""
+        """The action in words."""
         return f"I take {self.units:,} {'unit' if self.units == 1 else 'units'}."
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """The action of saying something, in free words."""
+    """The action of saying something, in free words.
+
+    >>> Say("Good morning.").words
+    'Good morning.'
+    """
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """An answer that names no action, and why."""
+    """An answer that names no action, and the reason."""
 
     reason: str
 
     @property
     def words(self) -> str:
-        """How it is said, so that it stays unreadable for the same reason."""
+        """The answer in words, which stay unreadable for the same reason."""
         return f"{UNREADABLE}{self.reason}"
 
 
@@ -136,13 +169,16 @@ AMOUNT = re.compile(
     r"(?P<sign>[-\u2212]\s*)?(?:\$\s?)?(?P<minus>[-\u2212])?(?P<digits>\d[\d,.]*)(?P<scale>\s?(?:k|m|thousand|million)\b)?",
     re.IGNORECASE | re.ASCII,
 )
+"""An amount in dollars, also in thousands or millions."""
 NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+"""A number with correct separators of thousands."""
 _SCALE = {"": 1, "k": 1_000, "thousand": 1_000, "m": 1_000_000, "million": 1_000_000}
 _WILL = (
     r"(?:'ll| will| shall| must| can| have to| want to| would like to|'d like to|'m going to| am going to"
     r"| choose to| decide to| have decided to|'ve decided to|'ll choose to| will choose to)?"
 )
 FIRST = rf"(?:(?:i|we){_WILL}|let me)"
+"""The subject of an answer: "I", "we will", "let me" and the like."""
 BIDDING = re.compile(
     rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:hereby\s+)?(?:bid|offer|raise|increase|go|pay|say"
     r"|(?:place|submit|make|enter) (?:a|my))"
@@ -152,27 +188,31 @@ BIDDING = re.compile(
     r"|(?:^|[.!?]\s+)(?:bid|offer|raise)(?:ing)?(?:\s+(?:it|is|of|to|at))?\s*[:=]?\s*$",
     re.IGNORECASE,
 )
-"""What may precede the amount of a bid: "I bid", "my offer is", "Bid:" and the like."""
+"""Words before the amount of a bid: "I bid", "my offer is", "Bid:" and the like."""
 
 CHOOSING = re.compile(
     rf"(?:^|[\s,.;:!])(?:{FIRST}\s+(?:choose|pick|guess|select)|my (?:number|choice|guess|pick|answer)(?: is|:)?)"
     r"(?:\s+(?:the|number)){0,2}\s*[:=]?\s*$",
     re.IGNORECASE,
 )
-"""What may precede a number that is chosen and is not money: "I choose" and the like."""
+"""Words before a number that is chosen and is not money: "I choose" and the like."""
 
 _BOLD = re.compile(r"(?<!\d)\*\*|\*\*(?!\d)")
-"""Marks of bold print; between two digits they may be a power, so that no one number is meant."""
+"""Marks of bold print; between two digits they may be a power, so that the number is ambiguous."""
 _BARE = re.compile(r"\W*(?:(?:ok|okay|yes|sure|fine|well|alright|right)\W+)?(?:usd\s*)?", re.IGNORECASE)
+"""Words that may precede an amount which is all that is said."""
 _BARE_TAIL = re.compile(r"\W*(?:(?:dollars?|usd|please|for it|it is)\W*)*", re.IGNORECASE)
+"""Words that may follow an amount which is all that is said."""
 _OUT = re.compile(
     rf"\b(?:{FIRST}\s+(?:hereby\s+)?(?:withdraw|pass|quit|fold|decline|drop out|step out|bow out)"
     r"|(?:i'm|i am|we're|we are|count me|i'll be|i will be)\s+(?:out|withdrawing|passing))\b",
     re.IGNORECASE,
 )
+"""A withdrawal within a sentence."""
 _OUT_ALONE = re.compile(
     r"\W*(?:(?:ok|okay|no|sorry|well)\W+)?(?:i\s+)?(?:withdraw|pass|out|no bid|withdrawn)\W*", re.IGNORECASE
 )
+"""A withdrawal that is all that is said."""
 _HEDGE = re.compile(
     r"\b(?:not|never|no|or|if|unless|between|about|around|roughly|approximately|maybe|perhaps|might|could"
     r"|would(?! like to)|up to|at least|at most|more than|less than|over|under|below|above|from|to \$?\d|too|refuse"
@@ -180,6 +220,7 @@ _HEDGE = re.compile(
     r"|[%?~\u00a2-\u00a5\u20a0-\u20c0]",  # and no other currency
     re.IGNORECASE,
 )
+"""Words that make a bid ambiguous."""
 _RAISED_TO = re.compile(
     r"\b(?:rais|increas)(?:e|ing)(?:\s+(?:it|my|the|bid|offer)){0,3}\s+to(?=\s*(?:usd\s*)?\$?\s?\d)", re.IGNORECASE
 )
@@ -188,17 +229,21 @@ _FOR_ANOTHER = re.compile(
     r"\b(?:for|as|on behalf of)\s+(?:(?:my|a|the|bidder)\s+)*(?P<name>[A-Za-z][\w'-]*)|\b(?:on behalf)\b",
     re.IGNORECASE,
 )
-"""Somebody who is named as the one that the bid is for, if it is no part of the item's name."""
+"""The named beneficiary of a bid for another; a word of the item's name does not count."""
 _DOUBT = re.compile(
     r"\b(?:not|never|if|unless|maybe|perhaps|might|could|would|should|rather|refuse"
     r"|decline to (?:withdraw|pass|quit|fold))\b|n't\b|\?",
     re.IGNORECASE,
 )
+"""Words that make a withdrawal ambiguous."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SPOKEN = re.compile(r"I (?:bid \$|choose )[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
+"""Answers as `words` writes them: they contain no name of an item."""
 LONGEST = 2_000
+"""Most characters of an answer that are read."""
 LONGEST_REASON = 300
-LONGEST_AMOUNT = 20  # "1,000,000,000,000.00"
+"""Most characters of the reason of an unreadable answer."""
+LONGEST_AMOUNT = 20  # "1,000,000,000,000.00", in characters
 
 
 def scrub(text: str) -> str:
@@ -227,19 +272,19 @@ def unfit(said: str) -> Unreadable | None:
 
 
 def straight(said: str) -> str:
-    """Write apostrophes as the patterns expect them, and leave out the marks of what models print bold."""
+    """Write apostrophes as the patterns expect them, and remove the marks of bold print."""
     return _BOLD.sub("", said.replace("\u2019", "'"))
 
 
 def without(item: str, said: str) -> str:
-    """Put "it" for the item's name in `straight` words: it may contain a number itself ("18 Tanner Row")."""
+    """Replace the item's name with "it" in `straight` words: it may contain a number itself ("18 Tanner Row")."""
     if not item or _SPOKEN.fullmatch(said):
         return said
     return named(straight(item)).sub(" it ", said)
 
 
 def named(name: str) -> re.Pattern[str]:
-    """Find a whole name only: the item "1" is not the first digit of $1250."""
+    """Compile a pattern for a whole name only: the item "1" is not the first digit of $1250."""
     return re.compile(rf"(?<![\w$.,]){re.escape(name)}(?!\w|[.,]\d)", re.IGNORECASE)
 
 
@@ -249,7 +294,7 @@ def read_amount(said: str, item: str, *leads: re.Pattern[str]) -> Bid | Withdraw
     Args:
         said: the words.
         item: the item's name, which is no part of the bid.
-        leads: what may precede the amount.
+        leads: patterns of the words that may precede the amount.
     """
     text = without(item, straight(said))
     amounts = list(AMOUNT.finditer(text))
@@ -269,7 +314,7 @@ def read_amount(said: str, item: str, *leads: re.Pattern[str]) -> Bid | Withdraw
 
 
 def _is_hedged(text: str, item: str) -> bool:
-    """Say whether a bid could be meant otherwise, or is one for somebody else."""
+    """Say whether a bid is ambiguous, or is one for another bidder."""
     if _HEDGE.search(_RAISED_TO.sub(" raise ", text)):
         return True
     known = {word.casefold() for word in re.findall(r"[\w'-]+", straight(item))} | {"it", "this", "the", "item", "lot"}
@@ -278,7 +323,7 @@ def _is_hedged(text: str, item: str) -> bool:
 
 
 def amount_of(found: re.Match[str]) -> Bid | Unreadable:
-    """Give the amount that `AMOUNT` found, if it is written as an amount."""
+    """Return the amount that `AMOUNT` found, if it is written as an amount; else why it is unreadable."""
     digits = found["digits"].rstrip(".,")
     if len(digits) > LONGEST_AMOUNT or not re.fullmatch(NUMBER, digits, re.ASCII):
         return Unreadable(f"{digits[:30]!r} is not an amount")

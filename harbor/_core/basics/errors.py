@@ -7,7 +7,11 @@ from difflib import get_close_matches
 
 
 class HarborError(Exception):
-    """Harbor refuses something; the command line prints it as one line and exits with 2."""
+    """Harbor refuses something; the command line prints it as one line and exits with 2.
+
+    >>> issubclass(ModelError, HarborError) and issubclass(RunPaused, HarborError)
+    True
+    """
 
 
 class ConfigError(HarborError):
@@ -15,7 +19,7 @@ class ConfigError(HarborError):
 
 
 class UnknownName(ConfigError):
-    """Nothing has that name."""
+    """No value has that name."""
 
 
 class LogError(HarborError):
@@ -31,15 +35,15 @@ class ModelError(HarborError):
 
 
 class KeyRefused(ModelError):
-    """A provider refuses a key or its account: another key may do."""
+    """A provider refuses a key or its account; another key may work."""
 
 
 class PromptTooLong(ModelError):
-    """A prompt is longer than a model takes: other prompts may not be."""
+    """A prompt is longer than a model takes; other prompts may fit."""
 
 
 class Unanswered(ModelError):
-    """A run has ended in which no call of a model was answered, or no answer of one could be used: it is no result."""
+    """A run ended in which no call of a model was answered, or no answer could be used; it is no result."""
 
 
 class NoReply(HarborError):
@@ -47,7 +51,7 @@ class NoReply(HarborError):
 
 
 class UnreadableReply(NoReply):
-    """A model answered, but gave no usable reply within its repairs."""
+    """A model answered, but its reply was unusable after the allowed repairs."""
 
 
 class CallFailed(NoReply):
@@ -63,19 +67,19 @@ class TooSlow(RunPaused):
 
 
 class LimitReached(RunPaused):
-    """A run has cost what it may; with more money it goes on."""
+    """A run has reached its limit of cost; it goes on with more money."""
 
 
 class MemoryStoreError(HarborError):
-    """A memory can't be opened, read or written, or refuses what it is given."""
+    """A memory can't be opened, read or written, or refuses a value."""
 
 
 class CodeError(HarborError):
-    """The code of a declared thought has a mistake: what a bidder would do without it is no play of its."""
+    """The code of a declared thought has a mistake; play without the thought would not be the bidder's."""
 
 
 class CacheError(HarborError):
-    """Kept replies can't be exported or imported, or a file is not what it says."""
+    """Kept replies can't be exported or imported, or a file has another content than it claims."""
 
 
 class RatingError(HarborError):
@@ -83,7 +87,7 @@ class RatingError(HarborError):
 
 
 def unknown(kind: str, value: str, known: Iterable[str], none: str = "none is defined") -> str:
-    """Say that a name is unknown, and which known name is nearest.
+    """Say that a name is unknown, and name the nearest known one.
 
     >>> unknown("persona", "urban-dweller", ["urban-dwellers", "downsizing"])
     "unknown persona 'urban-dweller'; did you mean 'urban-dwellers'?"

@@ -1,7 +1,7 @@
-"""Harbor tells whoever waits for a result how far the work has come, and shows the result in a notebook.
+"""Progress of long work for its caller, and results as HTML in a notebook.
 
-Deep code tells each step, and whoever began the work may listen. A notebook gets a small piece of HTML, every text of
-it escaped.
+Deep code reports each step, and the caller may listen. A notebook gets a small piece of HTML, every text of it
+escaped.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 MOST_TOLD = 1_000
+"""Most reports of one loop, about."""
 Listen = Callable[[int, int, str], None]
-"""Is told how many steps are done, of how many, and what they are, such as "games read"."""
+"""Hears how many steps are done, of how many, and their name, such as "games read"."""
 
 
 def _unheard(*_: object) -> None:
@@ -29,7 +30,7 @@ _listens: ContextVar[Listen] = ContextVar("_listens", default=_unheard)
 
 @contextmanager
 def heard_by(listen: Listen) -> Iterator[None]:
-    """Let `listen` hear each step that is taken inside."""
+    """Call `listen` for each step that is taken inside."""
     before = _listens.set(listen)
     try:
         yield
@@ -38,7 +39,7 @@ def heard_by(listen: Listen) -> Iterator[None]:
 
 
 def steps(things: Collection[T], what: str) -> Iterator[T]:
-    """Go through things and tell how many are done, some `MOST_TOLD` times at most; steps in a step are not told."""
+    """Yield the things and report how many are done, about `MOST_TOLD` times at most; inner steps are not reported."""
     listen, apart = _listens.get(), 1 + len(things) // MOST_TOLD
     _listens.set(_unheard)
     try:
@@ -46,13 +47,14 @@ def steps(things: Collection[T], what: str) -> Iterator[T]:
             if done % apart == 0:
                 listen(done, len(things), what)
             yield thing
-    finally:  # whoever goes through them may stop early
+    finally:  # the caller may stop early
         _listens.set(listen)
         listen(len(things), len(things), what)
 
 
 SIMULATED = "Simulated: Harbor's built-in model played, and no language model."
 MOST_ROWS = 20
+"""Most rows of a table in a notebook."""
 
 
 def block(title: str, notes: Iterable[str], *parts: str) -> str:
@@ -72,5 +74,5 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def seen_with(folder: Path | None) -> str:
-    """Give the command that shows a folder; without one there is nothing on disk to be shown."""
+    """Return the command that shows a folder, as HTML; "" without a folder, as nothing is on disk."""
     return "" if folder is None else f"<p>See it with <code>harbor view {escape(shlex.quote(str(folder)))}</code></p>"

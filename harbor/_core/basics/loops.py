@@ -1,12 +1,12 @@
-"""Event loops are kept between games, and a clock goes only while this process runs.
+"""Event loops that are kept between games, and a clock that runs only while this process runs.
 
-Packages of agents share an HTTP client among all that a process does, and a connection that one event loop leaves open
-is dead in the next: the first call of each further game would fail, and its bidder withdraw. Connections of Harbor's
+Packages of agents share an HTTP client among all calls of a process, and a connection from one event loop is
+dead in the next: the first call of each further game would fail, and its bidder withdraw. Connections of Harbor's
 own models end with their run.
 
-The clock stands still while the process is stopped or asleep. The time limits of players are measured by it, as a pause
-is no play. A thread of its own looks at it every few milliseconds, by `look`; between two looks it goes on for
-`MOST_SECONDS`, or for as long as code was at work here. While nobody looks it goes as `time.monotonic` does.
+The clock stands still while the process is stopped or asleep. It measures the time limits of players, as a pause
+is no play. A separate thread calls `look` every few milliseconds. Between two looks the clock advances at most
+`MOST_SECONDS`, or as long as code was at work here. While no thread looks, it runs as `time.monotonic` does.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 MOST_SECONDS = 0.05
-"""How far it goes between two looks if nothing is at work here: this is what a pause costs."""
+"""Seconds that the clock advances at most between two looks if nothing is at work here: the error of a pause."""
 
 
 class _Look(NamedTuple):
-    """What was seen last: three clocks, the thread that looks, and how often it had waited."""
+    """The last look: the readings of three clocks, in seconds, the thread that looks, and how often it had waited."""
 
     steady: float
     processor: float
@@ -41,18 +41,18 @@ class _Look(NamedTuple):
 
 
 _SWITCH_SECONDS = sys.getswitchinterval()
-"""How often a thread that waits for Python's lock looks for it; read once, as code of agents could change it."""
+"""Seconds between the attempts of a thread to get Python's lock; read once, as code of agents could change it."""
 _start = time.monotonic()
 _last = _Look(_start, -math.inf, _start)
 
 
 def running_seconds() -> float:
-    """Give the reading of the clock, in seconds. It never runs backwards, and takes no lock."""
+    """Return the reading of the clock, in seconds. The clock never runs backwards, and takes no lock."""
     return _reading(_last, time.monotonic())
 
 
 def loop_seconds(loop: asyncio.AbstractEventLoop) -> float:
-    """Give the reading of an event loop's own clock without pauses, in seconds."""
+    """Return the reading of an event loop's own clock without pauses, in seconds."""
     before = -math.inf
     while (steady := time.monotonic()) - before > MOST_SECONDS:  # a pause between the two would be in one of them
         before, now, last = steady, loop.time(), _last
@@ -67,7 +67,7 @@ def look(thread: int) -> None:
 
 
 def look_away() -> None:
-    """Let the clock go as the steady one does, as nobody will look."""
+    """Let the clock run as the steady one does, as no thread will look."""
     global _last
     last, now = _last, time.monotonic()
     _last = _Look(now, -math.inf, _reading(last, now))
@@ -82,10 +82,10 @@ def _reading(last: _Look, now: float) -> float:
 
 
 def _waits(thread: int) -> int:
-    """Count how often a thread has waited for something; 0 where the system does not tell.
+    """Count how often a thread has waited for something; return 0 where the system does not tell.
 
-    One that waits for Python's lock does so every few milliseconds: so code that holds the lock and sleeps is told from
-    a process that is stopped.
+    A thread that waits for Python's lock does so every few milliseconds. This distinguishes code that holds the lock
+    and sleeps from a process that is stopped.
     """
     try:
         told = Path(f"/proc/self/task/{thread}/status").read_bytes()
@@ -97,7 +97,7 @@ def _waits(thread: int) -> int:
 
 @asynccontextmanager
 async def running_timeout(seconds: float) -> AsyncIterator[None]:
-    """Cancel what is inside after so many seconds in which this process runs.
+    """Cancel the code inside after this many seconds in which the process runs.
 
     Raises:
         TimeoutError: they were over.
@@ -107,7 +107,7 @@ async def running_timeout(seconds: float) -> AsyncIterator[None]:
     alarm: asyncio.TimerHandle
     async with asyncio.timeout(None) as limit:
 
-        def ring(again: Any) -> None:  # not by its own name: that would be a cycle, which keeps all of a call in memory
+        def ring(again: Any) -> None:  # not by its own name: such a cycle would keep a whole call in memory
             nonlocal alarm
             if (left := until - loop_seconds(loop)) > 0:
                 alarm = loop.call_later(left, again, again)
@@ -128,33 +128,33 @@ def run_kept(work: Coroutine[Any, Any, T]) -> T:
     """Run to the end as `asyncio.run` does, but in the main thread in the same loop as before.
 
     Args:
-        work: what to run where no event loop is running.
+        work: the coroutine to run; no event loop may be running here.
     """
     if threading.current_thread() is not threading.main_thread():
         return asyncio.run(work)
     runner = _runner(os.getpid())
     try:
-        return runner.run(_to_the_last(work), context=copy_context())  # else it would be that of the first work
-    except (KeyboardInterrupt, SystemExit):  # the loop was left in the middle: what is under way ends with it
+        return runner.run(_to_the_last(work), context=copy_context())  # else the first work's context would be used
+    except (KeyboardInterrupt, SystemExit):  # the loop was left in the middle: its tasks end with it
         _runner.cache_clear()
         runner.close()
         raise
 
 
 @cache
-def _runner(_process: int) -> asyncio.Runner:  # one that was forked has the loop of the other, and can't use it
+def _runner(_process: int) -> asyncio.Runner:  # a forked process has a copy of the parent's loop, and can't use it
     runner = asyncio.Runner()
     atexit.register(runner.close)
     return runner
 
 
 def run_in_background(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end in a loop of another thread, which never ends, also where an event loop is running here."""
+    """Run to the end in the endless loop of another thread, also where an event loop is running here."""
     running = asyncio.run_coroutine_threadsafe(work, _background(os.getpid()))
     try:
         return running.result()
     except BaseException:
-        running.cancel()  # whoever waited was interrupted
+        running.cancel()  # the waiting caller was interrupted
         raise
 
 
@@ -166,7 +166,7 @@ def _background(_process: int) -> asyncio.AbstractEventLoop:
 
 
 async def _to_the_last(work: Coroutine[Any, Any, T]) -> T:
-    """End what the work leaves going, as the end of its loop would."""
+    """Run the work, and cancel the tasks that it leaves, as the end of its loop would."""
     before = asyncio.all_tasks()
     try:
         return await work

@@ -1,4 +1,4 @@
-"""This module holds numbers: money as exact decimals, counts in words, and streams of random ones from one seed.
+"""Money as exact decimals, counts in words, and random streams from one seed.
 
 Money is dollars with at most two places, never a binary float.
 """
@@ -15,11 +15,11 @@ from pydantic import Field, PlainSerializer
 CENT = Decimal("0.01")
 DOLLAR = Decimal(1)
 SMALL = 0.1
-"""Dollars below which hundredths of a cent are told of a cost."""
+"""Costs below this many dollars are written to hundredths of a cent."""
 
 
 def as_number(amount: Decimal) -> int | float:
-    """Give an amount as a JSON number: an integer when whole, else with its cents.
+    """Return an amount as a JSON number: an integer when whole, else with its cents.
 
     A float is exact enough for this: amounts of up to 13 digits before the point read back the same to the cent.
     """
@@ -29,7 +29,7 @@ def as_number(amount: Decimal) -> int | float:
 NUMBER_IN_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
 
 MOST_DIGITS = 1_000
-"""More than any number that a model says; without a bound "1E+999999", ten characters of a log, would fill memory."""
+"""Most digits of a number: more than any model says. Unbounded, ten characters ("1E+999999") would fill the memory."""
 
 Money = Annotated[Decimal, Field(decimal_places=2, max_digits=MOST_DIGITS, allow_inf_nan=False), NUMBER_IN_JSON]
 """Any amount in dollars, including a loss."""
@@ -42,7 +42,11 @@ PositiveMoney = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allo
 
 
 def to_cents(amount: Decimal) -> Decimal:
-    """Round to the nearest cent, half up, without trailing zeros after the point."""
+    """Round to the nearest cent, half up, without trailing zeros after the point.
+
+    >>> to_cents(Decimal("2.345")), to_cents(Decimal("3.000"))
+    (Decimal('2.35'), Decimal('3'))
+    """
     rounded = amount.quantize(CENT, rounding=ROUND_HALF_UP)
     return rounded.quantize(DOLLAR) if rounded == rounded.to_integral_value() else rounded
 
@@ -79,7 +83,7 @@ def cell_text(value: object) -> str:
 
 
 def cost_in_words(amount: float | None) -> str:
-    """Write what model calls cost, small amounts to a hundredth of a cent; None is "unknown".
+    """Write the cost of model calls, small amounts to a hundredth of a cent; None is "unknown".
 
     >>> cost_in_words(12.5), cost_in_words(0.01234), cost_in_words(None)
     ('$12.50', '$0.0123', 'unknown')
@@ -88,19 +92,23 @@ def cost_in_words(amount: float | None) -> str:
 
 
 def counted(count: int, thing: str) -> str:
-    """Say how many there are, such as "1 game" and "1,200 games"."""
+    """Write a count with its noun, such as "1 game" and "1,200 games"."""
     return f"{count:,} {thing if count == 1 else f'{thing}s'}"
 
 
 def derive(seed: int, *names: str) -> int:
     """Derive a 64-bit seed for a named purpose.
 
-    Equal arguments give equal seeds on every machine; different names give independent ones.
+    The same arguments give the same seed on every machine; different names give independent seeds.
     """
     text = "\x1f".join((str(seed), *names))
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big")
 
 
 def stream(seed: int, *names: str) -> Random:
-    """Open the random stream of a named purpose, such as ``stream(7, "ties")``."""
+    """Open the random stream of a named purpose, such as ``stream(7, "ties")``.
+
+    >>> stream(7, "ties").random() == stream(7, "ties").random()
+    True
+    """
     return Random(derive(seed, *names))

@@ -1,6 +1,6 @@
-"""Keeps API keys out of logs and messages: known keys, any long piece of them, and whatever looks like one.
+"""Keeps API keys out of logs and messages: known keys, any long piece of them, and texts that look like keys.
 
-Errors of somebody else's code are told here too, as their texts may hold keys.
+Errors from foreign code are written here too, as their texts may hold keys.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from harbor._core.basics.errors import ConfigError, HarborError
 T = TypeVar("T")
 HIDDEN = "[redacted]"
 PIECE = 8
-"""So many characters of a key in a row are hidden: a server may repeat a part of the key that it refuses."""
+"""Characters of the shortest piece of a key that is hidden: a server may repeat a part of the key that it refuses."""
 SHORTEST = 6
-"""A shorter value is a word or a number rather than a key."""
+"""Characters of the shortest key; a shorter value is a word or a number."""
 NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-"""What the names of environment variables with keys end in."""
+"""Endings of the names of environment variables with keys."""
 SECRET_NAME = re.compile(
     r"authorization|cookie|password|secret|api[-_]?key|(^|[-_])(auth|access|token|key)$", re.IGNORECASE
 )
-"""What the names of headers, parameters and settings with keys contain."""
+"""Parts of the names of headers, parameters and settings with keys."""
 _KNOWN: set[str] = set()
+"""The keys that `known_secret` hides."""
 _VARIABLES: set[str] = set()
+"""The names of environment variables that `secret_variable` hides."""
 _LOOKS = re.compile(
     r"\b(?:sk|pk|xai|gsk)[-_][\w*.-]{8,}|(?<![\w/-])key[-_][\w*-]{16,}"
     r"|\b(?:hf|r8|ghp|gho|pplx|nvapi|csk|tgp|fw)[-_][\w*-]{16,}"
@@ -38,25 +40,25 @@ _LOOKS = re.compile(
     r"|(?i:(?<=[?&]key=)|(?<=[?&]api_key=)|(?<=[?&]api-key=)|(?<=[?&]apikey=)|(?<=token=)|(?<=password=))[^\s&\"'<>]+",
     re.ASCII,
 )
-"""Keys of providers by how they begin, user and password in an address, bearer tokens, keys in the query of an address.
+"""Keys of providers by their prefix, user and password in an address, bearer tokens, keys in the query of an address.
 
-Each alternative reads on from where it begins up to a character that it can't contain, so a text is read once.
+Each alternative reads on from its start up to a character that it can't contain, so a text is read once.
 """
 
 
 def known_secret(value: object) -> None:
-    """Hide a key from now on, wherever it came from; it is a text, or an object such as pydantic's `SecretStr`."""
+    """Hide a key from now on; it is a text, or an object such as pydantic's `SecretStr`."""
     told = getattr(value, "get_secret_value", lambda: value)()
     if isinstance(told, str) and len(told.strip()) >= SHORTEST:
         _KNOWN.add(told.strip())
 
 
 def named_secret(name: str, of: str) -> str:
-    """Give what an environment variable that settings name holds; from now on it is hidden.
+    """Return the value of an environment variable that settings name, and hide it from now on.
 
     Args:
         name: of the variable.
-        of: whose it is, for the error.
+        of: its owner, for the error.
 
     Raises:
         ConfigError: it is not set, or blank.
@@ -69,7 +71,7 @@ def named_secret(name: str, of: str) -> str:
 
 
 def known_secrets_of(thing: object) -> None:
-    """Hide the keys that an object holds in its fields, as chat models do, and in headers among them."""
+    """Hide the keys in the fields of an object, such as a chat model, and in headers among them."""
     for value in vars(thing).values():
         if hasattr(value, "get_secret_value"):
             known_secret(value)
@@ -80,15 +82,15 @@ def known_secrets_of(thing: object) -> None:
 
 
 def secret_variable(name: str) -> str:
-    """Hide the value of this environment variable from now on, and give its name."""
+    """Hide the value of this environment variable from now on, and return its name."""
     _VARIABLES.add(name)
     return name
 
 
 def redact(text: str) -> str:
-    """Replace API keys: known ones, those in environment variables, pieces of both, and whatever looks like one.
+    """Replace API keys: known ones, those in environment variables, pieces of both, and texts that look like keys.
 
-    A text is read once for what is known and once for what looks like a key, however many keys there are.
+    A text is read once for known keys and once for texts that look like keys, however many keys there are.
 
     >>> redact("Incorrect API key provided: sk-abcdefgh12345678")
     'Incorrect API key provided: [redacted]'
@@ -105,7 +107,7 @@ def redact(text: str) -> str:
 
 
 def _known_in(text: str) -> Iterator[tuple[int, int]]:
-    """Give every place of a text where a piece of a known key stands."""
+    """Yield the start and end of each piece of a known key in a text."""
     for size, pieces in _pieces().items():
         for at in range(len(text) - size + 1):
             if text[at : at + size] in pieces:
@@ -113,7 +115,7 @@ def _known_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _pieces() -> dict[int, set[str]]:
-    """Give every piece of every key, by length: the whole of a short one."""
+    """Return every piece of every key, by length; a short key is one piece."""
     pieces: dict[int, set[str]] = {}
     for secret in {*_KNOWN, *_in_environment()}:
         size = min(PIECE, len(secret))
@@ -129,12 +131,12 @@ def _in_environment() -> Iterator[str]:
 
 
 def _is_path(value: str) -> bool:
-    """Tell whether a value is where a key is: pieces of a path stand in many messages, and are no secret."""
+    """Tell whether a value is the path of a key; pieces of a path stand in many messages, and are no secret."""
     return value.startswith(("/", ".")) and os.path.exists(value)  # noqa: PTH110 - Path raises at a value that is too long
 
 
 def told(error: BaseException) -> str:
-    """Put an error of somebody else's code in one line without keys; one that can't even be shown has its type."""
+    """Write an error from foreign code in one line without keys; only its type if it can't be shown."""
     try:
         lines = redact(str(error) or _asserted(error)).splitlines()
     except (Exception, SystemExit):
@@ -143,7 +145,7 @@ def told(error: BaseException) -> str:
 
 
 def _asserted(error: BaseException) -> str:
-    """Give the source of an `assert` that has no text of its own."""
+    """Return the source of an `assert` that has no text of its own."""
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__) if isinstance(error, AssertionError) else []
@@ -151,7 +153,7 @@ def _asserted(error: BaseException) -> str:
 
 
 def placed(error: BaseException) -> str:
-    """Put an error of somebody else's code in one line, with the file and the line that it comes from."""
+    """Write an error from foreign code in one line, with its file and line."""
     import traceback  # here, as `harbor --help` has no use for it
 
     frames = traceback.extract_tb(error.__traceback__)
@@ -159,10 +161,10 @@ def placed(error: BaseException) -> str:
 
 
 def of_strangers(what: str, call: Callable[[], T]) -> T:
-    """Call somebody else's code, which may raise anything.
+    """Call foreign code, which may raise anything.
 
     Raises:
-        ConfigError: it does; one line that names the code. An error of Harbor's goes on as it is.
+        ConfigError: the code raises; one line that names it. An error of Harbor's is raised unchanged.
     """
     try:
         return call()

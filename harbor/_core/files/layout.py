@@ -1,4 +1,4 @@
-"""What the folders that Harbor writes contain, by which a command knows what it is given before it imports a framework.
+"""Contents of the folders that Harbor writes, so that a command recognizes a folder before it imports a framework.
 
 ``config.json``, ``manifest.json``, ``events.jsonl`` and ``calls.jsonl`` are in the folder of a run, and of a series;
 ``experiment.json``, ``manifest.json``, ``games/`` and ``results.json`` in that of an experiment; ``key.json`` in one of
@@ -16,18 +16,18 @@ from harbor._core.files.safe_files import check_folder
 
 CONFIG, MANIFEST, EVENTS, CALLS, MEMORY = "config.json", "manifest.json", "events.jsonl", "calls.jsonl", "memory"
 MEMORY_LINES = "memory.jsonl"
-"""What a pack has in place of a memory."""
+"""File of a pack in place of a memory."""
 EVENTS_CUT, CALLS_DAMAGED = "events-cut.jsonl", "calls-damaged.jsonl"
-"""What was lost from a log and from calls when a run was resumed, as far as it was there."""
+"""Lines that were removed from a log and from calls when a run was resumed."""
 DESIGN, GAMES, RESULTS = "experiment.json", "games", "results.json"
 RECORD, FAILURE = "record.json", "failure.json"
-"""What was measured of a game of an experiment, and why it failed."""
+"""The measurements of a game of an experiment, and the reason for its failure."""
 BATCHES = "batches.jsonl"
-"""The jobs in which calls of an experiment went out together."""
+"""The jobs that sent several calls of an experiment together."""
 KEY = "key.json"
 STORE = "store.json"
 DEVICE = re.compile("con|prn|aux|nul|(com|lpt)[0-9]")
-"""What Windows takes for a device, among the names that an arm or a condition could have."""
+"""Device names of Windows, which an arm or a condition can't have as a folder."""
 
 
 def log_of(run: Path) -> Path:
@@ -45,10 +45,10 @@ def log_of(run: Path) -> Path:
 
 
 def check_run(folder: Path) -> None:
-    """Refuse what is not the folder of a run or of a series.
+    """Refuse a folder that is not of a run or of a series.
 
     Raises:
-        RunFolderError: it says what the folder is, or it has a link in it.
+        RunFolderError: it names the kind of the folder, or it has a link in it.
     """
     if not (folder / CONFIG).is_file() or not (folder / MANIFEST).is_file():
         raise no_run(folder)
@@ -91,7 +91,7 @@ def games_in(experiment: Path) -> list[Path]:
 
 
 def check_ratings(folder: Path) -> None:
-    """Refuse what is not a folder of ratings.
+    """Refuse a folder that is not of ratings.
 
     Raises:
         RatingError: it has no key.
@@ -102,10 +102,10 @@ def check_ratings(folder: Path) -> None:
 
 
 def check_experiment(folder: Path) -> None:
-    """Refuse what is not the folder of an experiment.
+    """Refuse a folder that is not of an experiment.
 
     Raises:
-        RunFolderError: it says what the folder is.
+        RunFolderError: it names the kind of the folder.
     """
     if not (folder / DESIGN).is_file() or not (folder / MANIFEST).is_file():
         raise no_experiment(folder)
@@ -117,7 +117,7 @@ def _nothing_at(path: Path) -> RunFolderError:
 
 
 def begun_in(folder: Path) -> str:
-    """Say what has begun in a folder, and which commands go on with it; empty if nothing has."""
+    """Name the run or experiment that has begun in a folder, and the commands to go on; return "" if there is none."""
     here = shlex.quote(str(folder))
     if (folder / DESIGN).is_file():
         resume = f"resume it with: harbor experiment resume {here}"
@@ -128,7 +128,7 @@ def begun_in(folder: Path) -> str:
 
 
 def no_run(folder: Path) -> RunFolderError:
-    """Say that a folder contains no run, and which commands take it if it is that of an experiment."""
+    """Return an error that a folder contains no run; it names the commands for an experiment if it is one."""
     if not folder.exists():
         return _nothing_at(folder)
     if auctions := public_auctions(folder):
@@ -146,7 +146,7 @@ def no_run(folder: Path) -> RunFolderError:
 
 
 def no_experiment(folder: Path) -> RunFolderError:
-    """Say that a folder contains no experiment, and which commands take it if it is that of a run."""
+    """Return an error that a folder contains no experiment; it names the commands for a run if it is one."""
     if not folder.exists():
         return _nothing_at(folder)
     if not (folder / EVENTS).is_file():

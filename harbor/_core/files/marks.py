@@ -1,10 +1,10 @@
-"""Which folders are the user's own: each has a keyed mark over its settings and its manifest.
+"""Marks of the user's own folders: a keyed mark covers the settings and the manifest of each.
 
-What somebody sent has no such mark, and is data: it is read, and nothing that it names is loaded, contacted or paid for
-until its user says so. The key never leaves the user's state folder, so nobody else can make a mark; a copy keeps it.
-The mark covers what a folder makes Harbor do, not what is recorded in it. The auctions of a series, the games of an
-experiment and their memories have none: they are what the settings of the whole say. Any other folder inside one's own
-is not part of it.
+A folder that somebody sent has no such mark, and is data: Harbor reads it, and loads, contacts or pays nothing that it
+names until the user says so. The key never leaves the user's state folder, so nobody else can make a mark; a copy of a
+folder keeps its mark. The mark covers the files that make Harbor act, not its records. The auctions of a series, the
+games of an experiment and their memories have no marks: the settings of the whole define them. Any other folder inside
+one's own is not part of it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from harbor._core.plugins.extensions import only_harbors
 
 
 def own_place(variable: str, kind: str, usual: str, folder: str) -> Path:
-    """Give the folder that a variable of the environment names, or Harbor's own where files of a kind go.
+    """Return the folder that an environment variable names, or Harbor's own folder for such files.
 
     Args:
         variable: such as ``HARBOR_CACHE``.
         kind: the variable of the XDG base directories, such as ``XDG_CACHE_HOME``.
-        usual: where such files go without it, in the home folder, such as ``.cache``.
+        usual: the place of such files without it, in the home folder, such as ``.cache``.
         folder: Harbor's own there.
 
     Raises:
@@ -51,12 +51,13 @@ def own_place(variable: str, kind: str, usual: str, folder: str) -> Path:
 MARK = "mark"
 KEY = "mark.key"
 KEY_BYTES = 32
+"""Bytes of the key, as many as SHA-256 gives."""
 MOST_MARK = 2 * (2 * KEY_BYTES) + 1
-"""The most bytes of a mark: two of them, in hexadecimal, while a file is being replaced."""
+"""Most bytes of a mark file: two marks, in hexadecimal, while a file is being replaced."""
 COVERED = (CONFIG, DESIGN, MANIFEST, STORE)
 """The files that a mark covers, where they are."""
 DEEPEST = 6
-"""How many folders up a memory or an auction may be from an experiment: games/ARM/CONDITION/0001/1/memory."""
+"""Most folders from an experiment down to a memory or an auction: games/ARM/CONDITION/0001/1/memory."""
 _PART = re.compile(rf"({GAMES}/[^/]+/[^/]+/[0-9]{{4,}}/)?([0-9]+/)?({MEMORY}/)?")
 """The path from a marked folder to a part of it."""
 
@@ -66,7 +67,7 @@ _vouched: ContextVar[Path | None] = ContextVar("_vouched", default=None)
 def write_settings(folder: Path, files: Mapping[str, bytes], marked: bool = True) -> None:
     """Write the settings and the manifest of a new folder of the user's; the mark that covers them comes first.
 
-    They are not synced: who makes the folder syncs it whole.
+    They are not synced: the caller syncs the whole folder.
 
     Raises:
         ConfigError: there is no place for the key.
@@ -78,7 +79,7 @@ def write_settings(folder: Path, files: Mapping[str, bytes], marked: bool = True
 
 
 def replace_settings(folder: Path, name: str, content: bytes) -> None:
-    """Replace one of the files that the mark of a folder of the user's covers.
+    """Replace a file that the mark of a folder of the user's covers.
 
     Both marks are there meanwhile, so that a crash leaves the folder the user's own, with the old file or the new one.
 
@@ -94,7 +95,7 @@ def replace_settings(folder: Path, name: str, content: bytes) -> None:
 
 
 def mark(folder: Path) -> None:
-    """Mark a folder as the user's own, as the user says that it is.
+    """Mark a folder as the user's own, on the user's word.
 
     Raises:
         ConfigError: there is no place for the key.
@@ -105,7 +106,7 @@ def mark(folder: Path) -> None:
 
 
 def is_own(folder: Path) -> bool:
-    """Say whether a folder has the user's mark over the settings that it has now."""
+    """Say whether a folder has the user's mark over its present settings."""
     key = _key()
     try:
         found, files = read_sent(folder / MARK, MOST_MARK).split(b"\n"), _covered(folder)
@@ -115,7 +116,7 @@ def is_own(folder: Path) -> bool:
 
 
 def is_in_own(path: Path) -> bool:
-    """Say whether a folder, or that of a file, is the user's own or a part of one: the nearest mark decides."""
+    """Say whether a folder, or the folder of a file, is the user's own or a part of one: the nearest mark decides."""
     if is_vouched(path):
         return True
     here = path.resolve()
@@ -126,12 +127,12 @@ def is_in_own(path: Path) -> bool:
 
 
 def _is_part(inside: Path, marked: Path) -> bool:
-    """Say whether Harbor puts a part there: what somebody unpacks inside a folder of theirs is none."""
+    """Say whether Harbor puts a part at this path; a folder that somebody unpacked there is none."""
     return _PART.fullmatch("".join(f"{name}/" for name in inside.relative_to(marked).parts)) is not None
 
 
 def check_own(folder: Path, trust: bool = False) -> None:
-    """Refuse to do what a stranger's folder says; with `trust`, mark it as the user's own.
+    """Refuse a stranger's folder, so that its settings have no effect; with `trust`, mark it as the user's own.
 
     Raises:
         RunFolderError: it is a stranger's, or it can't be marked.
@@ -153,7 +154,7 @@ def check_own(folder: Path, trust: bool = False) -> None:
 
 @contextmanager
 def read_as_data(path: Path) -> Iterator[None]:
-    """Load no package for what a stranger's file or folder names, while it is read."""
+    """Load no package that a stranger's file or folder names, while it is read."""
     token = only_harbors.set(not is_in_own(path))
     try:
         yield
@@ -172,7 +173,7 @@ def vouched(folder: Path) -> Iterator[None]:
 
 
 def is_vouched(path: Path) -> bool:
-    """Say whether a path is inside what the driver vouches for, so that it needs no mark."""
+    """Say whether a path is inside the folder that the driver vouches for, so that it needs no mark."""
     return _vouched.get() in (path.absolute(), *path.absolute().parents)
 
 
@@ -191,7 +192,7 @@ def _mark(key: bytes, files: Mapping[str, bytes]) -> bytes:
 
 
 def _key() -> bytes | None:
-    """Read the key; None: there is none that can be read, so all folders are strangers'."""
+    """Read the key; return None if no key can be read: then all folders are strangers'."""
     try:
         return _read_key(_place())
     except (ConfigError, OSError):
@@ -199,7 +200,7 @@ def _key() -> bytes | None:
 
 
 def _key_made() -> bytes:
-    """Read the key, or make it; of several processes that make it at once, the first wins."""
+    """Read the key, or make it; if several processes make it at once, the first wins."""
     place = _place()
     try:
         with suppress(FileNotFoundError):

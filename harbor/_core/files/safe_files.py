@@ -1,13 +1,13 @@
-"""This module reads and writes files safely: they are synced, private, and bounded where somebody may have sent them.
+"""Reads and writes files safely: synced, private, and with a size limit where somebody may have sent them.
 
 Flushing hands bytes to the operating system, which outlives a process that is killed. Only syncing hands them to the
-disk. It takes milliseconds, so it is done for what can't be had again for nothing: a paid reply, somebody's words.
+disk. Syncing takes milliseconds, so only irreplaceable data is synced: a paid reply, a person's words.
 
-Private files and folders can be read by their owner alone, from the moment they are made, whatever the umask: budgets,
-thoughts, prompts and replies stand in them. A report has the usual mode: the folder that it is made in keeps it private
-there, and who copies it out wants it to be read.
+Only their owner can read private files and folders, from the moment they are made, whatever the umask: they contain
+budgets, thoughts, prompts and replies. A report has the usual mode: its folder keeps it private, and a user who copies
+it out wants it to be read.
 
-Of files that somebody may have sent, links are not followed, and sizes are bounded before reading. What is refused is
+In files that somebody may have sent, links are not followed, and sizes are checked before reading. A refusal is
 an `OSError` whose words are reason and remedy, as for any file that can't be read.
 """
 
@@ -31,7 +31,7 @@ from harbor._core.basics.errors import RunFolderError
 
 
 class SyncedFile:
-    """A file that lines are appended to; each is flushed at once, and synced when it is asked for."""
+    """A file to which lines are appended; each is flushed at once, and synced on request."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -54,7 +54,7 @@ class SyncedFile:
         """Wait until all lines are on the disk.
 
         Raises:
-            OSError: they can't be; also later, as the operating system tells it only once.
+            OSError: they can't be; also at later calls, as the operating system tells it only once.
         """
         with self._one_at_a_time:
             if self._error is not None:
@@ -69,12 +69,12 @@ class SyncedFile:
                 self._synced = written
 
     def sync_soon(self) -> None:
-        """Begin to sync in the thread of this file, so that nobody waits; `sync` tells whether it worked."""
-        with suppress(RuntimeError):  # no more threads can be started, so that it is left to `sync`
+        """Begin to sync in the thread of this file, so that no caller waits; `sync` tells whether it worked."""
+        with suppress(RuntimeError):  # no more threads can be started: then `sync` does it
             self._syncing.submit(self.sync)
 
     def close(self) -> None:
-        """Sync and close it.
+        """Sync and close the file.
 
         Raises:
             OSError: lines can't be synced; it is closed all the same.
@@ -96,20 +96,20 @@ def sync_data(handle: int) -> None:
 
 
 def sync_files(*paths: Path) -> None:
-    """Make files safe that are written, and the names in their folders.
+    """Sync written files, and the names in their folders.
 
     Raises:
         OSError: a file can't be synced.
     """
     for path in paths:
-        with path.open("rb+") as written:  # Windows syncs only what is open for writing
+        with path.open("rb+") as written:  # Windows syncs only files open for writing
             os.fsync(written.fileno())
     for folder in {path.parent for path in paths}:
         sync_folder(folder)
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder safe, where the system knows such a thing; Windows does not."""
+    """Sync the names in a folder, where the system can; Windows can't."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -119,10 +119,11 @@ def sync_folder(path: Path) -> None:
 
 
 FILE, FOLDER = 0o600, 0o700
+"""Modes of private files and folders: the owner alone may read and write."""
 
 
 def make_private(path: Path, exist_ok: bool = False) -> None:
-    """Make a private folder; a missing parent, such as ``runs``, is as open as the folder that it is made in.
+    """Make a private folder; a missing parent, such as ``runs``, gets the mode of its own parent.
 
     Raises:
         FileExistsError: it is there, unless that is `exist_ok`.
@@ -139,7 +140,7 @@ def _make_parents(path: Path) -> None:
 
 
 def open_private(path: Path, mode: str) -> IO[Any]:
-    """Open a file to write bytes in it; one that is made is private. `mode` is ``"xb"``, ``"ab"`` or ``"r+b"``.
+    """Open a file to write bytes in it; a new file is private. `mode` is ``"xb"``, ``"ab"`` or ``"r+b"``.
 
     Raises:
         OSError: it can't be opened, or it is a link, which may lead out of a folder that somebody sent.
@@ -154,9 +155,9 @@ def _private(path: str, flags: int) -> int:
 def write_whole(path: Path, content: bytes, private: bool = True, synced: bool = False) -> None:
     """Replace a file atomically: a crash leaves the old one or the new one.
 
-    A report need not be `private`. What can't be made again for nothing is `synced`, and survives a power cut.
+    A report need not be `private`. Irreplaceable content is `synced`, and survives a power cut.
     """
-    draft = path.with_name(f".{path.name[:50]}.{token_hex(8)}.draft")  # of nobody else, whatever is beside it
+    draft = path.with_name(f".{path.name[:50]}.{token_hex(8)}.draft")  # unique, so that no other draft has it
     try:
         with open_private(draft, "xb") if private else draft.open("xb") as file:
             file.write(content)
@@ -171,10 +172,10 @@ def write_whole(path: Path, content: bytes, private: bool = True, synced: bool =
 
 @contextmanager
 def new_folder(path: Path, synced: bool = True) -> Iterator[Path]:
-    """Make a private folder that is there with everything in it, or not at all, whenever program or power ends.
+    """Make a private folder that exists with everything in it, or not at all, even if the program or the power stops.
 
     Yields:
-        a draft beside it, to write the files in, which gets its name in the end. One that a sudden end has left is used
+        a draft beside it, for the files, which gets its name in the end. A draft that a sudden end has left is used
         again.
 
     Raises:
@@ -241,7 +242,7 @@ def parsed(text: str | bytes, parse: Callable[[Any], Any] = json.loads) -> Any:
     """Parse settings, and refuse those that are nested too deep to walk over.
 
     Raises:
-        ValueError: they can't be parsed, or they are.
+        ValueError: they can't be parsed, or are nested too deep.
     """
     try:
         values = parse(text)
@@ -295,7 +296,7 @@ OUT_OF_HANDLES = frozenset({EMFILE, ENFILE})
 
 
 def remedy_of(error: BaseException, usual: str) -> str:
-    """Give the remedy for an error at a file: the usual one, unless no more files may be opened."""
+    """Return the remedy for an error at a file: the usual one, unless no more files may be opened."""
     if isinstance(error, OSError):
         return ALLOW_MORE if error.errno in OUT_OF_HANDLES else usual
     return ALLOW_MORE if _none_is_left() else usual  # SQLite tells no number

@@ -1,6 +1,6 @@
-"""Every game logs these events: what bidders did, what nature drew, who got and paid what, and what it was worth.
+"""Events of every game: acts of bidders, draws of nature, allocations, payments and values.
 
-Amounts are dollars (`Decimal`). The house stands as "" where a bidder would: whoever pays it pays the house.
+Amounts are dollars (`Decimal`). The house stands as "" in place of a bidder: a payment to "" goes to the house.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Unit = Literal["dollars", "number"]
 
 
 def act_json(action: Action) -> dict[str, Any]:
-    """Write an action as JSON: as a reply that means it; of a withdrawal also its reason, where it was not chosen.
+    """Write an action as JSON, as the reply that means it; a withdrawal that was not chosen also has its reason.
 
     >>> act_json(Bid(Decimal("47.50"))), act_json(Withdraw("fault"))
     ({'action': 'bid', 'amount': 47.5}, {'action': 'withdraw', 'reason': 'fault'})
@@ -68,7 +68,7 @@ def act_of(written: Any) -> Action:
 
 
 def as_told(answer: Answer) -> Action | None:
-    """Give an action as whoever reads its JSON has it; None where it says none, such as an amount that is no number."""
+    """Return an action as a reader of its JSON gets it; None if the JSON means no action or another one."""
     try:
         told = None if isinstance(answer, Unreadable) else act_of(act_json(answer))
     except (ValueError, ArithmeticError):
@@ -120,9 +120,12 @@ Act = Annotated[Action, PlainValidator(act_of), PlainSerializer(act_json)]
 
 @dataclass(frozen=True, slots=True)
 class Tried(PrivateEvent):
-    """A failed attempt of a bidder to answer, why it failed, and the act, where it could be read.
+    """A failed attempt of a bidder to answer: the reason for the failure, and the act if it could be read.
 
     It is private in open sales too, because the reason may reveal a budget.
+
+    >>> Tried("Ann", "Vase", 1, 1, "the bid is below the minimum").audience
+    'bidder:Ann'
     """
 
     item: str
@@ -134,9 +137,12 @@ class Tried(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Acted(PublicEvent):
-    """What a bidder did, as everyone learns it: at once in an open game, later where the rules disclose it.
+    """An act of a bidder that everyone learns: at once in an open game, later where the rules disclose it.
 
-    `attempt` is the number of its answer. `unit` says what its amount is: dollars, or a number that is not money.
+    `attempt` is the number of its answer. `unit` is the unit of its amount: dollars, or a number that is not money.
+
+    >>> Acted("Ann", "Harbor View", Bid(Decimal(500))).words
+    'Ann bids $500 on Harbor View.'
     """
 
     bidder: str
@@ -148,7 +154,7 @@ class Acted(PublicEvent):
 
     @property
     def words(self) -> str:
-        """What was done, in a sentence."""
+        """The act in a sentence."""
         if isinstance(self.act, Withdraw):
             vain = self.act.offered
             why = "" if vain is None else f": its bid of {self._spelt(vain)} was not legal"
@@ -158,7 +164,7 @@ class Acted(PublicEvent):
 
     @property
     def did(self) -> str:
-        """What was done, without who and where: "bids $500"."""
+        """The act without its bidder and item: "bids $500"."""
         match self.act:
             case Bid(amount=amount):
                 return f"{'bids' if self.unit == 'dollars' else 'chooses'} {self._spelt(amount)}"
@@ -183,7 +189,11 @@ class Acted(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class ActedSealed(PrivateEvent):
-    """What a bidder did in a game whose acts are sealed; fields as in `Acted`."""
+    """An act of a bidder in a game whose acts are sealed; fields as in `Acted`.
+
+    >>> ActedSealed("Ann", "Vase", Bid(Decimal(50))).audience
+    'bidder:Ann'
+    """
 
     item: str
     act: Act
@@ -196,9 +206,12 @@ class ActedSealed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(AnalystEvent):
-    """What nature drew: what for, among what, and what came out.
+    """A draw of nature: its purpose, the options, and the result.
 
     A number that is drawn between two others has one text in `among`, such as "0 to 5".
+
+    >>> Drawn("tie", ("Ann", "Bob"), "Bob").audience
+    'analyst'
     """
 
     what: str
@@ -208,20 +221,29 @@ class Drawn(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class DrawnOpenly(PublicEvent):
-    """What nature drew, where the game says that everyone learns it; fields as in `Drawn`."""
+    """A draw of nature that everyone learns by the rules of the game; fields as in `Drawn`.
+
+    >>> DrawnOpenly("tie", ("Ann", "Bob"), "Bob").audience
+    'everyone'
+    """
 
     what: str
     among: tuple[str, ...]
     chosen: str
 
 
+"""The house, where a bidder would stand."""
 HOUSE = ""
 ONE = Decimal(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Allocated(PublicEvent):
-    """A bidder gets units of an item."""
+    """A bidder gets units of an item.
+
+    >>> Allocated("Ann", "Harbor View").units
+    Decimal('1')
+    """
 
     bidder: str
     item: str
@@ -230,21 +252,29 @@ class Allocated(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class AllocatedSealed(SharedEvent):
-    """A bidder gets units of an item, and the seats alone learn it."""
+    """A bidder gets units of an item, and only the seats learn it.
+
+    >>> AllocatedSealed(("Ann", "Bob"), "Ann", "wheat", Decimal(3)).sentences("Ann")
+    ('You get 3 units of wheat.',)
+    """
 
     bidder: str
     item: str
     units: Claim = ONE
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Who gets what: no public event says it."""
+        """Return the sentence of the allocation; no public event says it."""
         what = self.item if self.units == 1 else f"{self.units:,f} units of {self.item}"
         return (f"You get {what}." if hearer == self.bidder else f"{self.bidder} gets {what}.",)
 
 
 @dataclass(frozen=True, slots=True)
 class Paid(PublicEvent):
-    """Money moves from one to another on account of an item; `fee`: for a broken rule, and not for the item."""
+    """A payer pays a payee an amount in dollars for an item; `fee` marks a fine for a broken rule, not a price.
+
+    >>> Paid("Ann", HOUSE, "Vase", Decimal(50)).payee
+    ''
+    """
 
     payer: str
     payee: str
@@ -255,7 +285,11 @@ class Paid(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class PaidSealed(SharedEvent):
-    """Money moves from one to another, and the seats alone learn it; fields as in `Paid`."""
+    """A payment that only the seats learn; fields as in `Paid`.
+
+    >>> PaidSealed(("Ann", "Bob"), "Ann", "Bob", "wheat", Decimal(20)).sentences("Bob")
+    ('Ann pays you $20 for wheat.',)
+    """
 
     payer: str
     payee: str
@@ -264,7 +298,7 @@ class PaidSealed(SharedEvent):
     fee: bool = False
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Who pays whom what: no public event says it."""
+        """Return the sentence of the payment; no public event says it."""
         amount = dollars(self.amount)
         what = f"a fee of {amount} for a broken rule in {self.item}" if self.fee else f"{amount} for {self.item}"
         if self.payer == HOUSE:
@@ -275,7 +309,11 @@ class PaidSealed(SharedEvent):
 
 @dataclass(frozen=True, slots=True)
 class Worth(AnalystEvent):
-    """The truth of what items are worth to a bidder, or to each of them where `bidder` is empty."""
+    """The true values of items to a bidder, or to each bidder where `bidder` is empty; in dollars.
+
+    >>> Worth({"Vase": Decimal(80)}, "Ann").audience
+    'analyst'
+    """
 
     values: dict[str, Money]
     bidder: str = ""
@@ -283,13 +321,17 @@ class Worth(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Signal(PrivateEvent):
-    """What a bidder is told of what items are worth to it: just that, or where it is `noisy`, an estimate."""
+    """The values of items that the rules tell a bidder, in dollars; estimates where `noisy`.
+
+    >>> Signal("Ann", {"wheat": Decimal(20)}).sentences()
+    ('Only you know: wheat is worth $20 to you.',)
+    """
 
     values: dict[str, Money]
     noisy: bool = False
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What it is told, item by item."""
+        """Return one sentence per item, or one for all estimates."""
         if self.noisy:
             guesses = "; ".join(f"{item} {dollars(guess)}" for item, guess in self.values.items())
             return (f"Only you know your estimates: {guesses}.",)

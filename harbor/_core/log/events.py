@@ -1,4 +1,4 @@
-"""Everything that can happen in an auction, as frozen events that say who may see them.
+"""Everything that can happen in an auction, as frozen events that name their audience.
 
 Amounts are dollars (`Decimal`). Everyone may see a public event, the named seats a shared event, only its bidder a
 private event, and no bidder an analyst's event. The base class decides this, so no event can be written without an
@@ -20,6 +20,7 @@ from harbor._core.plugins.extensions import Part
 SCHEMA_VERSION = 4
 
 EVERYONE = "everyone"
+"""Version of the format of a log; the first line of a log states it."""
 ANALYST = "analyst"
 
 Audience = str
@@ -35,39 +36,47 @@ class _Told:
     __slots__ = ()
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """How it is told to the bidder of that name, sentence by sentence; none if nobody needs to be told."""
+        """Return the sentences that tell the event to the bidder named `hearer`; empty if nobody needs to be told."""
         return ()
 
     @property
     def discloses(self) -> bool:
-        """Whether the rules tell with it, on purpose, what was private until now: that a bidder can't afford more."""
+        """True if the event tells on purpose a fact that was private until now: that a bidder can't afford more."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class PublicEvent(_Told):
-    """An event that everyone may see."""
+    """An event that everyone may see.
+
+    >>> PublicEvent().audience
+    'everyone'
+    """
 
     audience: ClassVar[Audience] = EVERYONE
 
     @property
     def words(self) -> str:
-        """How the auctioneer says it; empty if it needs no words."""
+        """The event in the auctioneer's words; empty if it needs no words."""
         return ""
 
     @property
     def called(self) -> Money | None:
-        """The price in dollars from which the bidding goes on; None: it tells none."""
+        """The price in dollars from which the bidding goes on; None if the event tells none."""
         return None
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """How it is told, sentence by sentence: by default as `words` says it."""
+        """Return the sentences that tell the event: by default `words`."""
         return (self.words,) if self.words else ()
 
 
 @dataclass(frozen=True, slots=True)
 class PrivateEvent(_Told):
-    """An event that one bidder and the analyst may see."""
+    """An event that one bidder and the analyst may see.
+
+    >>> PrivateEvent("Ann").audience
+    'bidder:Ann'
+    """
 
     bidder: str
 
@@ -79,7 +88,11 @@ class PrivateEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class SharedEvent(_Told):
-    """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone."""
+    """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone.
+
+    >>> SharedEvent(("Ann", "Bob")).audience
+    'seats:["Ann", "Bob"]'
+    """
 
     seats: tuple[str, ...]
 
@@ -91,21 +104,29 @@ class SharedEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class AnalystEvent:
-    """An event that no bidder may see."""
+    """An event that no bidder may see.
+
+    >>> AnalystEvent().audience
+    'analyst'
+    """
 
     audience: ClassVar[Audience] = ANALYST
 
 
 Event = PublicEvent | PrivateEvent | SharedEvent | AnalystEvent
 EventSink = Callable[[Event], None]
-"""Takes what a bidder has concluded; the auctioneer writes it to the log later."""
+"""Takes the conclusions of a bidder; the auctioneer writes them to the log later."""
 
 # ---------------------------------------------------------------- public: the sale
 
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """An item as everyone sees it before the sale."""
+    """An item as everyone sees it before the sale.
+
+    >>> Lot("Harbor View", Decimal(100))
+    Lot(name='Harbor View', start=Decimal('100'), listing='')
+    """
 
     name: str
     start: Money
@@ -114,27 +135,39 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Listed(PublicEvent):
-    """A game begins: who bids, and on which lots, in which order."""
+    """A game begins: its bidders, and its lots in the order of their sale.
+
+    >>> Listed(("Ann", "Bob"), (Lot("Vase", Decimal(50)),)).reveals
+    False
+    """
 
     bidders: tuple[str, ...]
     lots: tuple[Lot, ...]
 
     @property
     def reveals(self) -> bool:
-        """Whether everyone learns what a lot is worth once it is over."""
+        """True if everyone learns the value of a lot once its sale is over."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class LotOpened(PublicEvent):
-    """The bidding for something begins, or begins anew; in any game."""
+    """In any game, the bidding for an item begins, or begins anew.
+
+    >>> LotOpened("Vase").item
+    'Vase'
+    """
 
     item: str
 
 
 @dataclass(frozen=True, slots=True)
 class BiddersAsked(PublicEvent):
-    """The auctioneer asks these bidders at the same moment; the bounds of each ask are told to its bidder alone."""
+    """The auctioneer asks these bidders at the same moment; only its bidder learns the bounds of an ask.
+
+    >>> BiddersAsked("Harbor View", 1, 1, ("Ann", "Bob")).audience
+    'everyone'
+    """
 
     item: str
     round: int
@@ -144,7 +177,11 @@ class BiddersAsked(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderWithdrew(PublicEvent):
-    """The rules take a bidder out of the bidding for this item, and why; one that leaves by itself has `Acted`."""
+    """The rules take a bidder out of the bidding for an item, because of `reason`; its own withdrawal is an `Acted`.
+
+    >>> BidderWithdrew("Harbor View", 2, "Ann", "cannot afford").words
+    'Ann is out of Harbor View.'
+    """
 
     item: str
     round: int
@@ -153,25 +190,33 @@ class BidderWithdrew(PublicEvent):
 
     @property
     def discloses(self) -> bool:
-        """Whether its money ran out, which shows its budget."""
+        """True if the bidder's money ran out, which shows its budget."""
         return self.reason == "cannot afford"
 
     @property
     def words(self) -> str:
-        """Who is out."""
+        """The sentence that the bidder is out."""
         return f"{self.bidder} is out of {self.item}."
 
 
 @dataclass(frozen=True, slots=True)
 class LotClosed(PublicEvent):
-    """The bidding for something is over, in any game. The auctioneer pauses, so that bidders may think."""
+    """In any game, the bidding for an item is over. The auctioneer pauses, so that bidders may think.
+
+    >>> LotClosed("Vase").item
+    'Vase'
+    """
 
     item: str
 
 
 @dataclass(frozen=True, slots=True)
 class WorthTold(PublicEvent):
-    """Everyone learns what an item is worth to whoever gets it."""
+    """Everyone learns the value of an item to its winner, in dollars.
+
+    >>> WorthTold("Vase", Decimal(80)).audience
+    'everyone'
+    """
 
     item: str
     true_value: Money
@@ -179,7 +224,11 @@ class WorthTold(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class Paused(PublicEvent):
-    """Bidders may think: before the first item (`closed` is empty), after each item, and when the auction is `over`."""
+    """Bidders may think: before the first item (`closed` is empty), after each item, and when the auction is `over`.
+
+    >>> Paused(closed=("Vase",)).over
+    False
+    """
 
     closed: tuple[str, ...]
     over: bool = False
@@ -190,15 +239,18 @@ class SaleClosed(PublicEvent):
     """The auction is over, and every thought about it is in the log."""
 
 
-# ---------------------------------------------------------------- private: one bidder (what it concludes: `thoughts`)
+# ---------------------------------------------------------------- private: one bidder (its thoughts: `thoughts`)
 
 
 @dataclass(frozen=True, slots=True)
 class BidderSeated(PrivateEvent):
-    """What a bidder has and knows: its budget, personas (weight by text) and objective.
+    """A bidder's own facts: its budget in dollars, personas (weight by text) and objective.
 
-    `rivals` contains the weights of its rivals' personas by id, if it is told them. `budget` is 0 in games whose rules
-    say what there is to spend and to win.
+    `rivals` contains the weights of its rivals' personas by id, if the bidder is told them. `budget` is 0 in games
+    whose rules state the money that can be spent and won.
+
+    >>> BidderSeated("Ann", Decimal(500), {}, "profit").sentences()
+    ('Only you know: your budget is $500, and your objective is: profit.',)
     """
 
     budget: Money
@@ -207,7 +259,7 @@ class BidderSeated(PrivateEvent):
     rivals: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """What it brings, and what it is told of others."""
+        """Return the budget, the objective and the personas, and the facts told of rivals."""
         said = []
         if self.budget:
             said.append(
@@ -223,18 +275,26 @@ class BidderSeated(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class CatalogShown(PrivateEvent):
-    """A bidder with a theory of mind is told which kinds of buyers there may be: texts of personas by id."""
+    """A bidder with a theory of mind is told the possible kinds of buyers: texts of personas by id.
+
+    >>> CatalogShown("Ann", {"downsizing": "I need less room."}).sentences()
+    ('There may be a buyer of the kind downsizing: I need less room.',)
+    """
 
     personas: dict[str, str]
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """The kinds of buyers."""
+        """Return one sentence per kind of buyer."""
         return tuple(f"There may be a buyer of the kind {kind}: {text}" for kind, text in self.personas.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Answered(PrivateEvent):
-    """What your own agent or a person answered. It is recorded because neither can be asked again on resuming."""
+    """An answer from your own agent or from a person. The log keeps it because neither can be asked again on resuming.
+
+    >>> Answered("Ann", "I bid $50.").audience
+    'bidder:Ann'
+    """
 
     words: str
 
@@ -244,9 +304,10 @@ class Answered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """A log's first line: `token` tells runs of one name apart, `parts` has the game, a public log has no `seed`.
+    """The first line of a log.
 
-    `rules` are the settings of the game that everyone may know.
+    `token` tells runs of one name apart. `parts` contains the game. `seed` is None in a public log. `rules` are the
+    settings of the game that everyone may know.
     """
 
     schema: int
@@ -260,7 +321,13 @@ class LogOpened(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ItemLabelled(AnalystEvent):
-    """The ground truth of an item: its true value, and the persona it was written for ("" if none), or several."""
+    """The ground truth of an item: its true value in dollars, and the persona (or several) it was written for.
+
+    `persona` is "" if the item was written for none.
+
+    >>> ItemLabelled("Vase", Decimal(80), "downsizing").audience
+    'analyst'
+    """
 
     item: str
     true_value: Money
@@ -269,7 +336,7 @@ class ItemLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderLabelled(AnalystEvent):
-    """The ground truth of a bidder: weights of its personas by id, and what plays it (a model, a rule, an agent)."""
+    """The ground truth of a bidder: weights of its personas by id, and its player (a model, a rule or an agent)."""
 
     bidder: str
     personas: dict[str, float]
@@ -278,7 +345,11 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Requests beside the one that was answered: how many, their tokens, and dollars (None if unknown)."""
+    """Requests beside the one that was answered: their number, tokens, and cost in dollars (None if unknown).
+
+    >>> Spent(1, 200, 50, 0.5) + Spent(2, 100, 10, None)
+    Spent(requests=3, input_tokens=300, output_tokens=60, cost_dollars=None)
+    """
 
     requests: int = 0
     input_tokens: int = 0
@@ -286,7 +357,7 @@ class Spent:
     cost_dollars: float | None = 0.0
 
     def __add__(self, other: Spent) -> Spent:
-        """Add them up; the dollars are unknown if those of one are."""
+        """Add two counts; the dollars are unknown if those of either are."""
         dollars = (self.cost_dollars, other.cost_dollars)
         return Spent(
             self.requests + other.requests,
@@ -304,15 +375,15 @@ class ModelCalled(AnalystEvent):
     """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
 
     `prompt` is the hash of the unfilled prompt file. Cached tokens are among the input tokens, and reasoning tokens
-    among the output tokens. `cached`: the reply was there before; `imported`: a file alone says that the model gave it.
-    `finish` is why it stopped and `answered_by` the model that answered, in the provider's words; `retries` counts
-    requests that failed before; `form` is how it was asked. The outcome "refused" is the model's: it does not speak to
-    this. `marks` say what was odd about a reply that was read.
+    among the output tokens. `cached` means that the reply was there before; `imported`, that only a file says that the
+    model gave the reply. `finish` is the reason why the model stopped and `answered_by` the model that answered, in the
+    provider's words. `retries` counts requests that failed before. `form` is the form of the request. The outcome
+    "refused" means that the model declined. `marks` name the oddities of a reply that was read.
 
-    `not_taken` are the settings that the server does not take, which were left out. Of several keys, `key_env` is the
-    variable of the one that was used; `fallback` is the model that answered in place of the bidder's. `probes` were
-    answered, and showed that a form is not known; `lost` may have been, but no answer came: their tokens are an upper
-    bound. Neither is among the other tokens and dollars.
+    `not_taken` are the settings left out because the server does not take them. With several keys, `key_env` is the
+    variable of the key used. `fallback` is the model that answered in place of the bidder's. `probes` were answered,
+    and showed that the server does not know a form. `lost` requests may have been answered, but no answer came: their
+    tokens are an upper bound. The other tokens and dollars include neither.
     """
 
     bidder: str
@@ -344,7 +415,11 @@ class ModelCalled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeatFailed(AnalystEvent):
-    """A seat raised an error or ran out of time; the auction went on without its answer."""
+    """A seat raised an error or ran out of time; the auction went on without its answer.
+
+    >>> SeatFailed("Ann", "timeout", "no answer within 5 s").audience
+    'analyst'
+    """
 
     bidder: str
     kind: Literal["error", "timeout"]
@@ -353,7 +428,7 @@ class SeatFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThoughtFailed(AnalystEvent):
-    """A thought at a pause for which the model gave no usable reply; the bidder goes on with what it knew before."""
+    """The model gave no usable reply for a thought at a pause; the bidder keeps its earlier knowledge."""
 
     bidder: str
     purpose: str
@@ -362,9 +437,9 @@ class ThoughtFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeriesOpened(AnalystEvent):
-    """A series of this many auctions begins. Each auction has its own log; this one summarises them.
+    """A series of this many auctions begins. Each auction has its own log; the log of the series summarises them.
 
-    `players` says what plays each bidder, as in `BidderLabelled`.
+    `players` names the player of each bidder, as in `BidderLabelled`.
     """
 
     auctions: int

@@ -1,6 +1,6 @@
-"""Reads a log as evidence: all that this Harbor knows of it, also of a later version, and the first line that is wrong.
+"""Reads a log as evidence: all events that this Harbor knows, also of a later schema, up to the first wrong line.
 
-`read_log` is strict, because whoever measures a log must not miss anything; here what is not known is passed over.
+`read_log` is strict, because a measurement must not miss anything. This module passes over unknown events and fields.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from harbor._core.plugins.finding import of_part
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A line that can't be what it says: its number, its type, what was expected and what was found, in words."""
+    """A line that contradicts itself: its number, its type, and the expected and the found value in words."""
 
     line: int
     event: str
@@ -32,7 +32,7 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of a log: entries up to the first line that is wrong, if any is, and what was passed over."""
+    """The known part of a log: entries before the first `wrong` line (None: all are right), and notes on the rest."""
 
     entries: tuple[Entry, ...]
     wrong: Wrong | None = None
@@ -58,8 +58,8 @@ class EvidenceReader:
     """Reads a log line by line.
 
     Attributes:
-        entries: what is known so far.
-        passed_over: what this Harbor does not know of it, in words.
+        entries: the entries known so far.
+        passed_over: the parts of the log that this Harbor does not know, in words.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,7 +72,7 @@ class EvidenceReader:
         self._digest = ""
 
     def take(self, line: bytes) -> Wrong | None:
-        """Take the next line; say what is wrong with it.
+        """Take the next line; return its fault, or None.
 
         Raises:
             LogError: as `read_evidence`.
@@ -131,7 +131,7 @@ class EvidenceReader:
         return None
 
     def _events_of(self, opened: LogOpened) -> list[type[Event]]:
-        """Give the events of the parts of a log: its game, and those of other packages that are there."""
+        """Return the event types of the parts of a log: its game, and other installed packages."""
         events: list[type[Event]] = []
         for part in opened.parts:
             try:

@@ -1,6 +1,6 @@
 """The log, the only source of truth: events in order, one JSON line each, appended and flushed at once.
 
-What an event follows from is on the disk before it, and what was heard from outside before the next turn begins.
+The causes of an event are on the disk before the event. Input from outside is on the disk before the next turn begins.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ from harbor._core.plugins.finding import of_part
 
 EventType = TypeVar("EventType", bound=Event)
 LONGEST_SHOWN = 60
+"""Characters of a field's value that the message of a difference shows."""
 FROM_OUTSIDE = (LogOpened, Answered, SeatFailed, Recalled, ThoughtFailed)
-"""Events that playing again would not give: what was drawn, said or recalled, and what failed."""
+"""Events that a second run would not repeat: draws, answers of agents and people, recalled memories, and failures."""
 TURN_OPENS = (BiddersAsked, Paused)
+"""Events that begin a turn."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A log read back; `warning` says what is missing at its end, if anything is.
+    """A log read back; `warning` says which end is missing, or is empty.
 
     `digest` belongs to the last whole line. `size` is the length of all whole lines in bytes.
     """
@@ -54,20 +56,20 @@ class Reading:
 
     @property
     def complete(self) -> bool:
-        """Whether the sale, or the series, closed."""
+        """True if the sale, or the series, closed."""
         return is_over(self.entries)
 
 
 class Log:
-    """The only writer of a log: in memory, and in a file if one is given.
+    """The only writer of a log: in memory, and in a file if `path` is given.
 
     Args:
         path: a new file, or the file that `past` was read from.
-        clock: gives seconds.
-        past: what the file contains already. A run resumes by replay: it runs again from the start, and the events it
+        clock: returns seconds.
+        past: the contents of the file. A run resumes by replay: it runs again from the start, and the events it
             appends are compared with these, except for `CLOCK_FIELDS`. Only later events are written.
-        sync_first: makes safe what an event may follow from, before the event is written. None: nothing that the log
-            tells needs to survive a power cut, as it can be had again for nothing, and the log is not synced either.
+        sync_first: syncs the causes of an event before the event is written. If None, the log is not synced either:
+            a new run repeats everything at no cost, so nothing needs to survive a power cut.
     """
 
     def __init__(
@@ -97,12 +99,12 @@ class Log:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the file tells already what followed from the turn under way: all its answers stand before that."""
+        """True if the file has public events after the turn under way, and thus all answers of the turn."""
         past, later = self._past.entries, range(len(self.entries), self._replayed)
         return bool(later) and any(past[seq].event.audience == EVERYONE for seq in later)
 
     def now(self) -> float:
-        """Give the seconds since the log was opened."""
+        """Return the seconds since the log was opened."""
         return self._clock() - self._opened
 
     def append(self, event: Event) -> Entry:
@@ -119,7 +121,7 @@ class Log:
             if self._file is not None:
                 self._write(self._file, entry)
         self.entries.append(entry)
-        # Listeners hear replayed events too: whatever shows or counts a resumed run sees all of it.
+        # Listeners hear replayed events too: a display or a counter needs all events of a resumed run.
         for listener in self._listeners:
             listener(entry)
         return entry
@@ -161,17 +163,21 @@ def _has_failed(event: Event) -> bool:
 
 
 def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
-    """Pick the events of one type, in order."""
+    """Return the events of one type, in order.
+
+    >>> of_type([Entry(0, 0.0, LotOpened("Harbor View"))], LotOpened)
+    [LotOpened(item='Harbor View')]
+    """
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
 
 
 def is_public(entries: Sequence[Entry]) -> bool:
-    """Tell whether a log has public events alone, as in a public pack."""
+    """Tell whether a log has only public events, as in a public pack."""
     return any(isinstance(entry.event, LogOpened) and entry.event.seed is None for entry in entries[:1])
 
 
 def difference(recorded: Event, now: Event) -> str:
-    """Say in which fields two events differ, except for `CLOCK_FIELDS`; empty if in none."""
+    """Say in which fields two events differ, except for `CLOCK_FIELDS`; return "" if in none."""
     if recorded == now:
         return ""
     old, new = (json.loads(event_json(event)) for event in (recorded, now))
@@ -191,7 +197,7 @@ def _short(value: object) -> str:
 def read_log(path: Path | str) -> Reading:
     """Read a log back.
 
-    A last line that is cut short is dropped, as is an end that a power cut has damaged, and `Reading.warning` says so.
+    A last line that is cut short is dropped, as is an end that a power cut has damaged. `Reading.warning` then says so.
 
     Raises:
         LogError: no such file, no whole line, an edited line, another schema, or a game whose package is missing.
@@ -205,7 +211,7 @@ def read_log(path: Path | str) -> Reading:
 
 
 def read_whole_lines(path: Path) -> Reading:
-    """Read the whole lines of a log, which may be none.
+    """Read the whole lines of a log; there may be none.
 
     Raises:
         LogError: as `read_log`, but an empty log is no error.
@@ -243,7 +249,7 @@ def read_whole_lines(path: Path) -> Reading:
 
 
 def _events_of(path: Path, opened: LogOpened) -> dict[str, type[Event]]:
-    """Give the events that a log of these parts may have."""
+    """Return the event types that a log with these parts may contain, by name."""
     try:
         with read_as_data(path):
             with_events = [of_part(part) for part in opened.parts if part.kind in WITH_EVENTS]

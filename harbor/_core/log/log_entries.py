@@ -1,9 +1,9 @@
-"""A log has entries: this module writes their events as JSON lines, reads them back, and puts them in words for people.
+"""The entries of a log: writes their events as JSON lines, reads them back, and puts them in words for people.
 
 A line is ``{"seq", "at", "audience", "type", ...the event's fields..., "digest"}``; `at` is seconds since the log was
 opened. The audience is left out where it is everyone, and so is a field that has its default. Each digest covers the
-line and the digest of the line before, so an edited line is found. The words of an event, also of one of a stranger's
-game, are its fields and a plain sentence.
+line and the digest of the line before, so an edited line is found. The words of an event without its own are its
+fields and a plain sentence.
 """
 
 from __future__ import annotations
@@ -40,11 +40,15 @@ from harbor._core.log.events import (
 )
 
 DIGEST = b',"digest":'
-"""What stands in a line between its event and its digest."""
+"""Separator in a line between its event and its digest."""
 
 
 class Entry(NamedTuple):
-    """One line of a log: its number, seconds since the log was opened, and the event."""
+    """One line of a log: its number, seconds since the log was opened, and the event.
+
+    >>> Entry(0, 0.5, LotOpened("Harbor View")).event.item
+    'Harbor View'
+    """
 
     seq: int
     at: float
@@ -64,7 +68,7 @@ def seats_of(event: Event) -> tuple[str, ...]:
 
 
 def told_alone(audience: str) -> tuple[str, ...]:
-    """Name the seats that an audience, as it is written, is made of; none: everyone, or the analyst.
+    """Return the seats in a written audience; empty for everyone and for the analyst.
 
     >>> told_alone("bidder:Ann"), told_alone('seats:["Ann", "Ben"]'), told_alone("everyone")
     (('Ann',), ('Ann', 'Ben'), ())
@@ -98,7 +102,7 @@ def _events_in(*modules: ModuleType) -> Iterator[type[Event]]:
 
 
 def named(kinds: Iterable[type[Event]]) -> dict[str, type[Event]]:
-    """Give the events that a log with these may have, by their names in it: Harbor's own, and these.
+    """Return Harbor's own event types and these, by their names in a log.
 
     Raises:
         LogError: two events have the same name.
@@ -114,14 +118,14 @@ _OWN: dict[str, type[Event]] = {_name(kind): kind for kind in _events_in(events,
 
 
 def _adapter(kind: type[Event]) -> tuple[str, TypeAdapter[Any]]:
-    """Give the name of an event type and what writes and reads it, made when it is first needed: it costs 1 ms."""
+    """Return the name of an event type and its `TypeAdapter`, which is made at its first use (1 ms)."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = _name(kind), TypeAdapter(kind)
     return _ADAPTERS[kind]
 
 
 def name_in_log(event: Event) -> str:
-    """Give the name of the type of an event, as a log has it."""
+    """Return the name of an event's type, as a log has it."""
     return _adapter(type(event))[0]
 
 
@@ -133,7 +137,7 @@ def _addressed(audience: Audience, name: str) -> str:
 
 
 def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
-    """Write an entry as a JSON line; returns the line and its digest."""
+    """Write an entry as a JSON line; return the line and its digest."""
     seq, at, event = entry
     name, fields = _written(event, _at_default(event))
     head = f'{{"seq":{seq},"at":{round(at, 6)!r},{_addressed(event.audience, name)}'
@@ -143,7 +147,7 @@ def encode(entry: Entry, digest_before: str) -> tuple[bytes, str]:
 
 
 def event_json(event: Event) -> str:
-    """Write an event as a bidder is given it: with all its fields, and without what is of the log."""
+    """Write an event as a bidder gets it: with all its fields, but without its number, time, audience and digest."""
     name, fields = _written(event)
     return f'{{"type":"{name}"' + (f",{fields.decode()}" if fields else "") + "}"
 
@@ -164,7 +168,7 @@ def event_of(text: str, kinds: Iterable[type[Event]]) -> Event:
 
 @cache
 def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
-    """Give the fields of events of a kind that have a default, and that."""
+    """Return the fields of a type of event that have a default, with the default."""
     factories = ((one, one.default_factory) for one in dataclass_fields(kind) if one.default_factory is not MISSING)
     return (
         *((one.name, one.default) for one in dataclass_fields(kind) if one.default is not MISSING),
@@ -179,7 +183,7 @@ def _at_default(event: Event) -> set[str] | None:
 
 
 def _written(event: Event, exclude: set[str] | None = None) -> tuple[str, bytes]:
-    """Give the name of an event, and its fields in JSON without braces."""
+    """Return the name of an event, and its fields in JSON without braces."""
     name, adapter = _adapter(type(event))
     try:
         return name, adapter.serializer.to_json(event, exclude=exclude)[1:-1]
@@ -209,17 +213,17 @@ def decode(line: bytes, digest_before: str, known: Mapping[str, type[Event]]) ->
 
 
 def digest_of(line: bytes, digest_before: str) -> str:
-    """Give the digest of a line: of its bytes as they stand, so that JSON written another way counts as edited too."""
+    """Return the digest of a line's bytes; so a line whose JSON was only reformatted counts as edited too."""
     body = line.rstrip(b"\n").rpartition(DIGEST)[0]
     return sha256(digest_before.encode() + body).hexdigest()[:16]
 
 
 def decode_fields(fields: Mapping[str, Any], line: bytes, kind: type[Event]) -> Entry:
-    """Make an entry of a line with an event of this kind, whose fields have been read from it.
+    """Make an entry from a line whose JSON is `fields`, with an event of this kind.
 
     Raises:
-        ValueError: its number is no whole number, its time no finite one, or its fields or its audience are not
-            those of the event.
+        ValueError: the number is no integer, the time is not finite, or the fields or the audience are not those of
+            the event.
     """
     seq, at = fields["seq"], fields["at"]
     if type(seq) is not int or type(at) not in (int, float) or not isfinite(at):
@@ -237,7 +241,7 @@ def fields_of_kind(kind: type[Event]) -> frozenset[str]:
 
 
 def schema_of(line: bytes) -> int | None:
-    """Give the schema in the opening line of a log; None if the line is something else."""
+    """Return the schema in the opening line of a log; None if the line is something else."""
     try:
         fields = json.loads(line)
         return int(fields["schema"]) if fields["type"] == _name(LogOpened) else None
@@ -246,7 +250,7 @@ def schema_of(line: bytes) -> int | None:
 
 
 def is_torn(lines: Sequence[bytes]) -> bool:
-    """Say whether the last lines of a log are what a power cut leaves: they begin with zeros, or none of them is JSON.
+    """Say whether a power cut damaged the last lines of a log: they begin with zeros, or none of them is JSON.
 
     A line that is JSON was written whole; if it is no event, it was edited.
     """
@@ -262,7 +266,7 @@ def _is_json(line: bytes) -> bool:
 
 
 Spell = Callable[[Decimal], str]
-"""How an amount is written whose type says only that somebody claims it."""
+"""Writes an amount whose type says only that somebody claims it."""
 _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 _FIELDS: dict[type, tuple[Field[Any], ...]] = {}
 
@@ -283,12 +287,12 @@ def name_of_kind(event: Event) -> str:
 
 
 def field_texts(event: Event, spell: Spell = dollars) -> Iterator[tuple[str, str]]:
-    """Give the name and the value of each field of an event."""
+    """Return the name and the value of each field of an event."""
     return _of_dataclass(event, spell)
 
 
 def plain_sentence(event: Event, spell: Spell = dollars) -> str:
-    """Say in a sentence what an event is that has no words of its own."""
+    """Write an event that has no words of its own as a sentence."""
     whose = f"{event.bidder}: " if isinstance(event, PrivateEvent) else ""
     told = "; ".join(f"{name} {text}" for name, text in field_texts(event, spell) if text and name != "bidder")
     return f"{whose}{name_of_kind(event)}{f' ({told})' if told else ''}."

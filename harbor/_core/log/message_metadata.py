@@ -1,7 +1,7 @@
-"""A message of the auctioneer carries as JSON, beside its words, the events that it tells and the ask.
+"""The JSON that an auctioneer's message carries beside its words: its events, and the ask.
 
-It is written for one seat, and holds only what that seat may see. Who reads it makes sure that the auctioneer spoke.
-`ASK` stands apart from asks, as it takes a while to make.
+A message is written for one seat, and holds only events that this seat may see. The reader makes sure that the
+auctioneer spoke.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from harbor._core.log.events import Event
 from harbor._core.log.log_entries import event_of, is_seen_by
 
 ASK: TypeAdapter[Ask | Pause] = TypeAdapter(Ask | Pause)
-"""Writes and reads asks; it stands apart from them, as it takes a while to make."""
+"""Writes and reads asks; it is not in the module of asks, as it takes a while to make."""
 
 
 EVENTS, ASKED = "events", "ask"
 MOST_CARRIED = 1_000_000
-"""How many characters of JSON are read under one name."""
+"""Greatest length of the JSON under one name, in characters."""
 
 
 def carried(events: Sequence[str], ask: Ask | Pause | None = None) -> dict[str, str]:
@@ -46,11 +46,11 @@ def ask_in(metadata: Mapping[str, Any]) -> Ask | Pause | None:
 def events_in(metadata: Mapping[str, Any], bidder: str, kinds: Iterable[type[Event]]) -> list[Event] | None:
     """Read the events that a message carries; None if it carries no list.
 
-    What is no event, or one that this bidder may not see, is left out.
+    Values that are no events, and events that this bidder may not see, are left out.
 
     Args:
         metadata: of the message.
-        bidder: who hears it.
+        bidder: the hearer.
         kinds: the events of the game, beside Harbor's own.
     """
     try:
@@ -61,7 +61,7 @@ def events_in(metadata: Mapping[str, Any], bidder: str, kinds: Iterable[type[Eve
 
 
 def _fields(ask: Ask | Pause) -> Any:
-    """Give an ask with the names of its fields, as a turn of the protocol has them."""
+    """Return an ask with the names of its fields, as a turn of the protocol has them."""
     told = ASK.dump_python(ask, mode="json")
     return dict(zip(ask._fields, told, strict=True)) if isinstance(ask, Ask) else told
 

@@ -1,4 +1,4 @@
-"""Every player of a bidder offers this, its seat replies this, and its thoughts are kept until the log has them."""
+"""The interface of a bidder's player, the reply of its seat, and a buffer of its thoughts until the log has them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,32 @@ from harbor._core.asking.asks import Answer, Ask, Pause
 from harbor._core.log.events import Event, EventSink, SeatFailed
 
 AGENT = "agent"
-"""The purpose, in the log, of calls that an agent of any make tells of; and their model, where it does not name it."""
+"""The purpose, in the log, of model calls that an agent reports; also their model, if the agent names none."""
 
 
 class Player(Protocol):
-    """What plays a bidder: a graph, a scripted policy or a person."""
+    """A player of a bidder: a graph, a scripted policy or a person."""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Answer the auctioneer, knowing only what this bidder has seen; words are parsed; a pause needs no answer."""
+        """Answer an ask from the events that this bidder has seen; words are parsed; a pause needs no answer."""
         ...
 
 
 class Policy(ABC):
-    """A scripted player: a pure function of what it is asked and what it has seen.
+    """A scripted player: a pure function of an ask and of the events it has seen.
 
-    `drawn` says what was drawn for it when it was made, for the log; empty: nothing.
+    `drawn` is the log's text of the draws made when the player was created; empty if there were none.
+
+    >>> class Pass(Policy):
+    ...     def decide(self, ask, seen): return Withdraw()
+    >>> Pass().decide(Ask("Ann", "Harbor View", 1, Amount(Decimal(1), Decimal(9))), [])
+    Withdraw(reason='declined', offered=None)
     """
 
     drawn: str = ""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Answer an ask; a pause needs no thought."""
+        """Answer an ask; return None at a pause."""
         return self.decide(ask, seen) if isinstance(ask, Ask) else None
 
     @abstractmethod
@@ -41,7 +46,7 @@ class Policy(ABC):
 class SeatReply(NamedTuple):
     """The reply of a seat: its words, the events noted while it thought, and its failure if it failed.
 
-    `answer` is what the words mean, where that is known and they need not be read.
+    `answer` is the meaning of the words if it is known, so that they need not be read; else None.
     """
 
     words: str = ""
@@ -61,12 +66,12 @@ class EventBuffer:
         self._thoughts: list[list[Event]] = []
 
     def begin(self) -> EventSink:
-        """Begin a thought; give the sink for its events."""
+        """Begin a thought; return the sink for its events."""
         thought: list[Event] = []
         self._thoughts.append(thought)
         return thought.append
 
     def take(self) -> tuple[Event, ...]:
-        """Give all noted events and empty the buffer."""
+        """Return all noted events and empty the buffer."""
         thoughts, self._thoughts = self._thoughts, []
         return tuple(event for thought in thoughts for event in thought)

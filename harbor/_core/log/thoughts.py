@@ -1,4 +1,4 @@
-"""What a bidder concludes, as private events: plans, decisions, profiles, predictions, strategies, beliefs."""
+"""Conclusions of a bidder as private events: plans, decisions, profiles, predictions, strategies, beliefs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from harbor._core.log.events import PrivateEvent
 StrategicAction = Literal["A", "B", "C", "D", "E", "F"]
 MemoryKind = Literal["learning", "episode", "dossier"]
 RAISING: frozenset[StrategicAction] = frozenset({"A", "B", "C"})
-"""The strategic actions that a bid follows from; a withdrawal follows from the others."""
+"""The strategic actions that lead to a bid; the others lead to a withdrawal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned(PrivateEvent):
-    """A plan: its text and a priority from 1 to 3 for each item still to come."""
+    """A plan: its text and a priority from 1 to 3 for each item still to come.
+
+    >>> Planned("Ann", "Buy the vase.", {"Vase": 3}).priorities["Vase"]
+    3
+    """
 
     text: str
     priorities: dict[str, int]
@@ -24,9 +28,12 @@ class Planned(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Decided(PrivateEvent):
-    """Why a bidder answered as it did; `amount` is None for a withdrawal.
+    """The reasons for a bidder's answer; `amount` is None for a withdrawal.
 
-    `contradicts`: the answer does not follow from the strategic action chosen before it.
+    `contradicts` means that the answer does not follow from the strategic action chosen before it.
+
+    >>> Decided("Ann", "Vase", 1, 1, "It is too dear.", None).audience
+    'bidder:Ann'
     """
 
     item: str
@@ -39,9 +46,12 @@ class Decided(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LimitSet(PrivateEvent):
-    """How far a bidder goes on an item, in dollars, and why; `limit` is None if it does not bid at all.
+    """The highest bid of a bidder on an item, in dollars, and the reasons; `limit` is None if it does not bid at all.
 
-    It decides every later call on the item, so there is no `Decided` for them.
+    The limit decides every later call on the item, so these calls have no `Decided`.
+
+    >>> LimitSet("Ann", "Vase", 1, 1, "I want a profit.", Decimal(70)).limit
+    Decimal('70')
     """
 
     item: str
@@ -53,7 +63,7 @@ class LimitSet(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class DecidedInWords(PrivateEvent):
-    """Why a bidder answered as it did where an answer is more than an amount; `answer` is how it was said."""
+    """The reasons for an answer that is more than an amount; `answer` is its wording."""
 
     item: str
     round: int
@@ -64,9 +74,9 @@ class DecidedInWords(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Stated(PrivateEvent):
-    """A decision as it was given in a protocol's own form: what was said, by the keys of the paper.
+    """A decision in the form of a protocol: the values by the keys of the paper.
 
-    `recalled` says of each key that asks for something known whether it is right.
+    `recalled` tells for each key that asks for a known fact whether the value is right.
     """
 
     item: str
@@ -80,7 +90,10 @@ class Stated(PrivateEvent):
 class Profiled(PrivateEvent):
     """A bidder's profile of one rival: a weight from -1 to 1 per persona of the catalog.
 
-    `closed` is the item that it was inferred from. `repaired` counts weights that were clipped, missing or unknown.
+    The bidder inferred it from the item `closed`. `repaired` counts weights that were clipped, missing or unknown.
+
+    >>> Profiled("Ann", "Bob", "Vase", {"downsizing": 0.5}, repaired=0).weights
+    {'downsizing': 0.5}
     """
 
     rival: str
@@ -91,7 +104,7 @@ class Profiled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Mirrored(PrivateEvent):
-    """How a bidder thinks one rival profiles it (a second-order profile); fields as in `Profiled`."""
+    """A bidder's estimate of how a rival profiles it (a second-order profile); fields as in `Profiled`."""
 
     rival: str
     closed: str
@@ -101,9 +114,13 @@ class Mirrored(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A prediction of a rival: its interest in an item, from 0 to 1, and the most it will bid, in dollars.
+    """A prediction of a rival: its interest in an item, from 0 to 1, and its highest bid, in dollars.
 
-    `expects_me` is how interested it thinks this bidder is (None without second-order theory of mind).
+    `expects_me` is the interest that the rival expects of this bidder, from 0 to 1 (None without second-order theory of
+    mind).
+
+    >>> Prediction("Bob", 0.5, Decimal(300)).expects_me is None
+    True
     """
 
     rival: str
@@ -114,7 +131,11 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predicted(PrivateEvent):
-    """What a bidder predicts of its rivals for the next item."""
+    """A bidder's predictions of its rivals for the next item.
+
+    >>> Predicted("Ann", "Vase", (Prediction("Bob", 0.5, Decimal(70)),)).predictions[0].limit
+    Decimal('70')
+    """
 
     item: str
     predictions: tuple[Prediction, ...]
@@ -122,7 +143,10 @@ class Predicted(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Strategized(PrivateEvent):
-    """The strategic action chosen for a bid, A to F, and why.
+    """The strategic action chosen for a bid, A to F, and the reasons.
+
+    >>> Strategized("Ann", "Vase", 1, 1, "A", "I outbid Bob.").action
+    'A'
 
     Source: Harbor, Table 1.
     """
@@ -136,7 +160,11 @@ class Strategized(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Win:
-    """An item and what was paid for it."""
+    """An item and the price paid for it, in dollars.
+
+    >>> Win("Harbor View", Decimal(300)).price
+    Decimal('300')
+    """
 
     item: str
     price: Claim
@@ -147,6 +175,9 @@ class Belief:
     """A bidder's belief of the state of the auction: its own budget left, all profits and all winning bids.
 
     `profits` is empty if true values are not revealed.
+
+    >>> Belief(Decimal(500), {"Ann": Decimal(20)}, {"Ann": (Win("Harbor View", Decimal(300)),)}).wins["Ann"][0].item
+    'Harbor View'
     """
 
     budget: Claim
@@ -156,10 +187,10 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Believed(PrivateEvent):
-    """A belief update: what the model said at first, how many fields were wrong, and what is believed from now on.
+    """A belief update: the model's first statement, its number of wrong fields, and the belief `held` from now on.
 
-    `corrections` counts how often it was told what is wrong and asked again, and `errors_self_again` and
-    `errors_others_again` the fields that were wrong in these later answers.
+    `corrections` counts how often the model was told its errors and asked again. `errors_self_again` and
+    `errors_others_again` count the wrong fields of these later answers.
     """
 
     closed: tuple[str, ...]
@@ -176,7 +207,11 @@ class Believed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory of earlier auctions: a general learning, an episode of one sale, or a dossier on a rival."""
+    """A memory of earlier auctions: a general learning, an episode of one sale, or a dossier on a rival.
+
+    >>> Memory("learning", "Bid late.").text
+    'Bid late.'
+    """
 
     kind: MemoryKind
     text: str
@@ -184,7 +219,11 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Recalled(PrivateEvent):
-    """What a bidder recalls of earlier auctions for the next `item`."""
+    """The memories of earlier auctions that a bidder recalls for the next `item`.
+
+    >>> Recalled("Ann", "Vase", (Memory("learning", "Bid late."),)).memories[0].kind
+    'learning'
+    """
 
     item: str
     memories: tuple[Memory, ...]
@@ -192,23 +231,34 @@ class Recalled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Learned(PrivateEvent):
-    """The general learnings of a bidder after this auction, as a short list that replaces the earlier one."""
+    """The general learnings of a bidder after this auction, as a short list that replaces the earlier one.
+
+    >>> Learned("Ann", ("Bid late.",)).learnings
+    ('Bid late.',)
+    """
 
     learnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered(PrivateEvent):
-    """How many memories of each kind a bidder has put in its store."""
+    """The number of memories of each kind that a bidder put in its store.
+
+    >>> Remembered("Ann", {"episode": 2}).kept
+    {'episode': 2}
+    """
 
     kept: dict[MemoryKind, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Expected(PrivateEvent):
-    """What a player expects each rival to bid next, in the unit of the game, after the day or run `closed`.
+    """A player's forecast of each rival's next bid, in the unit of the game, after the day or run `closed`.
 
-    Before the first one is over, `closed` is empty. A player that was asked for one number expects it of each rival.
+    `closed` is empty before the first day or run is over. A player asked for one number expects it of each rival.
+
+    >>> Expected("Ann", "run 1", {"Bob": Decimal(70)}).bids["Bob"]
+    Decimal('70')
     """
 
     closed: str

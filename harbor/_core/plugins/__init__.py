@@ -1,1 +1,1 @@
-"""Extensions of packages: what they bring, and how names find them."""
+"""Extensions of packages: their values, and how names find them."""

@@ -1,9 +1,9 @@
-"""Any package brings values to these extension points; they are found by name, or as "package.module:NAME".
+"""Extension points to which any package brings values, found by name or as "package.module:NAME".
 
-A game, a thought node, a metric, a figure, a scripted policy, an agent, a model and a catalogue are each one value, of
-a class that says what belongs to it. Harbor's own come in by the same door: entry points of an installed package. A
-value is loaded when it is first needed. A reference, "package.module:NAME", is code that somebody names: it is followed
-only where the user names it, in a command, in TOML or in Python, and never because a file that may have been sent does.
+A game, a thought node, a metric, a figure, a scripted policy, an agent, a model and a catalogue are each one value of
+a class that lists its parts. Harbor's own values come in by the same door: entry points of an installed package. A
+value is loaded when it is first needed. A reference, "package.module:NAME", is code. Harbor follows it only where the
+user names it, in a command, in TOML or in Python, and never because a file that may have been sent names it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ if TYPE_CHECKING:  # it takes long to import, and `harbor --help` neither checks
     from pydantic import BaseModel
 
 API = 1
-"""The version of what the classes of extensions ask for; a value says for which one it was written."""
+"""Version of the interface of extensions; each value states the version that it was written for."""
 
 HARBOR = "harbor-auctions"
+"""Name of Harbor's own package."""
 Kind = Literal["game", "node", "metric", "figure", "policy", "agent", "model", "catalogue"]
 KINDS: dict[Kind, tuple[str, str]] = {
     "game": ("harbor.games", "harbor._games.game:Game"),
@@ -44,20 +45,23 @@ WITH_EVENTS: tuple[Kind, ...] = ("game", "node")
 """The kinds that add events to logs, so that a log with them can't be read without them."""
 
 only_harbors: ContextVar[bool] = ContextVar("only_harbors", default=False)
-"""Whether no package is loaded because of a name: a stranger's folder is read, and only Harbor's own are looked up."""
+"""True while a stranger's folder is read: then no package is loaded because of a name, except Harbor's own."""
 NOT_HARBORS = (
     "is none of Harbor's, and no package is loaded for a folder that is not marked as yours; if you trust that package:"
     " harbor --plugin MODULE:NAME ..."
 )
 
 REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+"""A reference "package.module:NAME"."""
 LONGEST_SHOWN = 60
+"""Most characters of a value's `repr` in a message."""
 NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+"""The name of a value of an extension."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A value that was found, and where it comes from; `reference` is how the user named it, if not by its name."""
+    """A value that was found, and its package; `reference` is the user's reference, if not found by name."""
 
     kind: Kind
     value: Any
@@ -67,28 +71,28 @@ class Found:
 
     @property
     def name(self) -> str:
-        """How settings name it."""
+        """The name of the value in settings."""
         return self.reference or str(self.value.name)
 
     @property
     def builtin(self) -> bool:
-        """Whether it is one of Harbor's own."""
+        """True if the value is one of Harbor's own."""
         return self.package == HARBOR and not self.reference
 
     @property
     def whose(self) -> str:
-        """The package that it comes from, in words."""
+        """The package of the value, in words."""
         return f"package {self.package!r} {self.version}".rstrip()
 
     @property
     def part(self) -> Part:
-        """How a log names it."""
+        """The value as a log names it."""
         return Part(self.kind, self.name, self.package, self.version)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a log says of a value that it is made of: how settings name it, and the package that it comes from."""
+    """A log's record of a value that it depends on: its name in settings, and its package."""
 
     kind: Kind
     name: str
@@ -97,14 +101,14 @@ class Part:
 
 
 def part(says: str, default: Any = None) -> Any:
-    """Declare a part that a value of this kind must have; `says` is what it is, for whoever left it out."""
+    """Declare a part that a value of this kind must have; `says` describes it to an author who left it out."""
     return field(default=default, metadata={"part": says})
 
 
 def lacks(value: Any, whole: str = "") -> str:
-    """Say which part a value lacks, what its `complaint` says, or which part is of another type; empty: it is whole.
+    """Name the part that a value lacks, its own `complaint`, or the part of a wrong type; return "" if it is whole.
 
-    The complaint comes before the types of what a part contains, as it knows the remedy.
+    The complaint comes before wrong types inside a part, as it knows the remedy.
     """
     strange = ""
     for one in fields(value):
@@ -126,7 +130,7 @@ def lacks(value: Any, whole: str = "") -> str:
 
 
 def _complaint(value: Any, sure: bool) -> str:
-    """Ask a value for its own complaint, which may fail if its parts are of other types (`sure` is false)."""
+    """Ask a value for its own complaint; errors count only if `sure`, as parts of wrong types cause them too."""
     try:
         return str(value.complaint()) if hasattr(value, "complaint") else ""
     except Exception:
@@ -136,9 +140,9 @@ def _complaint(value: Any, sure: bool) -> str:
 
 
 def _misfit(given: object, whole: type, name: str) -> Literal["", "itself", "inside"]:
-    """Tell whether a part is not of the declared type, or a value in it is not; empty: it fits.
+    """Tell whether a part, or a value in it, is not of the declared type; return "" if it fits.
 
-    A type that only checkers import is not looked at. A wrong name or a wrong class is a value of the right type.
+    A type that only checkers import is not checked. A wrong name or a wrong class is a value of the right type.
     """
     from pydantic import ValidationError
 
@@ -156,7 +160,7 @@ def _misfit(given: object, whole: type, name: str) -> Literal["", "itself", "ins
 
 @cache
 def _check_of(whole: type, name: str) -> Callable[[object], object]:
-    from pydantic import ConfigDict, create_model  # here, as who looks at no value has no use for it
+    from pydantic import ConfigDict, create_model  # here, as callers that check no value don't need it
 
     settings = ConfigDict(arbitrary_types_allowed=True, strict=True)
     model: Any = create_model(name, __config__=settings, given=(get_type_hints(whole)[name], ...))
@@ -164,17 +168,17 @@ def _check_of(whole: type, name: str) -> Callable[[object], object]:
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:
-    """Say which of the settings that a value uses there are not; empty: all are there."""
+    """Name a setting that a value uses and that does not exist; return "" if all exist."""
     known = {name for one in settings for name in one.model_fields}
     strange = next((one for one in uses if one not in known), "")
     return f"uses {unknown('setting', strange, known)}" if strange else ""
 
 
 def fault(one: Found, called: str = "") -> str:
-    """Say why a value can't be kept as one of its kind; empty if it can.
+    """Say why a value can't be kept as one of its kind; return "" if it can.
 
     Args:
-        one: what was found.
+        one: the value that was found.
         called: the entry point that brought it, which must have its name; empty if it brought several values.
     """
     value, cls = one.value, class_of(one.kind)
@@ -197,14 +201,14 @@ def fault(one: Found, called: str = "") -> str:
 
 
 def class_of(kind: Kind) -> type[Any]:
-    """Give the class of the values of a kind."""
+    """Return the class of the values of a kind."""
     home, _, name = KINDS[kind][1].partition(":")
     cls: type[Any] = getattr(import_module(home), name)
     return cls
 
 
 def kind_of(value: object) -> Kind | None:
-    """Tell of which kind a value is; None: of none."""
+    """Return the kind of a value; None if its class is of no kind."""
     home, name = type(value).__module__, type(value).__name__
     return next((kind for kind, (_, place) in KINDS.items() if place == f"{home}:{name}"), None)
 
@@ -218,11 +222,11 @@ def _short(value: object) -> str:
 
 
 ADDED: list[str] = []
-"""Places of modules that were added for references; packages that stand there are not installed."""
+"""Paths of modules that were added for references; packages there do not count as installed."""
 
 
 def packages() -> Iterable[Distribution]:
-    """List what is installed; that is not what stands in places that were added for references."""
+    """List the installed packages, without those in paths that were added for references."""
     from importlib.metadata import distributions
 
     return distributions(path=[place for place in sys.path if place not in ADDED])
@@ -230,12 +234,12 @@ def packages() -> Iterable[Distribution]:
 
 @cache
 def name_and_version(package: Distribution) -> tuple[str, str]:
-    """Give both; a package itself reads them from its file each time."""
+    """Return the name and the version of a package; cached, as the package reads its file each time."""
     return package.name, package.version
 
 
 def entry_points(kind: Kind) -> list[tuple[EntryPoint, Distribution]]:
-    """List the entry points that bring a kind, Harbor's first, and their packages; where `only_harbors`, only these."""
+    """List the entry points that bring a kind, with their packages, Harbor's first; only Harbor's if `only_harbors`."""
     points = points_of(KINDS[kind][0])
     return [one for one in points if name_and_version(one[1])[0] == HARBOR] if only_harbors.get() else points
 
@@ -251,9 +255,9 @@ def points_of(group: str) -> list[tuple[EntryPoint, Distribution]]:
 
 
 def not_imported(module: str, name: str, error: BaseException) -> str:
-    """Say what mends the reference "module:name", whose module can't be imported because of an error."""
+    """Return the remedy for the reference "module:name", whose module can't be imported because of an error."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing is None or not f"{module}.".startswith(f"{missing}."):  # else what it imports itself is not there
+    if missing is None or not f"{module}.".startswith(f"{missing}."):  # else a module that it imports is missing
         return "mend it"
     if module.endswith(".py"):
         return f"write '{module.removesuffix('.py')}:{name}', without .py"

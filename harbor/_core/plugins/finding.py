@@ -1,8 +1,8 @@
-"""This module finds values of extensions: among the installed packages by name, or by a reference that the user wrote.
+"""Finds values of extensions: among the installed packages by name, or by a reference that the user wrote.
 
-A value is loaded when it is first needed, and one that can't be loaded costs no other. A file may name no code unless
-its user has named that code too, as the file may have been sent; nor may it name a folder of prompts, whose texts would
-go to a model.
+A value is loaded when it is first needed, and one that can't be loaded does not affect others. A file may have been
+sent, so it may name no code unless its user has named that code too. It may not name a folder of prompts either, whose
+texts would go to a model.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ if TYPE_CHECKING:  # it takes long to import, and `harbor --help` looks for noth
     from importlib.metadata import Distribution, EntryPoint
 
 GIVEN = "given in Python"
-"""What stands for the package of a value that was handed over as an object."""
+"""The package name of a value that was handed over as an object."""
 _FOUND: dict[Kind, dict[str, Found]] = {kind: {} for kind in KINDS}
-"""What was loaded so far, by every name that it may be asked for."""
+"""The values loaded so far, by kind, and by each of their names and references."""
 _TRIED: dict[str, str | tuple[str, ...]] = {}
-"""The names of the values that an entry point has brought, or why it can't be loaded."""
+"""The names of the values that an entry point has brought, or the reason why it can't be loaded."""
 
 
 def asked(kind: Kind, name: str) -> Any:
-    """Give the value that the user's own word names, in settings or in a command; a reference is followed.
+    """Return the value that the user names, in settings or in a command; a reference is followed.
 
     Settings from a file that may have been sent are checked before that (`check_references`).
 
@@ -62,12 +62,12 @@ def asked(kind: Kind, name: str) -> Any:
 
 
 def find(kind: Kind, name: str) -> Any:
-    """Give the value of a name, or of a reference that was followed before; raises as `asked`."""
+    """Return the value of a name, or of a reference that was followed before; raise as `asked`."""
     return found(kind, name).value
 
 
 def found(kind: Kind, name: str) -> Found:
-    """Give a value and where it comes from; raises as `asked`."""
+    """Return a value with its package; raise as `asked`."""
     known = _FOUND[kind]
     if name not in known and ":" not in name:
         _load_by_name(kind, name)
@@ -79,10 +79,10 @@ def found(kind: Kind, name: str) -> Found:
 
 
 def of_part(part: Part) -> Any:
-    """Give the value that a log is made of; a log may have been sent, so its references are not followed.
+    """Return a value that a log depends on; a log may have been sent, so its references are not followed.
 
     Raises:
-        ConfigError: it is not there; one line that says what to install, or how to name it.
+        ConfigError: it is not there; one line that tells how to install or name it.
     """
     whose = f"{part.kind} {part.name!r} from the package {part.package!r} {part.version}".rstrip()
     if ":" in part.name and part.name not in references():
@@ -104,7 +104,7 @@ def names(kind: Kind) -> list[str]:
 
 
 def everything(kind: Kind) -> list[Found]:
-    """Load all values of a kind, in the order of their packages; what can't be loaded is warned of and left out."""
+    """Load all values of a kind, in the order of their packages; warn of values that can't be loaded, and omit them."""
     brought = list[str]()
     for point, package in entry_points(kind):
         try:
@@ -126,9 +126,9 @@ def _unknown(kind: Kind, name: str) -> str:
 
 
 def _load_by_name(kind: Kind, name: str) -> None:
-    """Load entry points until one has brought that name: Harbor's own first, whose names nobody can take.
+    """Load entry points until one has brought that name: Harbor's own first, as nobody can take their names.
 
-    One of that name is loaded alone; if there is none, those that may bring several values are loaded.
+    An entry point of that name is loaded alone; if there is none, those that may bring several values are loaded.
     """
     for ours in (True, False):
         points = [one for one in entry_points(kind) if (name_and_version(one[1])[0] == HARBOR) == ours]
@@ -168,13 +168,13 @@ def _load(kind: Kind, point: EntryPoint, package: Distribution) -> tuple[str, ..
 def _imported(reference: str, where: str) -> Any:
     module, _, name = reference.partition(":")
     try:
-        with redirect_stdout(sys.stderr):  # what it prints is no output of ours
+        with redirect_stdout(sys.stderr):  # a module's printed text is no output of ours
             value: Any = import_module(module)
             for step in name.split("."):
                 value = getattr(value, step)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a stranger's module may raise anything, also SystemExit; it costs nobody else
+    except BaseException as error:  # a foreign module may raise anything, also SystemExit; others go on
         remedy = not_imported(module, name, error)
         raise ConfigError(f"{where}: {reference!r} can't be imported ({told(error)}); {remedy}") from error
     return value
@@ -199,7 +199,7 @@ def _register(one: Found, where: str, called: str = "") -> None:
         known[one.reference] = one
 
 
-# ---------------------------------------------------------------- what the user names
+# ---------------------------------------------------------------- references of the user
 
 
 def use(extension: Any) -> None:
@@ -218,9 +218,9 @@ def use(extension: Any) -> None:
 
 
 def follow(reference: str, kind: Kind | None = None) -> None:
-    """Import what the user names as "package.module:NAME", of this kind (None: of any), and keep it.
+    """Import the user's reference "package.module:NAME", of this kind (None: any kind), and keep the value.
 
-    The working directory counts as a place of modules, as the user stands in it.
+    The working directory counts as a place of modules, as the user works there.
 
     Raises:
         ConfigError: it is not there, it is something else, it lacks a part, or its name is taken.
@@ -244,29 +244,29 @@ def follow(reference: str, kind: Kind | None = None) -> None:
 
 
 def _taken_as(value: Any) -> Kind | None:
-    """Tell of which kind a value can be that is of no kind's class; a function can be a model and an agent."""
+    """Return the kind of a value that has no kind's class; a function could be a model or an agent, and is a model."""
     if isfunction(value):
         return "model"
     return "agent" if class_of("agent").takes(value) else None
 
 
 def given() -> list[str]:
-    """Name the values that were handed over as objects; other processes don't have them."""
+    """Return the names of the values that were handed over as objects; other processes don't have them."""
     return [one.name for known in _FOUND.values() for one in known.values() if one.package == GIVEN]
 
 
 def command() -> str:
-    """Write the command with the references that it followed, as a hint to go on with."""
+    """Write the command with the references that it followed, for a hint to the user."""
     return " ".join(["harbor", *(f"--plugin {reference}" for reference in references())])
 
 
 def references() -> tuple[str, ...]:
-    """List the references followed so far; another process that is to do the same follows them first."""
+    """List the references followed so far; another process follows them first to do the same work."""
     return tuple(dict.fromkeys(name for known in _FOUND.values() for name in known if ":" in name))
 
 
 def _package_of(reference: str) -> tuple[str, str]:
-    """Name the installed package that a module belongs to, with its version; else the reference itself."""
+    """Return the installed package of a module, with its version; else the reference itself and ""."""
     from importlib.metadata import packages_distributions, version
 
     top = reference.partition(":")[0].partition(".")[0]
@@ -276,7 +276,7 @@ def _package_of(reference: str) -> tuple[str, str]:
 
 
 def check_references(values: object, where: str) -> None:
-    """Refuse code that only a file names: a reference in its values that the user has not named too.
+    """Refuse a reference in a file's values that the user has not named too.
 
     Raises:
         ConfigError: it names the reference and how to allow it.
@@ -296,14 +296,14 @@ def check_references(values: object, where: str) -> None:
 
 
 MODEL_KEYS = ("model", "models", "use")
-"""Where a name with a colon is a model's, "provider:name", unless it has a dot before the colon."""
+"""Keys under which a name with a colon is a model, "provider:name", unless it has a dot before the colon."""
 OTHER_KEYS = ("game", "rule", "agent", "nodes", "catalogue", "metric", "metrics", "correlations", "figures")
 NAMING_KEYS = (*OTHER_KEYS, *MODEL_KEYS, "prompts")
 """The settings that name values of extensions, at any depth."""
 
 
 def _named(values: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text under a key that names values, with its key."""
+    """Yield each key that names values, with the text under it."""
     if isinstance(values, str) and key in NAMING_KEYS:
         yield key, values
     elif isinstance(values, dict):

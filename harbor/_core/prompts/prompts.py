@@ -1,12 +1,12 @@
-"""A prompt has a file with one blank for its facts, which stand there as JSON, in prose, or as turns of a dialogue.
+"""Prompt files: each has one blank for its facts, written as JSON, in prose, or as turns of a dialogue.
 
-A line `[if NAME]` begins a part that explains a fact, or a key of the answer: it is sent only with that. A line
-`[hint]` or `[hint if NAME]` begins a part that advises: it is left out where hints are off. A part ends at the next
-line of this kind or at an empty one, and it speaks of its fact: by its name in backticks or quotes, or in words. A
-first line `[facts NAME, NAME]` says which facts the prompt tells, and in which order; without it all that there are.
+A line `[if NAME]` begins a part that explains a fact, or a key of the answer: the part is sent only with that fact. A
+line `[hint]` or `[hint if NAME]` begins a part that advises: it is left out where hints are off. A part ends at the
+next line of this kind or at an empty one, and it names its fact: in backticks or quotes, or in words. A first line
+`[facts NAME, NAME]` lists the facts that the prompt tells, in order; without it the prompt tells all.
 
-In a dialogue the earlier calls on an item or in a game are turns, each of which tells only what is new. They are made
-from what the bidder has seen, so a run that is resumed has the same ones. Nothing in facts can close their marks.
+In a dialogue the earlier calls on an item or in a game are turns, each of which tells only new facts. They are made
+from the events that the bidder has seen, so a resumed run has the same turns. Nothing in facts can close their marks.
 """
 
 from __future__ import annotations
@@ -26,25 +26,28 @@ from harbor._core.basics.numbers import as_number
 from harbor._core.prompts.prose import from_prose, in_prose
 
 BLANK = "<facts>\n${facts}\n</facts>"
-"""Where a prompt takes its facts; the built-in model reads them there."""
+"""The block of a prompt that its facts fill; the built-in model reads them there."""
 _NAME = "[a-z][a-z0-9_]*"
 _MARK = re.compile(rf"\[(?:(hint)|(hint )?if ({_NAME}))\]\n?")
+"""A mark of a part: `[if NAME]`, `[hint]` or `[hint if NAME]`."""
 _CHOICE = re.compile(rf"\A\[facts ({_NAME}(?:, {_NAME})*)\]\n")
+"""The first line that chooses facts."""
 _MEANT = re.compile(r"\s*\[\s*(?:if|hint|facts)\b", re.IGNORECASE)
+"""A line that looks like a mark."""
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _NAMED = re.compile(f"`({_NAME})`")
 TEXTS_KEPT = 256
-"""More than the prompts of all nodes and games together: each is cut once."""
+"""Most texts kept in a cache, more than the prompts of all nodes and games: each is cut once."""
 SHORTEST = 4
-"""Letters of the shortest word that says by itself which fact is meant."""
+"""Letters of the shortest word of a fact's name that counts as speaking of the fact."""
 PLAIN = frozenset(
     "amount bid bidder day game item listing name profit rival round start supply task text".split()  # noqa: SIM905
 )
-"""Names of facts that are plain English words for what they are, so that no text has to explain them."""
+"""Names of facts that are plain English words, so that no text has to explain them."""
 
 
 def sent(text: str, facts: str, hints: bool = True) -> str:
-    """Leave out the parts of a text that explain a fact which is not among these, or advise where nothing shall.
+    """Leave out the parts of a text that explain an absent fact, or that advise while hints are off.
 
     Args:
         text: of a prompt's file, with its marks.
@@ -62,20 +65,20 @@ def _sent(text: str, known: frozenset[str], hints: bool) -> str:
 
 
 def chosen(text: str) -> tuple[str, ...] | None:
-    """Name the facts that a text tells, in its order; None: all that there are."""
+    """Return the facts that a text chooses, in its order; None if it chooses all."""
     found = _CHOICE.match(text)
     return tuple(found[1].split(", ")) if found else None
 
 
 def spoken_of(text: str) -> Iterator[str]:
-    """Name the facts that a text speaks of: those that it chooses, has parts for, or names in backticks."""
+    """Yield the facts that a text speaks of: those that it chooses, has parts for, or names in backticks."""
     yield from chosen(text) or ()
     yield from (part.fact for part in _parts(text) if part.fact)
     yield from _NAMED.findall(text)
 
 
 def unfillable(prompt: Traversable) -> str:
-    """Say why a prompt can't be filled; empty if it can."""
+    """Say why a prompt can't be filled; return "" if it can."""
     try:
         text = prompt.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError, AttributeError) as error:
@@ -84,7 +87,7 @@ def unfillable(prompt: Traversable) -> str:
 
 
 def unfillable_text(text: str, file: str) -> str:
-    """Say why the text of a prompt can't be filled; empty if it can."""
+    """Say why the text of a prompt can't be filled; return "" if it can."""
     template = Template(text)
     if not template.is_valid() or template.get_identifiers() != ["facts"] or text.count(BLANK) != 1:
         return f"has a prompt that can't be filled: {file!r} must have {BLANK!r} once and no other blank"
@@ -107,7 +110,7 @@ def texts_in(folder: str) -> dict[str, str]:
 
 
 def _mismarked(text: str, file: str) -> str:
-    """Say which mark of a text is no mark, or is about another fact than its part."""
+    """Name a mark that is unknown, or whose part speaks of another fact; return "" if there is none."""
     for line in _CHOICE.sub("", text).splitlines():
         if _MEANT.match(line) and not _MARK.fullmatch(line):
             known = "[if NAME] or [hint] alone on a line, or [facts NAME, NAME] on the first"
@@ -137,7 +140,7 @@ def explains(text: str, name: str) -> bool:
 
 
 class _Part(NamedTuple):
-    """A part of a text without its mark: whether it advises, and the fact that it hangs on, if any."""
+    """A part of a text without its mark: `hint` if it advises, and the `fact` that it depends on, if any."""
 
     text: str = ""
     hint: bool = False
@@ -171,7 +174,7 @@ def _cut(text: str) -> Iterator[_Part]:
 
 Facts = Mapping[str, Any]
 OF_THE_CALL = ("in_words", "answer_keys", "strategy", "strategy_reasons", "refused", "attempt")
-"""Facts of one call, which each turn tells anew, even if they are as at the last call."""
+"""Facts of one call, which each turn repeats, even if they are unchanged."""
 
 EXPLAINED = {
     "json": (
@@ -184,11 +187,11 @@ EXPLAINED = {
         " the same, and those below the words 'Since your last answer' come on top of what you have heard before."
     ),
 }
-"""What a dialogue is, for the reader of each form of facts."""
+"""The explanation of a dialogue, for each form of facts."""
 
 
 class Turn(NamedTuple):
-    """An earlier call: all the facts that held then, what was answered, and the task if it was another than now."""
+    """An earlier call: all its facts, the answer, and its task if that differs from the present one."""
 
     facts: Facts
     answer: str
@@ -196,7 +199,7 @@ class Turn(NamedTuple):
 
 
 def news(turns: Sequence[Facts]) -> list[dict[str, Any]]:
-    """Give the facts of each turn: those of the first, and then what has changed or is of the call alone."""
+    """Return the facts that each turn tells: all of the first turn, then those that changed or belong to one call."""
     return [dict(turns[0]), *(_since(before, now) for before, now in pairwise(turns))]
 
 
@@ -210,7 +213,10 @@ def _since(before: Facts, now: Facts) -> dict[str, Any]:
 
 
 def _continued(before: Any, now: Any) -> list[Any]:
-    """Give what a list adds to an earlier one, whose first entries it may have dropped; nothing if it is another."""
+    """Return the new end of a list that continues an earlier one, or [] if it does not.
+
+    The list may have dropped first entries of the earlier one.
+    """
     if not isinstance(before, list) or not isinstance(now, list):
         return []
     for first in range(len(before)):
@@ -221,7 +227,7 @@ def _continued(before: Any, now: Any) -> list[Any]:
 
 
 def merged(turns: Iterable[Facts]) -> dict[str, Any]:
-    """Put the facts of a dialogue together again, as they hold at its end."""
+    """Combine the facts of a dialogue, as they hold at its end."""
     known: dict[str, Any] = {}
     for turn in turns:
         told = dict(turn)
@@ -236,17 +242,17 @@ def merged(turns: Iterable[Facts]) -> dict[str, Any]:
 
 Form = Literal["json", "prose"]
 SINCE = "\nSince your last answer:\n"
-"""What stands in prose before that which continues earlier lists."""
+"""The line of prose before additions to earlier lists."""
 _BLOCK = re.compile(r"<facts>\n(.*?)\n</facts>", re.DOTALL)
 
 
 def block(written: str, form: Form = "json") -> str:
-    """Set facts, which `as_json` wrote, between their marks."""
+    """Put facts, which `as_json` wrote, between their marks."""
     return f"<facts>\n{written if form == 'json' else _as_prose(written)}\n</facts>"
 
 
 def facts_in(text: str) -> dict[str, Any]:
-    """Read the facts of a text, in whichever form; in a dialogue, each turn adds what is new."""
+    """Read the facts of a text, in either form; in a dialogue, each turn adds the new ones."""
     return merged(_facts_of(found[1]) for found in _BLOCK.finditer(text))
 
 

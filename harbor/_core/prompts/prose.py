@@ -1,4 +1,4 @@
-"""Facts as prose, and prose as facts: a sentence a line, from the sentences in `sentences.toml`.
+"""Facts as prose, and prose as facts: one sentence a line, from the sentences in `sentences.toml`.
 
 Texts and numbers stand in the sentences as JSON writes them, so that they stay exact and no text can end its sentence.
 """
@@ -16,17 +16,20 @@ from itertools import product
 from typing import Any
 
 _LEFT_OUT = re.compile(r"<([^<>]*)>")
+"""A part of a sentence that may be left out."""
 _SLOT = re.compile(r"\{([a-z_]*)(?:=([^{}]*|\{\}))?\}")
+"""A slot of a sentence: `{field}`, or `{field=constant}`."""
 _DECODE = json.JSONDecoder().raw_decode
 Found = tuple[Any, int]
-"""A value that was read, and where the text goes on."""
+"""A value that was read, and the place where the text goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     """A sentence about the fact or field `path`: texts with a slot after each, and the `end`.
 
-    `of` is "[]" if it is said of every element, "{}" if of every entry. A slot with a constant, as JSON, takes no room.
+    `of` is "[]" for a sentence about each element, "{}" for one about each entry. A slot with a constant, as JSON,
+    takes no room.
     """
 
     path: str
@@ -36,7 +39,7 @@ class _Sentence:
 
     @classmethod
     def all_of(cls, key: str, text: str) -> Iterator[_Sentence]:
-        """Give the sentences that a line of the file stands for: with all that may be left out first."""
+        """Yield the sentences that a line of the file stands for, the one with all optional parts first."""
         path, of = (key[:-2], key[-2:]) if key.endswith(("[]", "{}")) else (key, "")
         pieces = _LEFT_OUT.split(text)
         for kept in product((True, False), repeat=len(pieces) // 2):
@@ -50,7 +53,7 @@ class _Sentence:
         return self.slots[0][0] if self.slots else self.end
 
     def say(self, value: Any) -> str | None:
-        """Say the sentence of one value; None if it is about others."""
+        """Write the sentence for a value; return None if it does not fit."""
         told = value if self._of_fields else {"": value}
         if not isinstance(told, dict) or list(told) != [slot for _, slot, _ in self.slots]:
             return None
@@ -65,7 +68,7 @@ class _Sentence:
         return None if self._is_open and not said.endswith(".") else said + self.end
 
     def read(self, text: str, at: int) -> Found | None:
-        """Read the value that a text tells from here on."""
+        """Read the value that a text tells from `at` on; return None if the text is no such sentence."""
         told = {}
         for before, slot, constant in self.slots:
             if not text.startswith(before, at):
@@ -87,7 +90,7 @@ class _Sentence:
 
     @property
     def _is_open(self) -> bool:
-        """Whether it ends with a field, and so with sentences about it: JSON has no full stop."""
+        """True if the sentence ends with a field, and so with sentences about it: JSON has no full stop."""
         return not self.end and bool(self.slots) and self.slots[-1][2] is None
 
     def _say_field(self, slot: str, value: Any) -> str:
@@ -100,7 +103,7 @@ class _Sentence:
 
 @cache
 def _sentences() -> dict[str, list[_Sentence]]:
-    """Read the file, when it is needed first: the sentences of each fact and field."""
+    """Read the file at its first use: the sentences of each fact and field."""
     found: dict[str, list[_Sentence]] = {}
     lines = tomllib.loads(files("harbor._core").joinpath("sentences.toml").read_text(encoding="utf-8"))
     for key, said in lines.items():
@@ -112,7 +115,7 @@ def _sentences() -> dict[str, list[_Sentence]]:
 
 @cache
 def _lines() -> list[tuple[str, _Sentence]]:
-    """Give the sentences about whole facts, each of which makes a line, with how it starts."""
+    """Return the sentences about whole facts, each of which makes a line, with their start."""
     return [(sentence.start, sentence) for path, said in _sentences().items() if "." not in path for sentence in said]
 
 
@@ -122,9 +125,9 @@ def told() -> frozenset[str]:
 
 
 def in_prose(facts: Mapping[str, Any]) -> str:
-    """Tell facts, as JSON has them, in sentences: one a line, in the order of the facts.
+    """Write facts, as JSON has them, in sentences: one a line, in the order of the facts.
 
-    A fact without a sentence that fits is told by its name and its JSON.
+    A fact without a fitting sentence is written with its name and its JSON.
     """
     return "\n".join(_told(name, value) for name, value in facts.items())
 
@@ -161,7 +164,7 @@ def _reading(said: str) -> dict[str, Any] | None:
 
 
 def _say(path: str, value: Any, between: str) -> str | None:
-    """Say what a fact or field is, in sentences that are all of one kind."""
+    """Write a fact or field in sentences that are all of one kind; return None if none fits."""
     for of in ("", "[]", "{}"):
         sentences = [sentence for sentence in _sentences().get(path, ()) if sentence.of == of]
         said = [_first(sentences, one) for one in _singly(of, value)]
@@ -175,7 +178,7 @@ def _first(sentences: list[_Sentence], value: Any) -> str | None:
 
 
 def _singly(of: str, value: Any) -> list[Any]:
-    """Give what a sentence is said of, one after the other."""
+    """Return the values that sentences of a kind are about, one per sentence."""
     if of == "[]":
         return value if isinstance(value, list) else []
     if of == "{}":
@@ -184,7 +187,7 @@ def _singly(of: str, value: Any) -> list[Any]:
 
 
 def _read(path: str, text: str, at: int) -> Found | None:
-    """Read a field from its sentences: a whole value, or elements for as long as there are more."""
+    """Read a field from its sentences: a whole value, or elements as long as there are more."""
     told: dict[str, Any] = {}
     while found := next(_readings(path, text, at + bool(told)), None):
         if told and not text.startswith(" ", at):
@@ -203,7 +206,7 @@ def _readings(path: str, text: str, at: int) -> Iterator[tuple[str, Any, int]]:
 
 
 def _read_line(line: str) -> tuple[str, str, Any]:
-    """Give the fact that a line is about, whether it is an element or an entry of it, and the value."""
+    """Return the fact of a line, its kind ("" whole, "[]" element, "{}" entry), and the value."""
     for start, sentence in _lines() if line.endswith(".") else ():
         if line.startswith(start) and (found := sentence.read(line, 0)) and found[1] == len(line):
             return sentence.path, sentence.of, found[0]
@@ -231,5 +234,5 @@ def _decoded(text: str, at: int) -> Found | None:
 
 
 def _json(value: Any) -> str:
-    """Write a value as JSON that cannot close the block it stands in."""
+    """Write a value as JSON that cannot close the block in which it stands."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
