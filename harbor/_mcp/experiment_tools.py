@@ -81,7 +81,7 @@ class Running:
 
     @property
     def status(self) -> str:
-        """ "running", "over" or "stopped"."""
+        """Return "running", "over" or "stopped"."""
         if self.error:
             return "stopped"
         return "running" if self.found is None else "over"

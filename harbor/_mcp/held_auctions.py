@@ -75,7 +75,7 @@ class HeldAuction:
 
     @property
     def status(self) -> str:
-        """ "waiting for clients", "running", "over" or "stopped"."""
+        """Return "waiting for clients", "running", "over" or "stopped"."""
         if self.result is not None:
             return "over"
         if self.error:
