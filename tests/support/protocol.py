@@ -96,12 +96,14 @@ def _shape(name: str, kind: type[Event], inner: dict[str, Any]) -> dict[str, Any
 
 
 def _placed(shape: dict[str, Any], inner: dict[str, Any]) -> dict[str, Any]:
-    """Move the inner schemas out, and drop titles, which only repeat names."""
+    """Move the inner schemas out, and drop titles, which only repeat names, and examples."""
     inner |= {name: _plain(one) for name, one in shape.pop("$defs", {}).items()}
     return _plain(shape)
 
 
 def _plain(value: Any, names: bool = False) -> Any:
+    if isinstance(value, str):
+        return value.partition("\n\n>>> ")[0]  # an example in Python says nothing to other languages
     if isinstance(value, list):
         return [_plain(one) for one in value]
     if not isinstance(value, dict):
