@@ -236,7 +236,7 @@ def agreement(ratings: Iterable[Rated]) -> Agreement:
 
 
 def alpha(records: Sequence[Sequence[Rated]]) -> float:
-    """Give Krippendorff's alpha of records that have two ratings or more, not all of them equal.
+    """Return Krippendorff's alpha of records that have two ratings or more, not all of them equal.
 
     Raises:
         RatingError: nltk, which computes alpha, is not installed.

@@ -85,13 +85,13 @@ class ComparedRuns:
 
     @property
     def verdict(self) -> str:
-        """Say whether they are the same game, and how far."""
+        """Return whether they are the same game, and how far."""
         if self.event is not None:
             return f"They are the same up to line {self.event.line} of their logs: {self.event.event}."
         return f"They are the same game: none of {self.sides[0].events} events differs but in clocks."
 
     def as_json(self) -> dict[str, object]:
-        """Give the object that `--json` prints."""
+        """Return the object that `--json` prints."""
         simulated = any(side.simulated for side in self.sides)
         return {"verdict": self.verdict, "simulated": simulated, **asdict(self)}
 
@@ -149,7 +149,7 @@ def _first_apart(one: Sequence[Entry], other: Sequence[Entry]) -> FirstApart | N
 
 
 def first_pair(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[Entry | None, Entry | None] | None:
-    """Give the first two entries in the same place that differ but in clocks; None for one is the end of its log."""
+    """Return the first two entries in the same place that differ but in clocks; None for one is the end of its log."""
     for its, own in zip_longest(one, other):
         if its is None or own is None or difference(its.event, own.event):
             return its, own

@@ -99,7 +99,7 @@ class Compared:
         return as_frame(SettingApart, self.origins_apart)
 
     def as_json(self) -> dict[str, object]:
-        """Give the object that `--json` prints."""
+        """Return the object that `--json` prints."""
         sides = self.sides_compared
         return {
             "verdict": verdict(self),

@@ -131,22 +131,22 @@ def _sentence(name: str, said: str) -> str:
 
 
 def colour(place: int) -> str:
-    """Give the colour of a series; beyond the palette they come again, with other shapes."""
+    """Return the colour of a series; beyond the palette they come again, with other shapes."""
     return COLOURS[place % len(COLOURS)]
 
 
 def shape(place: int, shapes: Sequence[str]) -> str:
-    """Give one of as many shapes as there are colours, so that no two of 49 series share both colour and shape."""
+    """Return one of as many shapes as there are colours, so that no two of 49 series share both colour and shape."""
     return shapes[(place + place // len(COLOURS)) % len(COLOURS)]
 
 
 def marker(place: int) -> str:
-    """Give the marker of a series."""
+    """Return the marker of a series."""
     return shape(place, MARKERS)
 
 
 def sign(place: int) -> str:
-    """Give the marker of a series as text."""
+    """Return the marker of a series as text."""
     return shape(place, SIGNS)
 
 
@@ -205,7 +205,7 @@ LONGEST = 38
 
 
 def bounds_of(metric: str, bidders: int = 0) -> Bounds:
-    """Give the least and the greatest value of a metric; a rank is at most the number of bidders."""
+    """Return the least and the greatest value of a metric; a rank is at most the number of bidders."""
     found = metric_or_none(metric)
     if found is None:
         return -inf, inf
@@ -214,19 +214,19 @@ def bounds_of(metric: str, bidders: int = 0) -> Bounds:
 
 
 def bounds_in(metric: str, rows: pd.DataFrame) -> Bounds:
-    """Give the bounds of a metric in a game of the bidders of these rows."""
+    """Return the bounds of a metric in a game of the bidders of these rows."""
     return bounds_of(metric, rows["bidder"].nunique())
 
 
 def span(low: float, high: float, bounds: Bounds) -> tuple[float, float]:
-    """Give the ends of an axis: the values with a margin, cut where their unit ends."""
+    """Return the ends of an axis: the values with a margin, cut where their unit ends."""
     margin = (high - low) * MARGIN or min(0.5, abs(high) / 10 or 0.5)
     ends = max(low - margin, bounds[0]), min(high + margin, bounds[1])
     return ends if ends[0] < ends[1] else (low - margin, high + margin)
 
 
 def titled(metric: str, says: str = "") -> str:
-    """Give the title of an axis: what is measured, and its unit unless the words or the ticks name it."""
+    """Return the title of an axis: what is measured, and its unit unless the words or the ticks name it."""
     found, unit = metric_or_none(metric), unit_of(metric)
     said = says or (found.description if found else metric)
     named = said if unit in ("dollars", "number", "count", *said.casefold().split()) else f"{said}, {unit}"

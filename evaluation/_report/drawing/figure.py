@@ -53,7 +53,7 @@ def few_bidders(split: Sequence[PanelData], most: int) -> list[PanelData]:
 
 
 def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
-    """Give the measurements of a metric that have a value."""
+    """Return the measurements of a metric that have a value."""
     table = loaded.measurements
     return table[(table["metric"] == metric) & table["value"].notna()]
 
@@ -101,12 +101,12 @@ def drawing(
 
 
 def links(loaded: Loaded, games: pd.DataFrame) -> list[str]:
-    """Give what `set_urls` takes for each row's game, empty where it has no page."""
+    """Return what `set_urls` takes for each row's game, empty where it has no page."""
     return [link_to(loaded, str(arm), str(condition), int(repeat)) for arm, condition, repeat in games[GAME].to_numpy()]
 
 
 def link_to(loaded: Loaded, arm: str, condition: str, repeat: int) -> str:
-    """Give what `set_urls` takes for a game, empty where it has no page."""
+    """Return what `set_urls` takes for a game, empty where it has no page."""
     address = loaded.link_of(arm, condition, repeat)
     where = heading(loaded.experiment, {"arm": arm, "condition": condition, "repeat": str(repeat)})
     return link(address, where) if address else ""

@@ -35,12 +35,12 @@ SETTLING = 60
 
 
 def dash(place: int) -> str:
-    """Give the dashes of a line."""
+    """Return the dashes of a line."""
     return DASHES[place % len(DASHES)]
 
 
 def hatch(place: int) -> str:
-    """Give the hatch of a bar."""
+    """Return the hatch of a bar."""
     return shape(place, HATCHES)
 
 
@@ -66,7 +66,7 @@ def published_key(place: int, says: str, *, derived: bool = False) -> LegendEntr
 
 
 def _ink(place: int) -> str:
-    """Give the colour of an open mark: ink, and others where all marks are taken."""
+    """Return the colour of an open mark: ink, and others where all marks are taken."""
     return (INK, *COLOURS)[place // len(OPEN) % (len(COLOURS) + 1)]
 
 
@@ -225,7 +225,7 @@ def published_differences(
 
 
 def _printed(one: Published, side: Side) -> float | None:
-    """Give the printed number of a side of a comparison."""
+    """Return the printed number of a side of a comparison."""
     return next(
         (
             value.value

@@ -164,7 +164,7 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
 
 
 def commands(experiment: Experiment) -> list[str]:
-    """Give the commands that reproduce an experiment: from its design, and by its name if it gives the same."""
+    """Return the commands that reproduce an experiment: from its design, and by its name if it gives the same."""
     by_name = _by_name(experiment) if experiment.name in presets() else None
     return ["harbor experiment run experiment.json", *([by_name] if by_name else [])]
 

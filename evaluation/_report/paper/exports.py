@@ -85,7 +85,7 @@ def _number(one: Finding | None, unit: Unit, source: str, best: str) -> Cell:
 
 
 def _as_frame(table: BidderTable, simulated: bool) -> pd.DataFrame:
-    """Give mean, low and high of each column, in the metric's unit, and whose numbers they are.
+    """Return mean, low and high of each column, in the metric's unit, and whose numbers they are.
 
     `simulated`: the built-in model played; published numbers are never simulated.
     """
@@ -194,7 +194,7 @@ def to_latex(loaded: Loaded, folder: Path) -> None:
 
 
 def plain_name(text: str) -> str:
-    """Give a name that a file and a label of LaTeX may have.
+    """Return a name that a file and a label of LaTeX may have.
 
     >>> plain_name("priority_initial ~ bids")
     'priority-initial-with-bids'

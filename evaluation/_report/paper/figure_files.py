@@ -123,7 +123,7 @@ def _figure(page: Page, width: float) -> Figure:
 
 
 def _top(cell: SubFigure, height: float, rest: float) -> SubFigure:
-    """Give the upper part of a cell, so that a panel is no higher than it should be."""
+    """Return the upper part of a cell, so that a panel is no higher than it should be."""
     return cell.subfigures(2, 1, squeeze=False, height_ratios=[height, rest])[0, 0] if rest > 0.1 else cell
 
 

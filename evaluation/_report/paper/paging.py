@@ -104,12 +104,12 @@ def pages(drawing: Drawing, width: float) -> list[Page]:
 
 
 def height_of(panel: Panel) -> float:
-    """Give the height of a panel in inches, with its heading."""
+    """Return the height of a panel in inches, with its heading."""
     return panel.height / PIXELS_AN_INCH * SCALE + (0.25 if panel.heading else 0.05)
 
 
 def row_height(row: Row) -> float:
-    """Give the height of the highest panel of a row."""
+    """Return the height of the highest panel of a row."""
     return max(map(height_of, row))
 
 

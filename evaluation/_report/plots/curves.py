@@ -150,7 +150,7 @@ def _told(curves: Mapping[str, pd.DataFrame], metric: str, references: Iterable[
 
 
 def mean_curve(rows: pd.DataFrame, metric: str, bounds: Bounds) -> pd.DataFrame:
-    """Give mean and interval at each place, with draws as the unit: one row per place, columns mean, low and high."""
+    """Return mean and interval at each place, with draws as the unit: one row per place, columns mean, low and high."""
     place = [*GAME, "draw", "at"]  # most often with one value each, and to group many short tables is slow
     games = rows.groupby(place)["value"].mean().reset_index() if rows.duplicated(place).any() else rows
     # the mean of a yes or no over several bidders is a share

@@ -217,7 +217,7 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
 
 def bins(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give a row per bin: what was predicted, what was observed with its interval by draws, and of how many (n)."""
+    """Return a row per bin: what was predicted, what was observed with its interval by draws, and of how many (n)."""
     weighted = rows.assign(n=rows["counted"].fillna(1), total=rows["value"] * rows["counted"].fillna(1))
     found = []
     for _, here in weighted[weighted["n"] > 0].groupby("at"):

@@ -32,7 +32,7 @@ def figures(loaded: Loaded) -> dict[str, Drawing]:
 
 
 def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
-    """Give what draws each figure, by name, with nothing drawn yet.
+    """Return what draws each figure, by name, with nothing drawn yet.
 
     First are the figures that the design names, then the line of what it asks about, then its comparisons.
     """
@@ -84,13 +84,13 @@ def _published(loaded: Loaded, metric: str) -> bool:
 
 
 def _as_measured(needs: str, known: Iterable[str]) -> str:
-    """Give the name that the design has for a metric: its own, or a reference; empty if it was not measured."""
+    """Return the name that the design has for a metric: its own, or a reference; empty if it was not measured."""
     own = (name for name in known if (metric := metric_or_none(name)) is not None and metric.name == needs)
     return next(own, "")
 
 
 def way_of_means(loaded: Loaded, metric: str) -> Way | None:
-    """Give what draws the means of a metric; None: it is a rating, or ratings or another figure say the same."""
+    """Return what draws the means of a metric; None: it is a rating, or ratings or another figure say the same."""
     measured = metric_or_none(metric)
     if measured is None or _told_by_ratings(loaded, metric) or _told_by_figure(loaded, measured.name):
         return None
@@ -103,7 +103,7 @@ def _told_by_ratings(loaded: Loaded, metric: str) -> bool:
 
 
 def _told_by_figure(loaded: Loaded, name: str) -> bool:
-    """Tell whether a figure shows a metric from place to place, or beside its own."""
+    """Return whether a figure shows a metric from place to place, or beside its own."""
     shown = [one.value for one in everything("figure") if _as_measured(one.value.needs, loaded.measured)]
     return any(name in one.beside or (one.needs == name and one.by_place) for one in shown)
 

@@ -153,7 +153,7 @@ def _row_height(rows: Sequence[Row], *, cut: bool) -> int:
 
 
 def _far(rows: Sequence[Row]) -> Row | None:
-    """Give the row that would squeeze all others, if there is one."""
+    """Return the row that would squeeze all others, if there is one."""
     *others, widest = sorted(rows, key=lambda row: row.spread[1] - row.spread[0])
     wide, next_wide = (row.spread[1] - row.spread[0] for row in (widest, others[-1] if others else widest))
     return widest if 0 < FAR * next_wide < wide else None
@@ -216,7 +216,7 @@ def _arrows(axes: Axes, place: int, row: Row) -> None:
 
 
 def stacked(xs: Iterable[float], wide: float) -> list[float]:
-    """Give how far above the middle of its row each dot lies: those at one place of the axis stand on each other."""
+    """Return how far above the middle of its row each dot lies: those at one place of the axis stand on each other."""
     columns = [round(x / wide * COLUMNS) for x in xs]
     most = max(Counter(columns).values(), default=1)
     step = min(STEP, (TOP - BASE) / max(1, most - 1))

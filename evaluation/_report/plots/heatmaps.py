@@ -83,7 +83,7 @@ def _means(part: PanelData, title: str) -> Panel:
 
 
 def _height(grid: pd.DataFrame) -> int:
-    """Give the height of a heatmap of priorities: square, or higher where its rows need it for their names."""
+    """Return the height of a heatmap of priorities: square, or higher where its rows need it for their names."""
     return min(TALLEST_PANEL, max(SIDE, MARGIN + NAME * len(grid)))
 
 
@@ -129,7 +129,7 @@ def _first_games(split: list[PanelData]) -> list[PanelData]:
 
 
 def _matched(matches: pd.DataFrame, rows: pd.DataFrame, bidder: str = "") -> Set[int]:
-    """Give the places of the items that match the bidder of these rows, or the one named, in their game."""
+    """Return the places of the items that match the bidder of these rows, or the one named, in their game."""
     one = rows.iloc[0]
     own = matches[
         (matches["arm"] == one["arm"])

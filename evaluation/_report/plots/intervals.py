@@ -206,7 +206,7 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
 
 
 def drawable(loaded: Loaded, metric: str) -> tuple[list[Finding], list[PublishedMark]]:
-    """Give the means of a metric that are drawn, and the published numbers beside them; none if nothing varies."""
+    """Return the means of a metric that are drawn, and the published numbers beside them; none if nothing varies."""
     everything = findings(metric, loaded.analysis)
     found = [one for one in everything if one.place.at is None and not one.place.about and one.value is not None]
     if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
@@ -216,7 +216,7 @@ def drawable(loaded: Loaded, metric: str) -> tuple[list[Finding], list[Published
 
 
 def _never_varies(loaded: Loaded, metric: str, found: Sequence[Finding]) -> bool:
-    """Tell whether all rows and all games have one number: then words say it better."""
+    """Return whether all rows and all games have one number: then words say it better."""
     return len({one.value for one in found}) == 1 < len(found) and values_of(loaded, metric)["value"].nunique() < 2
 
 

@@ -99,7 +99,7 @@ def _varied(variations: Sequence[Variation], shared: Mapping[Path, Any]) -> dict
 
 
 def _start(paths: Sequence[Path]) -> Path:
-    """Give what all paths begin with, or the first if they have nothing in common."""
+    """Return what all paths begin with, or the first if they have nothing in common."""
     shared = takewhile(lambda names: len({*names}) == 1, zip(*paths, strict=False))
     return tuple(names[0] for names in shared) or paths[0]
 
@@ -156,7 +156,7 @@ def _axis(
 
 
 def _says(written: str, number: float) -> bool:
-    """Tell whether a number in a label is that of its setting, or a share of it in percent."""
+    """Return whether a number in a label is that of its setting, or a share of it in percent."""
     said = float(re.sub(r"[$,% ]", "", written).replace("\N{MINUS SIGN}", "-"))
     return said in (number, round(100 * number, 9)) if "%" in written else said == number
 
@@ -188,7 +188,7 @@ class Means:
         self.bounds: Bounds = bounds_of(metric, len({*self.bidders} - {EVERYONE, ""}))
 
     def games_of(self, place: Place) -> pd.DataFrame:
-        """Give the single games of a mean."""
+        """Return the single games of a mean."""
         games = self.games
         return games[
             (games["arm"] == place.arm) & (games["condition"] == place.condition) & (games["bidder"] == place.bidder)
@@ -208,7 +208,7 @@ class Means:
 
 
 def _games(loaded: Loaded, metric: str) -> pd.DataFrame:
-    """Give one value per game and bidder, of a metric that has one; none where it has several, at places or about."""
+    """Return one value per game and bidder, of a metric that has one; none where it has several, at places or about."""
     rows = values_of(loaded, metric)
     if rows.empty or rows["at"].notna().any() or (rows["about"] != "").any():
         return rows[[*GAME, "bidder", "value"]][:0]

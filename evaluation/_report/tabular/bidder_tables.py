@@ -75,7 +75,7 @@ def bidder_table(metric: str, results: Results, analysis: Analysis) -> BidderTab
 
 
 def is_whole(one: Finding) -> bool:
-    """Tell whether a number is of whole games, and not of an item, a day or a rival."""
+    """Return whether a number is of whole games, and not of an item, a day or a rival."""
     return one.place.at is None and not one.place.about
 
 

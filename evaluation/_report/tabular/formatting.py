@@ -32,7 +32,7 @@ PLACES_OF_P = range(3, 7)
 
 
 def unit_of(metric: str) -> Unit:
-    """Give the unit of a metric; correlations ("a ~ b") and ratings, which are none, have their own."""
+    """Return the unit of a metric; correlations ("a ~ b") and ratings, which are none, have their own."""
     if (found := metric_or_none(metric)) is not None:
         return found.unit
     return "correlation" if "~" in metric else "number"
@@ -140,7 +140,7 @@ def escaped(text: str) -> str:
 
 
 def unknown_letters(text: str) -> str:
-    """Give the characters that `escaped` loses, each once."""
+    """Return the characters that `escaped` loses, each once."""
     return "".join(dict.fromkeys(one for one in legible(text) if one != "?" and _letter(one) == "?"))
 
 

@@ -56,7 +56,7 @@ def seats(results: Results) -> Table:
 
 
 def personas_rotate(experiment: Experiment) -> bool:
-    """Tell whether any bidder's persona is a slot, in any arm."""
+    """Return whether any bidder's persona is a slot, in any arm."""
     varied = (one.auction for one in (*experiment.arms, *experiment.conditions))
     settings = [*experiment.auction.get("bidders", []), *varied]
     return any(name.endswith("persona") and SLOT.search(value) for one in settings for name, value in _flat(one))
@@ -77,7 +77,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, st
 
 
 def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
-    """Give the tables of the analysis by name; those that have no rows are left out."""
+    """Return the tables of the analysis by name; those that have no rows are left out."""
     found = {
         "comparisons": comparisons(analysis.differences, experiment),
         "companions": companions(analysis.companions, experiment),
@@ -221,7 +221,7 @@ Game = tuple[str, str, int]
 
 
 def key_of(experiment: Experiment) -> Key:
-    """Give the metric that the first planned comparison is of, or else the first metric of the design."""
+    """Return the metric that the first planned comparison is of, or else the first metric of the design."""
     if experiment.comparisons:
         first = experiment.comparisons[0]
         return Key(first.metrics[0], first.of.bidder)
@@ -258,12 +258,12 @@ def game_rows(loaded: Loaded, games: Sequence[TrialRecord]) -> Table:
 
 
 def place_of(game: TrialRecord) -> str:
-    """Give the folder of a game within that of its experiment."""
+    """Return the folder of a game within that of its experiment."""
     return f"{GAMES}/{game.arm}/{game.condition}/{game.repeat:04}"
 
 
 def _values(loaded: Loaded) -> Mapping[Game, float]:
-    """Give the key number of each game that has one."""
+    """Return the key number of each game that has one."""
     key, values = key_of(loaded.experiment), loaded.analysis.values
     found: dict[Game, float] = {}
     for arm, condition in loaded.experiment.cells:

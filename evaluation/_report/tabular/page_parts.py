@@ -62,12 +62,12 @@ class Table:
 
 
 def columns_of(text: Sequence[str], numbers: Sequence[str] = ()) -> tuple[Column, ...]:
-    """Give columns of text, and then columns of numbers, by their heads."""
+    """Return columns of text, and then columns of numbers, by their heads."""
     return tuple(Column(Cell(head), numeric=False) for head in text) + tuple(Column(Cell(head)) for head in numbers)
 
 
 def row_of(*cells: str | Cell) -> tuple[Cell, ...]:
-    """Give a row of cells, of which some are text alone."""
+    """Return a row of cells, of which some are text alone."""
     return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
 
 

@@ -76,7 +76,7 @@ def findings(metric: str, analysis: Analysis) -> list[Finding]:
 
 
 def _says_nothing(one: Estimate) -> bool:
-    """Tell whether it is the mean over all bidders of what they share out, such as ranks, and never varies."""
+    """Return whether it is the mean over all bidders of what they share out, such as ranks, and never varies."""
     of_all = one.bidder == EVERYONE and one.mean is not None
     return of_all and metric_of(one.metric).shared and not one.sd
 
@@ -249,7 +249,7 @@ def _named(experiment: Experiment, place: Place, name: str) -> Cell:
 
 
 def label_of(experiment: Experiment, kind: str, name: str) -> str:
-    """Give the label of an arm or a condition, by default its name."""
+    """Return the label of an arm or a condition, by default its name."""
     arms = (*experiment.arms, *experiment.arms_left_out)
     variations = arms if kind == "arm" else experiment.conditions
     return next((one.label for one in variations if one.name == name and one.label), name)
