@@ -97,7 +97,7 @@ def _of_arms(published: Published, arms: list[str]) -> Published:
 
 
 def unheeded(experiment: Experiment) -> tuple[str, ...]:
-    """Say in which arms the built-in model does not read the personas of bidders that it plays; nothing if in none."""
+    """Name the arms in which the built-in model ignores the personas of its bidders. Return nothing if none does."""
     found: dict[str, dict[str, None]] = {}
     for one in trials(experiment, 1):
         if told := _told(one):

@@ -107,7 +107,7 @@ class Callers:
         return waiter.result()
 
     async def abatch(self, ops: Sequence[Op]) -> list[Result]:
-        """Do operations with all others of this tick of the event loop; a caller that is cancelled leaves alone."""
+        """Do operations together with all others in this tick of the event loop. A cancelled call affects no other."""
         self._check_open()
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[list[Result]] = loop.create_future()
