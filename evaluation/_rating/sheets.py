@@ -35,7 +35,7 @@ LEVELS = 5
 
 
 class Criterion(Settings):
-    """A question about a transcript, and what each level from 1 to 5 means; `persona_only`: if it has one."""
+    """A question on a transcript with the meaning of each level, 1 to 5. `persona_only`: for players with personas."""
 
     id: str
     name: str

@@ -149,7 +149,7 @@ def _first_apart(one: Sequence[Entry], other: Sequence[Entry]) -> FirstApart | N
 
 
 def first_pair(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[Entry | None, Entry | None] | None:
-    """Return the first two entries in the same place that differ but in clocks; None for one is the end of its log."""
+    """Return the first two entries at one place that differ in more than clocks. None in the pair: the log ended."""
     for its, own in zip_longest(one, other):
         if its is None or own is None or difference(its.event, own.event):
             return its, own

@@ -124,7 +124,7 @@ def _linked(mark: ElementTree.Element) -> bool:
 
 
 def _unstyled(one: ElementTree.Element) -> None:
-    """Turn a style into attributes, which the style sheet of a page can overrule; fonts are the page's."""
+    """Turn a style into attributes, which the page's style sheet can overrule. Drop fonts: they are the page's."""
     for rule in one.attrib.pop("style", "").split(";"):
         name, _, value = rule.partition(":")
         if name.strip() and name.strip() != "font-family":

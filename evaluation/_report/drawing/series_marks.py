@@ -208,7 +208,7 @@ def keys_of(known: Sequence[Source]) -> tuple[LegendEntry, ...]:
 
 
 def interval_of(one: Published, value: PublishedValue) -> tuple[float, float] | tuple[None, None]:
-    """Give the exact interval of a share of games: it follows from share and number alone if each is a yes or a no."""
+    """Return the exact interval of a share of games if each is a yes or a no, else (None, None)."""
     own, games = metric_or_none(one.metric), one.games(value)
     if own is None or own.interval != "binary" or not games:
         return None, None
