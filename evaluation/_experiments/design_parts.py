@@ -167,7 +167,7 @@ class Comparison(Settings):
 
     @property
     def metrics(self) -> tuple[str, str]:
-        """The metric of each side."""
+        """The metrics of both sides."""
         return self.of.metric or self.metric, self.against.metric or self.metric
 
 

@@ -107,6 +107,7 @@ def _refuse_strangers(experiment: Experiment, cells: Cells) -> None:
 SEEDS = 2**32
 """Number of seeds: a seed is below this."""
 CATALOGUE: str = AuctionConfig.model_fields["catalogue"].default
+"""Default catalogue of an auction."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ AuctionSettings = Annotated[dict[str, Any], AfterValidator(with_texts), AfterVal
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
 """A name that can be a folder: words in lower case joined by hyphens."""
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
+"""Order of sale: a rule by starting price or chance, or the names of all items."""
 Crossing = Literal["whole", "half"]
 Path = tuple[str, ...]
 """The keys that lead to a setting, outermost first."""

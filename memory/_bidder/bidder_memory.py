@@ -208,7 +208,7 @@ def _written(item: SearchItem) -> datetime:
 
 
 def _within(memories: Iterable[Memory], tokens: int) -> list[Memory]:
-    """Return the first memories that fit the budget of tokens. The count is rough: four characters a token."""
+    """Return memories in order until the budget of tokens is spent. The count is rough: four characters a token."""
     taken = []
     for memory in memories:
         tokens -= count_tokens_approximately([memory.text])

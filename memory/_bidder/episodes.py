@@ -40,7 +40,7 @@ class RivalStats:
 
     @classmethod
     def of(cls, view: View, rival: str, before: RivalStats) -> RivalStats:
-        """Add a rival's bids in this auction to `before`."""
+        """Return `before` plus a rival's bids in this auction."""
         engaged, won, valued, started, reached, paid = 0, 0, 0, 0, 0.0, 0.0
         for result in view.results:
             highest = result.highest_bid(rival)
@@ -99,7 +99,7 @@ def episode(view: View, result: Part) -> Value:
 
 
 def _unsold(view: View, result: Part) -> bool:
-    """Return whether a listed item went to nobody. An item that was not listed counts as sold."""
+    """Return whether a listed item went to nobody. False if the item was not listed: its buyer may be unknown."""
     return not result.got and any(lot.name == result.item for lot in view.lots)
 
 

@@ -42,9 +42,9 @@ class ChromaStore(BaseStore):
     So no search can reach rows of another namespace, and none needs Chroma's slow `where`. `where` is None (in this
     process, isolated from every other store), a folder (one writer) or the address of a Chroma server
     (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`. None takes the embedding of the existing memory; a model that only a file names has to be `trusted`
-    too. A folder from somebody else opens only with `trust`, which marks the folder as yours. `fields` are the
-    paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
+    `Embedding`. None takes the embedding of the existing memory; if only a file names it and it is a
+    model, `trusted` has to name it too. A folder from somebody else opens only with `trust`, which marks the folder
+    as yours. `fields` are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
 
     In a batch, reads see the state before the batch, and the last put to a key wins, as in LangGraph's own stores.
     Simultaneous calls are merged, with the same result as one after the other. A search by meaning finds only

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 Vectors = NDArray[np.float32]
+"""One vector per row."""
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
+"""Returns one row of numbers per text."""
 
 HASHING_DIMENSION = 384
 """Length of the vectors of `hashing`."""
 TEXTS_AT_ONCE = 1_000
 """Texts per call of an embedding."""
 WORD = re.compile(r"\w+")
+"""A word of a text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from harbor._core.basics.errors import MemoryStoreError, unknown
 from harbor.memory._store.embedding import Embedding, Vectors
 
 Namespace = tuple[str, ...]
+"""Labels of a namespace, outermost first."""
 
 
 def _as_numbers(compare: Callable[[float, float], bool]) -> Callable[[Any, Any], bool]:
@@ -100,6 +101,7 @@ def named_by(condition: MatchCondition, namespace: Namespace) -> bool:
 RECORD, EXPIRES = "record", "expires"
 """Keys of a row's metadata: the record as text, and the second since 1970 at which it expires."""
 Metadata = Mapping[str, Any]
+"""Metadata of a row in Chroma."""
 
 
 def expiry(now: float, ttl_minutes: float) -> float:

@@ -197,7 +197,7 @@ def _versions(origin: Origin) -> dict[str, str]:
 
 
 def _uncompared(one: Loaded, other: Loaded) -> Iterator[tuple[str, list[str]]]:
-    """List the arms, conditions and metrics of an experiment that the other lacks."""
+    """Yield the arms, conditions and metrics of an experiment that the other lacks."""
     cells = [ours for ours, _ in shared_cells(one.results, other.results)]
     metrics = shared_metrics(other.results, one.results)
     arms, conditions = ({cell[place].name for cell in cells} for place in (0, 1))

@@ -65,6 +65,7 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
 }
+"""Matplotlib settings of all figures; sizes are in points."""
 Draw = Callable[[Axes], object]
 """Draws on empty axes. It may return a description of the panel, for readers who can't see it."""
 

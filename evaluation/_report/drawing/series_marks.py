@@ -24,7 +24,7 @@ PATTERNS = ("■", "▨", "░", "▧", "▩", "▤", "▦")
 OPEN = ("D", "s", "^", "v", "p", "<", ">", "h", "*", "o")
 """Markers of published numbers. Beyond these they repeat in other colours."""
 OPEN_SIGNS = ("◇", "□", "△", "▽", "⬠", "◁", "▷", "⬡", "☆", "○")
-"""Of published numbers; beyond these they come again in other colours."""
+"""The open markers as text, for legends."""
 DERIVED, DERIVED_SIGN = "x", "\N{MULTIPLICATION SIGN}"
 """Mark of derived numbers: they follow from theory, and no model produced them."""
 PALE = 0.55

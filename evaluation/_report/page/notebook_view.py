@@ -44,7 +44,7 @@ def shown(loaded: Loaded) -> str:
 
 
 def _chart(loaded: Loaded) -> str:
-    from harbor.evaluation._report.drawing.inline import inlined  # loads matplotlib, which reading needs not
+    from harbor.evaluation._report.drawing.inline import inlined  # loads matplotlib; reading needs none
     from harbor.evaluation._report.plots.forest import forest
 
     if (drawing := forest(loaded)) is None:

@@ -178,6 +178,7 @@ RATED = {
         "95 % over games, by t",
     ),
 }
+"""The texts by kind of rating."""
 
 
 def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: Facts = ()) -> Drawing | None:
