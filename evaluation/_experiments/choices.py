@@ -1,4 +1,4 @@
-"""A user chooses the models, arms, repeats and seed of a design; the built-in model does not heed all of it."""
+"""A user's choice of models, arms, repeats and seed for a design, and the settings that the built-in model ignores."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def chosen(
     seed: int | None = None,
     same_seed: bool = False,
 ) -> Experiment:
-    """Fill the first slots with models, keep some arms, replace repeats and seed; leave the rest as designed.
+    """Return the design with some models, arms, repeats or seed replaced; the rest stays as designed.
 
-    With `same_seed` every repeat is of the same draw, also where the design does not say so.
+    `models` fill the first slots; `arms` keeps only those arms. With `same_seed` all repeats share one draw, even if
+    the design does not say so.
 
     Raises:
         ConfigError: there are more models than slots, an arm is unknown, or repeats or seed are too low.
@@ -41,8 +42,8 @@ def chosen(
 
 
 def _repeated(experiment: Experiment, repeats: int) -> Experiment:
-    """Repeat every arm under every condition this often, also those with repeats of their own."""
-    planned_repeats(experiment, repeats)  # refuses too few, and too many
+    """Set the repeats of every arm under every condition, also where they had their own."""
+    planned_repeats(experiment, repeats)  # refuses too few or too many
     plain = {"repeats": None}
     arms = tuple(arm.model_copy(update=plain) for arm in experiment.arms)
     conditions = tuple(condition.model_copy(update=plain) for condition in experiment.conditions)
@@ -71,7 +72,7 @@ def with_prices(experiment: Experiment) -> Experiment:
 
 
 def chosen_arms(experiment: Experiment, names: Iterable[str]) -> Experiment:
-    """Keep only these arms with their published numbers; without names, keep all. Every comparison stays.
+    """Keep only these arms and their published numbers; without names, keep all. Every comparison stays.
 
     A comparison with an arm that is left out can't be made, but it was planned, so it still counts in Holm's family.
 
@@ -96,7 +97,7 @@ def _of_arms(published: Published, arms: list[str]) -> Published:
 
 
 def unheeded(experiment: Experiment) -> tuple[str, ...]:
-    """Say in which arms the built-in model does not read the personas of bidders that it plays; nothing if in none."""
+    """Name the arms in which the built-in model ignores the personas of its bidders. Return nothing if none does."""
     found: dict[str, dict[str, None]] = {}
     for one in trials(experiment, 1):
         if told := _told(one):

@@ -1,7 +1,7 @@
-"""An experiment is data: what it varies, repeats, measures and compares, and what papers have published.
+"""The design of an experiment: its arms, conditions, repeats, metrics, comparisons and published numbers.
 
-Settings of the auctions are written as in any config. A bidder's persona or model may be a slot instead, "@1", "@2" and
-so on. Personas rotate over the slots from repeat to repeat; models fill the slots in the order given.
+Auction settings are written as in any config. A bidder's persona or model may be a slot instead, "@1", "@2" and so on.
+Personas rotate over the slots from repeat to repeat. Models fill the slots in the given order.
 """
 
 from __future__ import annotations
@@ -41,46 +41,44 @@ OWN_NOISE = (
     "Same seed: all games of an arm under a condition have the same seed, items, seats and personas. Their spread, and"
     " every interval, are of the model's own noise alone; nothing about other draws follows."
 )
-"""What has to be said wherever results of an experiment with `same_seed` are shown."""
+"""Warning to show with all results of an experiment with `same_seed`."""
 
 
 class Experiment(Settings):
-    """Arms by conditions by repeats of an auction, a game or a series, and what is measured and compared.
+    """Arms by conditions by repeats of an auction, a game or a series, with its metrics and planned comparisons.
 
     Attributes:
-        name: Its name, in lower case.
-        title: The title of its report.
-        question: What it asks.
-        source: The paper, section and table that it is of, or your own.
-        repeats: How many games of each arm under each condition.
-        seed: What everything that is drawn is drawn from.
-        same_seed: Whether all repeats are one game again and again, so that they differ by the model's own noise
-            alone.
-        temperature: The temperature of its models. One that is stated must be taken by all of them; without it, it is
-            0 for those that take one.
-        auction: The settings that all games share, as of any auction.
-        factors: What arms are the crossing of, in place of `arms`.
-        crossing: The whole of it, or half.
-        arms: What is varied: each arm changes some settings.
-        arms_left_out: Arms that are planned but not run: comparisons with them still count in the family.
-        conditions: Under what each arm is run.
-        models: What fills the slots "@1", "@2" ... by default.
-        prices: The prices of models ("provider:name", "provider:name at URL") whose settings name none; they are
-            filled in when the experiment begins, so that it resumes at the same prices.
-        personas: The pool of the persona slots; without it, the personas of its catalogue.
+        name: Name, in lower case.
+        title: Title of the report.
+        question: Question that the experiment asks.
+        source: Paper, section and table that it repeats, or your own words.
+        repeats: Games of each arm under each condition.
+        seed: Random seed. The same seed gives the same draws.
+        same_seed: Whether all repeats are the same game, so that they differ by the model's own noise alone.
+        temperature: Temperature of all models; each has to accept it. None: 0 for models that accept a temperature.
+        auction: Settings that all games share, as in any auction.
+        factors: Factors whose crossing makes the arms, in place of `arms`.
+        crossing: Whether the arms are the whole crossing or half of it.
+        arms: Variants: each arm changes some settings.
+        arms_left_out: Arms that are planned but not run. Comparisons with them still count in Holm's family.
+        conditions: Conditions under which each arm is run.
+        models: Default models for the slots "@1", "@2" ...
+        prices: Prices of models ("provider:name", "provider:name at URL") whose settings name none. They are filled
+            in when the experiment begins, so that it resumes at the same prices.
+        personas: Pool for the persona slots; by default the personas of the catalogue.
         rotate_personas: Over the "pool" from repeat to repeat, or "within" a draw: then as many repeats as there
             are slots share seed, items and order, and their personas take turns.
         rotate_seats: Whether the seats rotate from repeat to repeat.
-        order: The order of the items.
-        metrics: What is measured of each game.
-        correlations: Pairs of metrics that are measured per item.
-        figures: What is drawn in the report beside the figures of installed packages.
+        order: Order of the items.
+        metrics: Metrics of each game.
+        correlations: Pairs of metrics to correlate; both are measured per item.
+        figures: Figures in the report beside those of installed packages.
         trueskill: Whether bidders are rated from their ranks by profit.
-        comparisons: The planned comparisons.
-        published: What papers print, which is shown beside.
-        stand_ins: What replaces what a paper had.
-        deviations: Where it departs from its paper.
-        note: What a reader has to know beside.
+        comparisons: Planned comparisons.
+        published: Numbers from papers, shown beside ours.
+        stand_ins: Substitutes for parts of the published experiment.
+        deviations: Departures from the paper.
+        note: Further facts that a reader needs.
     """
 
     public: ClassVar[frozenset[str]] = frozenset(
@@ -146,14 +144,14 @@ class Experiment(Settings):
 
     @property
     def games(self) -> dict[tuple[str, str], int]:
-        """How many games of each arm under each condition: the fewer, where both have repeats of their own."""
+        """Games of each arm under each condition. If both have their own repeats, the smaller number counts."""
         own = {(arm.name, condition.name): (arm.repeats, condition.repeats) for arm, condition in self.cells}
         return {cell: min(filter(None, both), default=self.repeats) for cell, both in own.items()}
 
     @field_validator("arms", mode="before")
     @classmethod
     def _crossed(cls, arms: Any, before: ValidationInfo) -> Any:
-        """Make the arms of the factors, which are read before them."""
+        """Make the arms from the factors, which pydantic reads before the arms."""
         if arms or "factors" not in before.data or "crossing" not in before.data:
             return arms
         factors, crossing = before.data["factors"], before.data["crossing"]
@@ -161,7 +159,7 @@ class Experiment(Settings):
 
     @model_validator(mode="after")
     def _arms_are_of_the_factors(self) -> Experiment:
-        """Refuse arms beside factors, unless they are their crossing, as in a design that was written down."""
+        """Refuse arms beside factors, unless the arms are their crossing, as in a saved design."""
         if not self.factors:
             if self.crossing != "whole":
                 raise ValueError(f"crossing {self.crossing!r} is of factors, and there are none; add [[factors]]")
@@ -209,7 +207,7 @@ class Experiment(Settings):
 
 
 def named_places(experiment: Experiment) -> list[Side | PublishedValue]:
-    """List whatever names an arm, a condition or a bidder: sides of comparisons and published numbers."""
+    """List everything that names an arm, a condition or a bidder: sides of comparisons and published numbers."""
     sides = [side for comparison in experiment.comparisons for side in (comparison.of, comparison.against)]
     return [*sides, *(value for one in experiment.published for value in one.values)]
 
@@ -229,12 +227,12 @@ def _known(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 
 def model_slots(experiment: Experiment) -> tuple[str, ...]:
-    """Name the slots that a model can be given for, in order: "@1", "@2" ..."""
+    """List the slots for models in order: "@1", "@2" ..."""
     return slots_of_models((experiment.auction, *(one.auction for one in (*experiment.arms, *experiment.conditions))))
 
 
 def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
-    """Fill the first slots with these models; stand-ins keep the rest.
+    """Fill the first slots with these models. Drop their stand-ins and keep the rest.
 
     Raises:
         ConfigError: there are more models than slots.
@@ -252,7 +250,7 @@ def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
 
 
 def substitutes(experiment: Experiment) -> tuple[str, ...]:
-    """Say in words what replaces what the published experiment had: models by slot, then all else."""
+    """Return sentences on the substitutes for parts of the published experiment: models by slot, then all others."""
     told = {one.slot: f", in place of {one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
     models = dict(zip(model_slots(experiment), experiment.models, strict=False))
     built_in = {slot: " is filled by the built-in model (simulated)" for slot in models if models[slot] == "simulated"}
@@ -262,23 +260,23 @@ def substitutes(experiment: Experiment) -> tuple[str, ...]:
 
 
 def measured(experiment: Experiment) -> tuple[str, ...]:
-    """Name every metric that its trials are measured by: its own, those correlated, and ranks for TrueSkill."""
+    """List every metric to measure: the design's own, those to correlate, and the ranks for TrueSkill."""
     correlated = (name for pair in experiment.correlations for name in pair)
     ranks = (ranking(experiment),) if experiment.trueskill else ()
     return tuple(dict.fromkeys((*experiment.metrics, *correlated, *ranks)))
 
 
 def ranking(experiment: Experiment) -> str:
-    """Name the metric of the ranks that bidders are rated by; a series has ranks in each of its auctions."""
+    """Return the metric with the ranks for TrueSkill. A series has ranks in each of its auctions."""
     variations = (*experiment.arms, *experiment.conditions)
     series = any("series" in settings for settings in (experiment.auction, *(one.auction for one in variations)))
     return "series_rank" if series else "rank"
 
 
 def expanded(experiment: Experiment) -> Iterator[Comparison]:
-    """Repeat each comparison in all arms and conditions that it leaves open, also in arms that are not run.
+    """Yield each comparison once per arm and condition that it leaves open, also for arms that are not run.
 
-    The family is that of the plan: leaving an arm out must not make the other comparisons look more certain.
+    The family comes from the plan: leaving an arm out must not make the other comparisons look more certain.
     """
     for comparison in experiment.comparisons:
         planned = (*experiment.arms, *experiment.arms_left_out)

@@ -1,4 +1,4 @@
-"""A design holds these parts: numbers that papers have published, planned comparisons, and prices of models."""
+"""Parts of a design: published numbers, planned comparisons, deviations, stand-ins, and prices of models."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ EVERYONE = "everyone"
 """The bidder name of an estimate or a comparison over all bidders of a game: their mean."""
 
 TRUESKILL, PER_GAME = RATINGS = ("trueskill", "trueskill_per_game")
-"""The ratings of bidders by their ranks: carried from game to game, and after each game alone."""
+"""Ratings of bidders by their ranks: carried from game to game, and after each game alone."""
 
 
 class PublishedValue(Settings):
-    """A published number and what it is of.
+    """A published number and the games that it describes.
 
-    Where the paper does not tell the arm or the condition, it is left out, and the number is shown beside each of
+    If the paper does not name the arm or the condition, the field is empty, and the number is shown beside each of
     ours.
 
     Attributes:
         value: The number.
-        arm: The arm that it is of.
-        condition: The condition that it is of.
-        bidder: The bidder that it is of; without it, the mean of all.
+        arm: Its arm.
+        condition: Its condition.
+        bidder: Its bidder; by default the mean of all.
         about: The rival or kind that it is about.
-        at: The item, day or auction that it is of.
-        n: How many games it is of.
-        sd: Their standard deviation, where the paper tells.
+        at: Its item, day or auction.
+        n: Number of games behind it.
+        sd: Standard deviation over these games, if the paper prints one.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"about", "arm", "at", "bidder", "condition", "n", "sd", "value"})
@@ -46,7 +46,7 @@ class PublishedValue(Settings):
     sd: float | None = Field(None, ge=0)
 
     def is_beside(self, arm: str, condition: str) -> bool:
-        """Tell whether it is shown beside this arm under this condition."""
+        """Return whether the number is shown beside this arm under this condition."""
         return self.arm in ("", arm) and self.condition in ("", condition)
 
 
@@ -54,12 +54,12 @@ class Published(Settings):
     """Numbers that a paper prints for one model, or that follow from theory.
 
     Attributes:
-        source: Where they are printed.
-        model: The model that they are of, or what they are derived from.
-        metric: What they are of; a correlation of metrics a and b is called "a ~ b".
+        source: The place where they are printed.
+        model: The model that produced them, or the theory behind them.
+        metric: Their metric; a correlation of metrics a and b is called "a ~ b".
         values: The numbers.
-        n: How many games each is of, unless it has an `n` of its own.
-        note: What else has to be known of them.
+        n: Number of games behind each, unless it has an `n` of its own.
+        note: Further facts about them.
         derived: Whether they follow from theory, as the error of a uniform guess does: no model produced them.
     """
 
@@ -75,21 +75,21 @@ class Published(Settings):
 
     @property
     def produced_by(self) -> str:
-        """The model, or a word that none produced the numbers."""
+        """The model, or its theory after "derived: "."""
         return f"derived: {self.model}" if self.derived else self.model
 
     def games(self, value: PublishedValue) -> int | None:
-        """Give how many games a number is of (None: the paper does not tell)."""
+        """Return the number of games behind a value (None: the paper does not say)."""
         return value.n or self.n
 
 
 class Deviation(Settings):
-    """Where a design departs from the paper.
+    """A departure of a design from its paper.
 
     Attributes:
-        what: What is otherwise, here and there.
-        why: Why.
-        effect: What follows from it.
+        what: The difference, with both sides of it.
+        why: The reason.
+        effect: The consequence.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"effect", "what", "why"})
@@ -105,12 +105,12 @@ class Deviation(Settings):
 
 
 class StandIn(Settings):
-    """A substitute for what the published experiment had.
+    """A substitute for a part of the published experiment.
 
     Attributes:
-        wants: What it had.
-        uses: What replaces it here.
-        slot: "@1", "@2" ... where the user can name a model instead.
+        wants: The published part.
+        uses: The substitute here.
+        slot: "@1", "@2" ... if the user can name a model instead.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"slot", "uses", "wants"})
@@ -127,7 +127,7 @@ class Side(Settings):
         metric: Replaces the metric of the comparison on this side, in the same unit.
         arm: Its arm.
         condition: Its condition.
-        bidder: Its bidder; without it, the mean of everyone.
+        bidder: Its bidder; by default the mean of everyone.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"arm", "bidder", "condition", "metric"})
@@ -144,9 +144,9 @@ class Comparison(Settings):
     If neither side names an arm (or a condition), there is one comparison in each arm (or condition).
 
     Attributes:
-        metric: What is compared.
-        of: The side that the other is taken from.
-        against: The side that is taken from it.
+        metric: Metric of both sides, unless a side has its own.
+        of: The minuend.
+        against: The subtrahend.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"against", "metric", "of"})
@@ -167,16 +167,16 @@ class Comparison(Settings):
 
     @property
     def metrics(self) -> tuple[str, str]:
-        """The metric of each side."""
+        """The metrics of both sides."""
         return self.of.metric or self.metric, self.against.metric or self.metric
 
 
 class ModelPrice(Settings):
-    """What a model costs, in dollars per million tokens.
+    """The price of a model in dollars per million tokens.
 
     Attributes:
         input_price: Input.
-        cached_price: Input that the provider had kept; without it, as other input.
+        cached_price: Input from the provider's cache; None: the price of other input.
         output_price: Output.
     """
 
@@ -186,12 +186,16 @@ class ModelPrice(Settings):
 
 
 def price_key(use: str, base_url: str | None) -> str:
-    """Say under which key a design has the price of a model: the same model may cost more from another server."""
+    """Return the key of a model in a design's prices. The same model may cost more on another server.
+
+    >>> price_key("openai:gpt-4.1", None)
+    'openai:gpt-4.1'
+    """
     return f"{use} at {base_url}" if base_url else use
 
 
 def priced(settings: Mapping[str, Any], prices: Mapping[str, ModelPrice]) -> dict[str, Any]:
-    """Add to a model's settings the prices that they lack; a cached price belongs to an input price."""
+    """Add the design's prices to a model's settings if they lack prices. A cached price belongs to an input price."""
     listed = prices.get(price_key(str(settings.get("use")), settings.get("base_url")))
     own = {"cached_price"} if settings.get("input_price") is not None else set[str]()
     return (listed.model_dump(exclude=own) if listed else {}) | dict(settings)

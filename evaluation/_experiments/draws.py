@@ -1,4 +1,4 @@
-"""Trials share draws: personas rotate over the slots, and the items that match them are drawn and put in order.
+"""The draws that trials share: rotation of personas over the slots, and sampling and order of matched items.
 
 Over the pool: every repeat is a draw of its own, and every slot moves on by one persona. Within a draw: as many repeats
 as there are slots share seed, items and order, and the personas of the draw take turns in the slots.
@@ -21,10 +21,10 @@ from harbor.personas._catalog.catalogue import Catalogue, resolve_items, suited
 
 
 def turns_of(experiment: Experiment) -> int:
-    """Count the repeats that share a draw: one, or one for each slot if personas rotate within it.
+    """Return the number of repeats that share a draw: one, or one per slot if personas rotate within a draw.
 
     Raises:
-        ConfigError: personas rotate within a draw, but there are no slots for any.
+        ConfigError: personas rotate within a draw, but no bidder has a persona slot.
     """
     if experiment.rotate_personas == "pool":
         return 1
@@ -40,7 +40,7 @@ def turns_of(experiment: Experiment) -> int:
 
 
 def draw_of(experiment: Experiment, repeat: int) -> int:
-    """Give the draw of seed, items and order that a repeat has, from 1.
+    """Return the draw of a repeat, from 1. Repeats of one draw share seed, items and order.
 
     Raises:
         ConfigError: as `turns_of`.
@@ -51,7 +51,7 @@ def draw_of(experiment: Experiment, repeat: int) -> int:
 def draws_of(experiment: Experiment, repeats: Iterable[int]) -> list[int]:
     """Return the draw of each repeat, from 1: the cluster of its game in all statistics.
 
-    Repeats with one seed (`same_seed`) count as draws of the model's own noise, the only thing that varies there.
+    Repeats with one seed (`same_seed`) are draws of the model's own noise, the only thing that varies there.
 
     Raises:
         ConfigError: as `turns_of`.
@@ -61,10 +61,10 @@ def draws_of(experiment: Experiment, repeats: Iterable[int]) -> list[int]:
 
 
 def lineup(experiment: Experiment, pool: Sequence[str], repeat: int) -> list[str]:
-    """Give the personas in the order of the slots that they have in a repeat.
+    """Return the personas of a repeat in the order of the slots.
 
-    Over as many repeats as there are personas in the pool, or times slots within draws, each is in each slot equally
-    often.
+    Over as many repeats as there are personas in the pool (times slots, if personas rotate within draws), each persona
+    is in each slot equally often.
 
     Raises:
         ConfigError: as `turns_of`.
@@ -77,9 +77,9 @@ def lineup(experiment: Experiment, pool: Sequence[str], repeat: int) -> list[str
 
 
 class MatchedItems(Settings):
-    """A sample of items: how many in all, and how many of them match the persona of a slot or of a bidder.
+    """A sample of items: their number, and how many of them match the persona of a slot or of a bidder.
 
-    `of` are items to draw from in place of those of the catalogue.
+    `of` has items to draw from in place of the catalogue's.
     """
 
     count: int = Field(10, ge=1, le=MOST_ITEMS)
@@ -97,18 +97,18 @@ def matched_sale(
     """Draw items so that sales of one seed share as many as possible, each at the same place in the order of sale.
 
     The seed alone fixes three orders: of the items of each persona, of the others (the fillers), and of the places.
-    So where an arm wants one more matched item, that item replaces one filler, and nothing else changes. An item that
-    suits two of the personas is never drawn, as it would match more than it was drawn for.
+    So if an arm wants one more matched item, that item replaces one filler, and nothing else changes. An item that
+    suits two of the personas is never drawn, as it would match more than its own persona.
 
     Args:
-        catalogue: of which.
-        wanted: how many items, and how many match whom.
-        seed: that of the repeat.
-        mixes: the personas of each whom items shall match, which take turns.
-        reserved: personas of other arms, whose items become fillers only after all others.
+        catalogue: the catalogue with the items.
+        wanted: number of items, and number of matches by slot or bidder.
+        seed: seed of the repeat.
+        mixes: personas by slot or bidder. The personas of a mix take turns.
+        reserved: personas of other arms; their items become fillers last.
 
     Raises:
-        ConfigError: a persona is not of the catalogue, or it has too few items.
+        ConfigError: a persona is not in the catalogue, or has too few items.
     """
     turns = [
         (turn, mixes[whose][turn % len(mixes[whose])])
@@ -138,13 +138,13 @@ def matched_sale(
 
 
 def _shuffled(items: Iterable[Item], seed: int, which: str) -> list[Item]:
-    """Put items in the order in which they are drawn; `which` is the persona that they match, or "all"."""
+    """Put items in the order of drawing. `which` is the persona that they match, or "all"."""
     found = list(items)
     return stream(seed, "houses", which).sample(found, len(found))
 
 
 def _next(found: Sequence[Item], persona: str, turn: int, drawn: Sequence[Item]) -> Item:
-    """Give the item of this turn that matches a persona, or the next that is not drawn."""
+    """Return the item of this turn for a persona, or the next that is not drawn yet."""
     left = [item for item in (*found[turn:], *found[:turn]) if item not in drawn]
     if not left:
         raise ConfigError(f"more than {len(found)} items demanded that suit persona {persona!r}; lower matched")
@@ -152,10 +152,10 @@ def _next(found: Sequence[Item], persona: str, turn: int, drawn: Sequence[Item])
 
 
 def listed(config: AuctionConfig, order: Order) -> AuctionConfig:
-    """Put the items of a trial in the order of the design; a series that samples items does so in each auction.
+    """Put the items of a trial in the order of the design. A series that samples its items does so in each auction.
 
     Raises:
-        ConfigError: the order does not name all items, or is that of items which are not known beforehand.
+        ConfigError: the order does not name all items, or the items are not known beforehand.
     """
     if config.series is not None and isinstance(config.items, Houses):
         if order != "given":

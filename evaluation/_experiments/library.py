@@ -1,4 +1,4 @@
-"""The experiments that can be run: those that Harbor brings by name, own ones from a TOML file."""
+"""Reads experiments: Harbor's own by name, others from a TOML file."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 @cache
 def presets() -> tuple[str, ...]:
-    """Name the experiments that Harbor brings."""
+    """List the names of Harbor's own experiments."""
     found = (path.name for path in files("harbor.evaluation._experiments.presets").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
 
 
 def experiment(name: str) -> Experiment:
-    """Read an experiment that Harbor brings by name, or an own one from a TOML file.
+    """Read an experiment: one of Harbor's by name, or another from a TOML or JSON file.
 
     Raises:
         ConfigError: no such experiment, or a setting of it is refused.
-        MemoryStoreError: an embedding is a model that only the file of a folder names.
+        MemoryStoreError: only a JSON file names the embedding, which is a model.
     """
     brought = name in presets()
     if not brought and not Path(name).exists() and Path(name).suffix not in (".toml", ".json"):
         raise ConfigError(unknown("experiment", name, presets()))
-    from harbor.evaluation._experiments.design import Experiment  # it knows all metrics; a wrong name needs none
+    from harbor.evaluation._experiments.design import Experiment  # loads all metrics, which a wrong name does not need
 
     place = files("harbor.evaluation._experiments.presets") / f"{name}.toml" if brought else Path(name)
     with as_file(place) as path:
         found = read_settings(path, Experiment, "experiment")
-    if name.endswith(".json"):  # as for the config of a run: it may have been sent
+    if name.endswith(".json"):  # like the config of a run, it may come from somebody else
         for settings in (found.auction, *(one.auction for one in (*found.arms, *found.conditions))):
             memory = settings.get("memory")
             check_trusted(str(memory.get("embedding", "")) if isinstance(memory, dict) else "", None)

@@ -1,4 +1,4 @@
-"""An experiment has one record per trial, as data for statistics and reports, and a tally of its progress."""
+"""The record of each trial, as data for statistics and reports, and a tally of an experiment's progress."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Status = Literal["finished", "failed", "unfinished"]
 
 @dataclass(frozen=True, slots=True)
 class TrialRecord:
-    """One trial: how it ended, and its measurements.
+    """The outcome of one trial with its measurements.
 
-    A failed trial has no measurements, and `detail` says why. One that was not run, or broke off, is unfinished.
-    `players` tells what plays each bidder; `cost` is in dollars (None: unknown), without that of failed calls that tell
-    no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider, `failed_calls`
-    never, `imported_calls` by replies that came from a file; `answered_by` counts the calls of each model that
-    providers named in their replies. In `refused_calls` a model does not speak to what it was asked; `probes`, `lost`
-    and `noted` are those of `CallTotals`. `refusals` are those of a finished trial by bidder. Of a public pack seed,
+    A failed trial has no measurements, and `detail` gives the reason. A trial that was not run, or broke off, is
+    unfinished. `players` names the player of each bidder. `cost` is in dollars (None: unknown), without failed calls
+    that report no tokens. Cached tokens are among the input tokens. `cached_calls` were answered without a provider,
+    `failed_calls` never, `imported_calls` by replies from a file. `answered_by` counts calls by the model that the
+    provider named in its reply. In `refused_calls` a model does not respond to the request. `probes`, `lost` and
+    `noted` are those of `CallTotals`. `refusals` are those of a finished trial by bidder. For a public pack seed,
     calls, tokens, cost and refusals are unknown.
     """
 
@@ -56,7 +56,7 @@ class TrialRecord:
 
     @property
     def simulated(self) -> bool:
-        """Whether the built-in model played any bidder."""
+        """Return whether the built-in model played any bidder."""
         return any_simulated(player for _, player in self.players)
 
 
@@ -64,7 +64,7 @@ class TrialRecord:
 class Results:
     """An experiment and the records of all its trials, in the order of the design.
 
-    `public`: they are of a public copy, in which seeds, calls, tokens and costs are unknown.
+    `public`: the records come from a public copy, in which seeds, calls, tokens and costs are unknown.
     """
 
     experiment: Experiment
@@ -73,7 +73,7 @@ class Results:
 
     @property
     def simulated(self) -> bool:
-        """Whether the built-in model played in any trial."""
+        """Return whether the built-in model played in any trial."""
         return any(trial.simulated for trial in self.records)
 
     def of(self, status: Status) -> list[TrialRecord]:
@@ -84,16 +84,15 @@ class Results:
 def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]) -> TrialRecord:
     """Measure a finished trial.
 
-    A trial in which a model gave no usable reply to any call has failed: no model chose what that bidder did. So has
-    one with a call that was never answered, unless its settings are to play on: a withdrawal that no model chose is no
-    play. A call that was cut off as its bidder's time ran out counts as one of these, as nobody can tell a slow model
-    from a slow provider; so does a seat that failed, as an agent's provider may be behind it, and an agent of which no
-    answer was ever taken. Other refused answers fail no trial, as to be understood and to keep to the rules is part of
-    what is measured; they are counted.
+    A trial fails if a model gave no usable reply to any call: no model chose that bidder's actions. A call without
+    an answer fails the trial too, unless its settings say to play on: a withdrawal that no model chose is no play. A
+    call cut off at the end of a bidder's time counts as unanswered, as a slow model and a slow provider look the
+    same. So do a failed seat, as an agent's provider may be the cause, and an agent without any accepted answer. Other
+    refused answers are counted but fail no trial: understanding and keeping the rules is part of the measurement.
 
     Args:
-        trial: which one.
-        metrics: their names.
+        trial: the trial.
+        metrics: names of metrics.
         logs: the log of the game; for a series, its own log and then those of its auctions.
     """
     called = [call for log in logs for call in of_type(log, ModelCalled)]
@@ -112,7 +111,7 @@ def record(trial: Trial, metrics: Sequence[str], logs: Sequence[Sequence[Entry]]
 
 
 def _unanswered(logs: Sequence[Sequence[Entry]], called: Sequence[ModelCalled]) -> str:
-    """Say whose calls were never answered, and whose time ran out; empty if nobody's."""
+    """Name the bidders with failed calls or a failed seat, and who ran out of time. Return "" if there are none."""
     failed = Counter(call.bidder for call in called if call.outcome == "failed")
     late = {seat.bidder for log in logs for seat in of_type(log, SeatFailed) if seat.kind == "timeout"}
     whose = (f"{bidder} ({n}{', out of time' if bidder in late else ''})" for bidder, n in sorted(failed.items()))
@@ -123,7 +122,7 @@ def _unanswered(logs: Sequence[Sequence[Entry]], called: Sequence[ModelCalled]) 
 
 
 def _untaken(refused: Sequence[Refusals]) -> str:
-    """Say which agent has chosen nothing, as no answer of it was taken; empty if there is none."""
+    """Name the first agent without any accepted answer. Return "" if there is none."""
     for one in refused:
         if one.agent and one.entire:
             return f"no answer of the agent of {one.bidder} was taken, of {one.asked}; the first time: {one.first}"
@@ -131,9 +130,9 @@ def _untaken(refused: Sequence[Refusals]) -> str:
 
 
 def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str = "") -> TrialRecord:
-    """Record a trial without measurements: failed if `failure` gives a reason, else unfinished.
+    """Return the record of a trial without measurements: failed if `failure` gives a reason, else unfinished.
 
-    `logs` are those written so far: their calls were made, so they are counted.
+    `logs` are those written so far. Their calls count, as they were made.
     """
     made = calls(*logs).total
     answered = Counter(call.answered_by for log in logs for call in of_type(log, ModelCalled) if call.answered_by)
@@ -163,7 +162,7 @@ def broken_off(trial: Trial, logs: Sequence[Sequence[Entry]] = (), failure: str 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Counts over trials; `cost_dollars` is None if the cost of any trial is unknown."""
+    """Counts over trials. `cost_dollars` is None if the cost of any trial is unknown."""
 
     games: int
     finished: int = 0
@@ -176,11 +175,11 @@ class Tally:
 
     @property
     def unfinished(self) -> int:
-        """How many are still to be run."""
+        """Number of trials still to run."""
         return self.games - self.finished - self.failed
 
     def plus(self, record: TrialRecord) -> Tally:
-        """Count one more trial."""
+        """Return the counts with one more trial."""
         known = self.cost_dollars is not None and record.cost is not None
         return replace(
             self,
@@ -194,13 +193,13 @@ class Tally:
         )
 
     def as_json(self) -> dict[str, int | float | None]:
-        """Give the counts by name."""
+        """Return the counts by name."""
         counts = asdict(self)
         return {key: counts[key] for key in ("games", "finished", "failed")} | {"unfinished": self.unfinished} | counts
 
 
 def tally(records: Iterable[TrialRecord]) -> Tally:
-    """Count all trials of an experiment; what an unfinished one has cost so far is included."""
+    """Count all trials of an experiment, with the cost so far of unfinished ones."""
     listed = list(records)
     counted = Tally(len(listed))
     for record in listed:

@@ -1,4 +1,4 @@
-"""A trial runs in memory, and such runs on the built-in model estimate the calls, tokens and dollars of a design.
+"""Runs trials in memory. Such runs on the built-in model estimate the calls, tokens and dollars of a design.
 
 `_running.work` runs a trial in a folder, where it can be resumed.
 """
@@ -29,7 +29,7 @@ async def run_trial(trial: Trial, metrics: Sequence[str]) -> TrialRecord:
 
 
 def offline(config: AuctionConfig) -> AuctionConfig:
-    """Have the built-in model play for everybody but scripts, free and without latency; keep no memory of it."""
+    """Let the built-in model play all bidders but scripts, free and without latency, with no memory on disk."""
     bidders = tuple(_stand_in(bidder) if bidder.person or bidder.agent else bidder for bidder in config.bidders)
     config = config.model_copy(update={"bidders": bidders})
     models = {name: config.models.get(name) or ModelSettings() for name in models_in_use(config)}
@@ -48,7 +48,7 @@ def offline(config: AuctionConfig) -> AuctionConfig:
 
 
 STAND_IN = "a stand-in"
-"""The name of the model that plays the seat of a person or an agent."""
+"""Name of the model that plays the seat of a person or an agent."""
 
 
 def _stand_in(bidder: Bidder) -> Bidder:
@@ -61,19 +61,19 @@ async def _logs(config: AuctionConfig) -> list[Sequence[Entry]]:
 
 
 def logs_of(result: Result | SeriesResult) -> list[Sequence[Entry]]:
-    """Give the log of a run; of a series, its own log and then those of its auctions."""
+    """Return the log of a run; for a series, its own log and then those of its auctions."""
     return [result.log, *(one.log for one in result.auctions)] if isinstance(result, SeriesResult) else [result.log]
 
 
 Track = Callable[[Sequence[Trial]], Iterable[Trial]]
-"""Iterates over the trials that are played, and may show progress."""
+"""Iterates over the trials to play, and may show progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """Calls and tokens of one model; prices are dollars per million tokens (None: unknown).
+    """Calls and tokens of one model. Prices are dollars per million tokens (None: unknown).
 
-    Among the output tokens are `reasoning_tokens`; `thoughts` says what these rest on (empty: it does not think).
+    `reasoning_tokens` are among the output tokens. `thoughts` names their basis (empty: the model does not think).
     """
 
     model: str
@@ -87,7 +87,7 @@ class ModelUse:
 
     @property
     def cost(self) -> float | None:
-        """Dollars; None where a price is unknown."""
+        """Cost in dollars; None if a price is unknown."""
         if self.input_price is None or self.output_price is None:
             return None
         return (self.input_tokens * self.input_price + self.output_tokens * self.output_price) / 1_000_000
@@ -95,7 +95,7 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Usage of one trial or of many; `chain` is the critical path, the longest sequence of calls that wait for another.
+    """Usage of one trial or of many. `chain` is the critical path: the longest sequence of calls that wait in turn.
 
     For many trials `chain` is the mean per trial.
     """
@@ -120,7 +120,7 @@ class Usage:
 
     @property
     def cost(self) -> float | None:
-        """Dollars; None where the price of a model is unknown."""
+        """Cost in dollars; None if the price of a model is unknown."""
         costs = [model.cost for model in self.models]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
@@ -137,7 +137,7 @@ class ArmUsage:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Usage of an experiment, in all and per arm."""
+    """Usage of an experiment, in total and per arm."""
 
     experiment: str
     games: int
@@ -146,15 +146,15 @@ class DryRun:
 
     @property
     def played(self) -> int:
-        """How many trials were played for the estimate."""
+        """Number of trials that were played for the estimate."""
         return sum(len(arm.played) for arm in self.arms)
 
 
 async def dry_run(experiment: Experiment, track: Track = iter) -> DryRun:
-    """Estimate what an experiment needs.
+    """Estimate the calls, tokens and dollars of an experiment.
 
-    The built-in model plays the first trial of each arm under each condition, in memory. Its calls are counted for the
-    model that it replaces, and the others of that arm and condition are taken to need as much as the one played.
+    The built-in model plays the first trial of each arm under each condition, in memory. Its calls count for the
+    model that it replaces. The other trials of that arm and condition are assumed to need the same.
 
     Args:
         experiment: the design; no model of it is called.
@@ -179,12 +179,12 @@ def _arm(name: str, games: Mapping[tuple[str, str], int], played: Mapping[tuple[
 
 
 def _mean_chain(games: Mapping[tuple[str, str], int], played: Mapping[tuple[str, str], Usage]) -> float:
-    """Average the chains of all planned trials, each taken to be as long as the one played in its cell."""
+    """Return the mean chain of all planned trials. Each is assumed to be as long as the one played in its cell."""
     return sum(played[cell].chain * count for cell, count in games.items()) / sum(games.values())
 
 
 def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
-    """Add up usage per model; a model with several prices counts as several."""
+    """Add up usage per model. A model with several prices counts as several."""
     sums: dict[tuple[str, float | None, float | None, str], list[float]] = defaultdict(lambda: [0.0] * 4)
     for usage, weight in weighted:
         for one in usage.models:
@@ -200,10 +200,10 @@ def _together(weighted: Iterable[tuple[Usage, float]], chain: float) -> Usage:
 async def play_offline(config: AuctionConfig) -> Usage:
     """Let the built-in model play an auction or a series in memory, and count its calls in place of each model.
 
-    What it asks itself in the place of an agent or a person is not counted.
+    Its calls in the place of an agent or a person are not counted.
 
     Raises:
-        ConfigError: a setting that is refused, or a model is unknown.
+        ConfigError: a setting is refused, or a model is unknown.
     """
     models, heard = models_of(config), list[Entry]()
     await start(prepare(offline(config), RunInputs()), listen=heard.append)

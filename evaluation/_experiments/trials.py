@@ -1,8 +1,8 @@
-"""A design gives trials: its cells are checked, changes are applied, slots are filled, seeds are derived.
+"""Builds the trials of a design: checks its cells, applies changes, fills slots, derives seeds.
 
 Every random draw depends on the repeat alone, never on the arm or the condition. So trials of one repeat share their
-seed, items, order, seats and personas, except what an arm or a condition itself changes: they are paired by common
-random numbers. With `same_seed` all repeats are of the draw of the first; rotations of personas within a draw share it.
+seed, items, order, seats and personas, except for the changes of an arm or a condition: they are paired by common
+random numbers. With `same_seed` all repeats use the first draw; rotations of personas within a draw share it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from harbor.evaluation._experiments.variations import MOST_GAMES, SLOT, named, n
 from harbor.personas._catalog.catalogue import Catalogue, catalogue_of, with_own
 
 Cells = Mapping[tuple[str, str], AuctionConfig]
-"""The settings of the first trial of each arm under each condition."""
+"""Settings of the first trial of each arm under each condition."""
 
 
 def check_cells(experiment: Experiment, cells: Cells) -> None:
-    """Refuse what would otherwise fail, or prove meaningless, only after trials had been run.
+    """Refuse cells that would fail, or prove meaningless, only after trials had been run.
 
     So a mistake costs one line that names the arm and the condition, and no model calls.
 
     Raises:
-        ConfigError: the rules refuse the settings of a cell, two arms or conditions are equal, or differ in the way
-            of bidding though neither names it, or a comparison or a published number names a bidder that does not
+        ConfigError: the rules refuse the settings of a cell; two arms or conditions are equal, or differ in the way
+            of bidding though neither names it; or a comparison or a published number names a bidder that does not
             bid there.
     """
     for (arm, condition), config in cells.items():
@@ -55,7 +55,7 @@ def check_cells(experiment: Experiment, cells: Cells) -> None:
 
 
 def _refuse_several_people(config: AuctionConfig) -> None:
-    """Refuse two people in one game: at one terminal each would read what only the other may know."""
+    """Refuse two people in one game: at one terminal each could read the other's secrets."""
     if len(people := list(people_of(config))) > 1:
         raise ConfigError(
             f"bidders {people[0]!r} and {people[1]!r} are played by people, and a game of an experiment asks one; have"
@@ -64,7 +64,7 @@ def _refuse_several_people(config: AuctionConfig) -> None:
 
 
 def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
-    """Refuse two arms that are equal under every condition: they would be one arm, counted twice; so for conditions."""
+    """Refuse two arms that are equal under every condition: one arm would count twice. The same goes for conditions."""
     plain = {cell: config.model_copy(update={"name": ""}) for cell, config in cells.items()}
     arms, conditions = ([one.name for one in some] for some in (experiment.arms, experiment.conditions))
     by_arm = {arm: [plain[arm, condition] for condition in conditions] for arm in arms}
@@ -76,9 +76,9 @@ def _refuse_equals(experiment: Experiment, cells: Cells) -> None:
 
 
 def _refuse_two_causes(cells: Cells) -> None:
-    """Refuse cells of which one is by limit and one by call only as that is usual with their other settings.
+    """Refuse cells that differ in bidding (by limit or by call) only through the defaults of their other settings.
 
-    A setting that is compared, such as a strategy, would bring a second cause with it.
+    Otherwise a compared setting, such as a strategy, would bring a second cause with it.
     """
     usual: dict[str, tuple[str, str, str]] = {}
     for (arm, condition), config in cells.items():
@@ -95,7 +95,7 @@ def _refuse_two_causes(cells: Cells) -> None:
 
 
 def _refuse_strangers(experiment: Experiment, cells: Cells) -> None:
-    """Refuse a named bidder that does not bid in every cell in which it is looked for."""
+    """Refuse a named bidder that does not bid in every cell of its comparison or published number."""
     for (arm, condition), config in cells.items():
         known = [bidder.name for bidder in config.bidders]
         for place in named_places(experiment):
@@ -105,14 +105,16 @@ def _refuse_strangers(experiment: Experiment, cells: Cells) -> None:
 
 
 SEEDS = 2**32
+"""Number of seeds: a seed is below this."""
 CATALOGUE: str = AuctionConfig.model_fields["catalogue"].default
+"""Default catalogue of an auction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One game of an experiment, the unit of statistics: an auction, a session, a water game or a series.
 
-    `draw` tells apart the replies of a model to equal calls: repeats of one seed must not share them.
+    `draw` separates the replies of a model to equal calls, which repeats with one seed must not share.
     """
 
     arm: str
@@ -137,7 +139,7 @@ def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
 
     Args:
         experiment: the design.
-        repeats: how many of each arm under each condition; those of the design by default.
+        repeats: games of each arm under each condition; by default those of the design.
 
     Raises:
         ConfigError: the settings of an arm are refused, two arms are equal, or a named bidder does not bid.
@@ -149,7 +151,7 @@ def trials(experiment: Experiment, repeats: int | None = None) -> list[Trial]:
 
 
 def people(experiment: Experiment) -> dict[str, str]:
-    """Name the bidder that a person plays, by arm.
+    """Return the bidder that a person plays, by arm.
 
     Raises:
         ConfigError: as `trials` does.
@@ -163,17 +165,17 @@ def trial_count(experiment: Experiment, repeats: int | None = None) -> int:
 
 
 def planned(experiment: Experiment, repeats: int | None = None) -> list[tuple[str, str, int]]:
-    """Name the arm, the condition and the repeat of each trial, in order, without building them."""
+    """List the arm, the condition and the repeat of each trial, in order, without building the trials."""
     wanted = planned_repeats(experiment, repeats)
     games = [(repeat, place, cell) for place, cell in enumerate(wanted) for repeat in range(1, wanted[cell] + 1)]
     return [(*cell, repeat) for repeat, _, cell in sorted(games)]
 
 
 def planned_repeats(experiment: Experiment, repeats: int | None = None) -> dict[tuple[str, str], int]:
-    """Give the repeats of each arm under each condition: as designed, or this many of each.
+    """Return the repeats of each arm under each condition: as designed, or `repeats` of each.
 
     Raises:
-        ConfigError: these would be no game, or more than a design may have.
+        ConfigError: `repeats` is below 1, or makes more games than a design may have.
     """
     if repeats is None:
         return experiment.games
@@ -184,7 +186,7 @@ def planned_repeats(experiment: Experiment, repeats: int | None = None) -> dict[
 
 
 class PartialTrial(Settings):
-    """The settings of a trial before its slots are filled; all other keys are those of an auction."""
+    """The settings of a trial before its slots are filled. All other keys are those of an auction."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -217,7 +219,7 @@ def trial(experiment: Experiment, arm: Variation, condition: Variation, repeat: 
 
 
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Apply changes: tables are merged, bidders by name, all else is replaced."""
+    """Apply changes: merge tables, merge bidders by name, replace all else."""
     merged = dict(values)
     for key, change in changes.items():
         if key == "bidders":
@@ -230,7 +232,7 @@ def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
-    """Change bidders by a table, keep those that a list names, or replace them by a list of new ones."""
+    """Change bidders by a table, keep those in a list of names, or replace them by a list of new ones."""
     by_table = isinstance(change, Mapping) and all(isinstance(one, Mapping) for one in change.values())
     if not by_table and not (isinstance(change, list) and change and all(isinstance(one, str) for one in change)):
         return change
@@ -244,7 +246,7 @@ def _bidders(bidders: list[dict[str, Any]], change: Any) -> Any:
 
 
 def _played(bidder: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """Change a bidder; a change of who plays it replaces who played it before, and what only a mind reads goes too."""
+    """Change a bidder. A new player replaces the old one; without a model, the settings of a mind go too."""
     if not any(change.get(player) for player in PLAYERS):
         return {**bidder, **change}
     gone = PLAYERS if change.get("model") else (*PLAYERS, *MindSettings.model_fields)
@@ -252,6 +254,7 @@ def _played(bidder: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, A
 
 
 PLAYERS = ("model", "rule", "agent", "person")
+"""Settings that name the player of a bidder."""
 
 
 def _filled(partial: PartialTrial, experiment: Experiment, seed: int, repeat: int) -> dict[str, Any]:
@@ -265,7 +268,7 @@ def _filled(partial: PartialTrial, experiment: Experiment, seed: int, repeat: in
     if isinstance(items, Mapping) and isinstance(items.get("matched"), Mapping):
         wanted = check(MatchedItems, dict(items), "items")
         turns = turns_of(experiment)
-        first = lineup(experiment, pool, (repeat - 1) // turns * turns + 1)  # so that all repeats of a draw share items
+        first = lineup(experiment, pool, (repeat - 1) // turns * turns + 1)  # so all repeats of a draw share items
         own = with_own(catalogue, partial.personas, wanted.of)
         values["items"] = _matched(own, wanted, seed, bidders, first, experiment)
     values["bidders"] = _seated(bidders, experiment.seed, repeat) if experiment.rotate_seats else bidders
@@ -298,7 +301,7 @@ def _bind_slots(bidder: Mapping[str, Any], experiment: Experiment, line: Sequenc
 
 
 def _persona(slot: str, line: Sequence[str]) -> str:
-    """Give the persona of a slot; a name that is no slot is a persona itself."""
+    """Return the persona of a slot. A name that is no slot is a persona itself."""
     if not SLOT.fullmatch(slot):
         return slot
     if number(slot) > len(line):
@@ -309,19 +312,19 @@ def _persona(slot: str, line: Sequence[str]) -> str:
 def _models(
     own: Mapping[str, dict[str, Any]], bidders: list[dict[str, Any]], experiment: Experiment
 ) -> dict[str, dict[str, Any]]:
-    """Give the settings of every model in use; by default with the temperature and prices of the experiment."""
+    """Return the settings of every model in use, by default with the experiment's temperature and prices."""
     thinking = (bidder for bidder in bidders if not any(bidder.get(player) for player in PLAYERS[1:]))
     playing = [str(bidder.get("model", "simulated")) for bidder in thinking]
     reserves = [own[name]["fallback"] for name in playing if own.get(name, {}).get("fallback")]
     used = dict.fromkeys([*playing, *reserves])
-    # settings under the name of a model, such as "openai:gpt-4.1", are of that model unless they name another
+    # settings under a model's name, such as "openai:gpt-4.1", belong to that model unless they name another
     by_name = {name: {"use": name} if ":" in name or name not in own else {} for name in used}
     settings = {name: _with_temperature(by_name[name] | own.get(name, {}), experiment.temperature) for name in used}
     return {name: priced(one, experiment.prices) for name, one in settings.items()}
 
 
 def _with_temperature(own: dict[str, Any], common: float | None) -> dict[str, Any]:
-    """Give a model its own temperature, or that of the design, which it must take; or 0, if it takes that."""
+    """Add a temperature to a model's settings: its own, or the design's (both must be accepted), or 0 if accepted."""
     stated = own.get("temperature", common)
     return ({"temperature": 0.0} if stated is None else {"temperature": stated, "must_take": ["temperature"]}) | own
 
@@ -342,6 +345,6 @@ def _matched(
 
 
 def _personas_in_repeat(experiment: Experiment, line: Sequence[str]) -> set[str]:
-    """Name the personas that bidders have in any arm or condition of a repeat."""
+    """Return the personas that bidders have in any arm or condition of a repeat."""
     varied = (one.auction for one in (*experiment.arms, *experiment.arms_left_out, *experiment.conditions))
     return {_persona(slot, line) for slot in named("persona", (experiment.auction, *varied))}

@@ -1,4 +1,4 @@
-"""An experiment varies arms and conditions, arms may cross factors, and slots are filled by personas and models."""
+"""Arms, conditions and factors of an experiment, the crossing of factors, and the slots in settings."""
 
 from __future__ import annotations
 
@@ -17,20 +17,29 @@ from harbor._core.files.layout import DEVICE
 from harbor._core.settings import Settings, check_distinct
 
 SLOT = re.compile(r"@[1-9][0-9]?")
+"""A slot for a persona or a model: "@1" to "@99"."""
 
 
 def slots_of_models(settings: Iterable[object]) -> tuple[str, ...]:
-    """Name the slots that stand for a `model` anywhere in settings, or in changes of them, in order."""
+    """List the slots that stand for a `model` anywhere in settings, or in changes to them, in order."""
     return tuple(sorted({model for model in named("model", settings) if SLOT.fullmatch(model)}, key=number))
 
 
 def number(slot: str) -> int:
-    """Give the number of a slot, from 1."""
+    """Return the number of a slot, from 1.
+
+    >>> number("@2")
+    2
+    """
     return int(slot[1:])
 
 
 def named(key: str, settings: object) -> Iterator[str]:
-    """Yield every name that settings, or changes to them, have under a key at any depth; lists and mixes one by one."""
+    """Yield every name under a key at any depth of settings, or of changes to them. Lists and mixes yield each name.
+
+    >>> list(named("model", {"bidders": [{"model": "@1"}, {"model": "@2"}]}))
+    ['@1', '@2']
+    """
     if isinstance(settings, (list, tuple)):
         for one in settings:
             yield from named(key, one)
@@ -51,7 +60,7 @@ def _slug(name: str) -> str:
 
 
 def _finite(settings: Any, path: str = "") -> Any:
-    """Refuse nan and inf: a design is kept as JSON, which has neither and would make no limit of a limit."""
+    """Refuse nan and inf. A design is kept as JSON, which has neither, and a limit of inf would be none."""
     parts = settings.items() if isinstance(settings, Mapping) else enumerate(settings, 1)
     for key, value in parts:
         if isinstance(value, Mapping | list | tuple):
@@ -62,21 +71,24 @@ def _finite(settings: Any, path: str = "") -> Any:
 
 
 MOST_CELLS, MOST_GAMES = 1_000, 100_000
-"""The most arms under conditions of a design, and the most games: all are listed before the first is run."""
+"""The most cells (arms times conditions) and games of a design: all are listed before the first is run."""
 AuctionSettings = Annotated[dict[str, Any], AfterValidator(with_texts), AfterValidator(_finite)]
-"""Settings of an auction that are checked when a trial is built from them."""
+"""Settings of an auction. They are checked when a trial is built from them."""
 Slug = Annotated[str, Field(max_length=60), AfterValidator(_slug)]
+"""A name that can be a folder: words in lower case joined by hyphens."""
 Order = Literal["given", "random", "ascending", "descending"] | tuple[str, ...]
+"""Order of sale: a rule by starting price or chance, or the names of all items."""
 Crossing = Literal["whole", "half"]
 Path = tuple[str, ...]
+"""The keys that lead to a setting, outermost first."""
 
 
 class Variation(Settings):
     """An arm, a condition or the level of a factor: a name, and its changes to the common settings.
 
     Attributes:
-        name: Its name, which is that of a folder too.
-        label: How tables and figures name it; without it, by its name.
+        name: Name, also of a folder.
+        label: Name in tables and figures; by default `name`.
         repeats: Its repeats, in place of the experiment's.
         order: Its order of items, in place of the experiment's.
         auction: The changes. In it `bidders` is a table of changes by name ("*": every bidder), a list of names
@@ -94,10 +106,10 @@ class Variation(Settings):
 
 
 class Factor(Settings):
-    """What is crossed with other factors.
+    """A factor that is crossed with other factors.
 
     Attributes:
-        name: Its name.
+        name: Name.
         levels: Two levels or more, each with its changes, written as arms are.
     """
 
@@ -117,11 +129,11 @@ class Factor(Settings):
 
 
 CONDITION = "condition"
-"""What conditions are called beside factors."""
+"""Name of the conditions in tables with factors, so no factor may have it."""
 
 
 def crossed(factors: Sequence[Factor], crossing: Crossing) -> tuple[Variation, ...]:
-    """Make an arm of each combination of levels, named by them, such as "tool-fresh-json".
+    """Make an arm from each combination of levels. The levels make its name, such as "tool-fresh-json".
 
     Raises:
         ValueError: factors contradict each other, there are too few for a half, or they make too many arms.
@@ -134,10 +146,10 @@ def crossed(factors: Sequence[Factor], crossing: Crossing) -> tuple[Variation, .
 
 
 def check_products(cells: int, games: Callable[[], int], places: int) -> None:
-    """Refuse a design, before anything of it is listed, of too many cells or games, or places named in its cells.
+    """Refuse a design with too many cells, games, or comparisons and published numbers, before any of it is listed.
 
     Raises:
-        ValueError: it says how many there would be.
+        ValueError: the message names the number.
     """
     check_count("arms under conditions", cells, MOST_CELLS)
     check_count("games", games(), MOST_GAMES)
@@ -145,10 +157,10 @@ def check_products(cells: int, games: Callable[[], int], places: int) -> None:
 
 
 def check_count(things: str, count: int, most: int) -> None:
-    """Refuse a design that makes more of something than it may have: each number is small, and their product is not.
+    """Refuse more things than a design may have. Small numbers can have a large product.
 
     Raises:
-        ValueError: it says how many there would be.
+        ValueError: the message names the number.
     """
     if count > most:
         shown = f"{count:,}" if count < 10**15 else f"{Decimal(count):.1e}"
@@ -156,10 +168,10 @@ def check_count(things: str, count: int, most: int) -> None:
 
 
 def combined(factors: Sequence[Factor], crossing: Crossing) -> Iterator[tuple[Variation, ...]]:
-    """Combine the levels of factors: all, or half of the combinations.
+    """Combine the levels of factors: all combinations, or half of them.
 
-    Of a half, those are left out that have an odd number of second levels of the factors with two levels; then the
-    effect of any of these factors has an alias, the interaction of all others of them.
+    The half leaves out combinations with an odd number of second levels among the factors with two levels. Then the
+    effect of any of these factors has an alias: the interaction of all others of them.
     Source: Box, Hunter and Hunter, Statistics for Experimenters, ch. 6 (half fractions of the highest resolution).
 
     Raises:
@@ -174,7 +186,7 @@ def combined(factors: Sequence[Factor], crossing: Crossing) -> Iterator[tuple[Va
 
 
 def aliases(factors: Sequence[Factor], crossing: Crossing) -> str:
-    """Say what half of a crossing can't tell apart; nothing of a whole one."""
+    """Name the effects that half of a crossing can't tell apart. Return "" for a whole crossing."""
     names = [factor.name for factor in _halved(factors)]
     if crossing == "whole":
         return ""
@@ -190,7 +202,7 @@ def _halved(factors: Sequence[Factor]) -> list[Factor]:
 
 
 def name_of(levels: Sequence[Variation]) -> str:
-    """Name the arm of a combination of levels."""
+    """Return the name of the arm for a combination of levels."""
     return "-".join(level.name for level in levels)
 
 
@@ -202,7 +214,7 @@ def _arm(levels: Sequence[Variation]) -> Variation:
 
 
 def _united(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Unite changes that do not contradict each other."""
+    """Unite two changes without contradictions."""
     both = {key: _united(one[key], other[key]) for key in one.keys() & other.keys()}
     return {**one, **other, **both}
 

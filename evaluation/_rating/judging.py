@@ -1,6 +1,6 @@
 """A judge model rates the transcripts of a folder of ratings and fills the same sheet as people do.
 
-It reads the text that people read, as JSON inside its prompt, so that no transcript can pose as an instruction.
+The model reads the same text as people, as JSON inside its prompt, so that no transcript can pose as an instruction.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from harbor.graphs._context.prompting import fill
 
 PROMPTS = files("harbor.evaluation._rating.prompts")
 AT_ONCE = 8
-"""How many transcripts are rated at the same time."""
+"""Most transcripts that are rated at the same time."""
 
 
 def _level(value: Any) -> Any:
-    """Take "4", "4/5" and "4: flexible" for 4, as models write scores in these ways."""
+    """Return the number of a score such as "4", "4/5" or "4: flexible"; models write scores in these ways."""
     found = re.match(r"\s*([0-9]+)\s*(?:[/:].*)?$", value) if isinstance(value, str) else None
     return found[1] if found else value
 
@@ -74,7 +74,7 @@ class Verdict(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The work of a judge: its sheet, its calls, and why there is no usable verdict on some records."""
+    """The work of a judge: its sheet, its calls, and the reasons by record for missing verdicts."""
 
     rater: str
     sheet: Path
@@ -84,7 +84,7 @@ class Judged:
 
     @property
     def cost(self) -> float | None:
-        """Dollars; None if unknown."""
+        """Cost in dollars; None if unknown."""
         costs = [call.cost_dollars for call in self.calls]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
@@ -95,16 +95,16 @@ async def judge(
     settings: ModelSettings | None = None,
     chat: BaseChatModel | None = None,
 ) -> Judged:
-    """Have a model rate every record of a folder of ratings.
+    """Let a model rate every record of a folder of ratings.
 
-    Its calls are written to ``judges/<model>/calls.jsonl``, from which an interrupted judge resumes: no recorded call
+    Its calls are written to ``judges/<model>/calls.jsonl``. An interrupted judge resumes from there: no recorded call
     is paid again.
 
     Args:
-        folder: of ratings.
+        folder: the folder of ratings.
         model: "simulated" or "provider:name".
-        settings: of the model; by default with known prices.
-        chat: a chat model of yours, under the name `model`.
+        settings: settings of the model; by default with known prices.
+        chat: your own chat model, under the name `model`.
 
     Raises:
         RatingError: the folder has no key, or that judge has filled its sheet already.
@@ -157,7 +157,7 @@ async def _judge(key: Key, folder: Path, own: Path, rater: str, model: ModelClie
 
 
 async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asyncio.Semaphore) -> Verdict | str:
-    """Ask for the verdict on a record; if the model fails, give the error."""
+    """Return a model's verdict on a record, or the error if the model fails."""
     persona = key.records[id_].persona
     try:
         lines = read_sent(path, MOST_SETTINGS).decode().splitlines()
@@ -172,7 +172,7 @@ async def _rate(key: Key, id_: str, path: Path, model: ModelClient, at_once: asy
 
 
 def question(lines: list[str], persona: bool) -> Prompt:
-    """Fill the prompt of a judge."""
+    """Return the prompt of a judge."""
     criteria = [criterion.model_dump(exclude={"persona_only"}) for criterion in rubric().criteria]
     facts = {"persona": persona, "transcript": lines}
     return fill(PROMPTS / "judge.md", {"criteria": criteria}, facts, PROMPTS / "judge_system.md")

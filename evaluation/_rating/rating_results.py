@@ -1,4 +1,4 @@
-"""Filled sheets are checked and unblinded by the key, and give the scores by criterion and the agreement of raters."""
+"""Checks filled sheets, unblinds them by the key, and returns scores by criterion and the agreement of raters."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from harbor.evaluation._rating.sheets import (
 )
 
 PEOPLE = "people"
+"""Source of the scores of all people together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A rater's score of a record on a criterion, and what the record is."""
+    """A rater's score of a record on a criterion, with the unblinded record."""
 
     rater: str
     record: str
@@ -43,7 +44,7 @@ class Rating:
 
     @property
     def source(self) -> str:
-        """The kind of rater: "people", or a judge model with all its opinions."""
+        """Return the kind of rater: "people", or a judge model with all its opinions."""
         return self.rater.partition("#")[0] if self.rater.startswith(f"{JUDGE}:") else PEOPLE
 
 
@@ -58,14 +59,14 @@ class MissingScores:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """All scores of a folder of ratings, and those that are missing from its sheets."""
+    """All scores of a folder of ratings, and the scores that are missing from its sheets."""
 
     ratings: tuple[Rating, ...]
     missing: tuple[MissingScores, ...]
 
     @property
     def simulated(self) -> bool:
-        """Whether the built-in model played or judged any of it."""
+        """Return whether the built-in model played or judged any of it."""
         return any("simulated" in (rating.of.player.split(" ")[0], _model(rating.source)) for rating in self.ratings)
 
 
@@ -77,11 +78,11 @@ def merge(folder: Path, sheets: Iterable[Path] = ()) -> Merged:
     """Merge the sheets of a folder of ratings.
 
     Args:
-        folder: with the key.
-        sheets: the files to merge; all in the folder by default.
+        folder: the folder, with its key.
+        sheets: files to merge; by default all in the folder.
 
     Raises:
-        RatingError: there is no key or no sheet, or an entry of a sheet can't be used; it names the file and the line.
+        RatingError: there is no key or no sheet, or an entry of a sheet can't be used. The message names file and line.
     """
     key = read_key(folder)
     paths = list(sheets) or sorted([*folder.glob(f"{SHEETS}/*/{SHEET}"), *folder.glob(f"{JUDGES}/*/{SHEET}")])
@@ -113,7 +114,7 @@ def _assigned(rater: str, record: RatedRecord) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of a sheet, whose rater and record are known; `place` is its file and line."""
+    """A row of a sheet, with a known rater and record. `place` is its file and line."""
 
     place: str
     rater: str
@@ -128,7 +129,7 @@ class _Row:
                 yield Rating(self.rater, self.record, criterion.id, score, self.of)
 
     def _score(self, criterion: Criterion) -> int | None:
-        """Read a score; None if the cell is empty, or rightly not rated."""
+        """Return a score. None if the cell is empty or "n/a"."""
         cell = self.cells[criterion.id]
         if cell in ("", NOT_RATED):
             return None
@@ -145,7 +146,7 @@ class _Row:
 
 
 def _rows(path: Path, key: Key) -> Iterator[_Row]:
-    """Read a sheet, as a spreadsheet may have saved it: with commas, semicolons or tabs, and lines left empty."""
+    """Yield the rows of a sheet, as any spreadsheet saves it: with commas, semicolons or tabs, and with empty lines."""
     try:
         text = read_sent(path, MOST_SETTINGS).decode("utf-8-sig", errors="replace")
     except OSError as error:
@@ -183,9 +184,11 @@ def _checked(place: str, cells: dict[str, str], key: Key) -> _Row:
 
 
 RESAMPLES = 500
+"""Resamples of the records for an interval."""
 SEED = 0
+"""Seed of the resamples: the same scores give the same interval."""
 MOST_UNDEFINED = 0.05
-"""No interval is given if a larger share of the resamples has no alpha."""
+"""Largest share of resamples without alpha; above it there is no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Krippendorff's alpha of the records with two ratings or more (None: `undefined` says why).
+    """Krippendorff's alpha of the records with two ratings or more (None: `undefined` has the reason).
 
     1 is full agreement, 0 agreement by chance, below 0 less. `low` and `high` bound the 95 % interval from
     resampled records (None: too few of them).
@@ -214,7 +217,7 @@ class Agreement:
 
 
 def agreement(ratings: Iterable[Rated]) -> Agreement:
-    """Measure how well raters agree.
+    """Return the agreement of raters.
 
     Source: Krippendorff 2011, "Computing Krippendorff's alpha-reliability", with the ordinal metric difference.
 
@@ -236,7 +239,7 @@ def agreement(ratings: Iterable[Rated]) -> Agreement:
 
 
 def alpha(records: Sequence[Sequence[Rated]]) -> float:
-    """Give Krippendorff's alpha of records that have two ratings or more, not all of them equal.
+    """Return Krippendorff's alpha of records with two ratings or more. The scores must not all be equal.
 
     Raises:
         RatingError: nltk, which computes alpha, is not installed.
@@ -252,7 +255,7 @@ def alpha(records: Sequence[Sequence[Rated]]) -> float:
 
 
 def ordinal(scores: Counter[int]) -> Callable[[int, int], float]:
-    """Make the ordinal difference: the number of scores between two levels, both ends counting half, squared."""
+    """Return the ordinal difference: the number of scores between two levels, both ends counting half, squared."""
 
     def difference(one: int, other: int) -> float:
         low, high = sorted((one, other))
@@ -263,7 +266,7 @@ def ordinal(scores: Counter[int]) -> Callable[[int, int], float]:
 
 
 def _interval(records: Sequence[Sequence[Rated]]) -> tuple[float | None, float | None]:
-    """Resample records; if more than one resample in twenty has all scores equal, and so no alpha, give no interval."""
+    """Return the percentile interval over resampled records. (None, None) if over 5 % of them have equal scores."""
     import numpy as np
     from scipy.stats import bootstrap
 
@@ -274,7 +277,7 @@ def _interval(records: Sequence[Sequence[Rated]]) -> tuple[float | None, float |
     if len(records) < 2:
         return None, None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of scipy, on resamples that have no alpha: they are counted below
+        warnings.simplefilter("ignore")  # scipy warns of resamples without alpha; they are counted below
         places, chance = (range(len(records)),), np.random.default_rng(SEED)
         found = bootstrap(places, of, n_resamples=RESAMPLES, vectorized=False, method="percentile", random_state=chance)
     drawn = found.bootstrap_distribution
@@ -290,7 +293,7 @@ def _varied(records: Sequence[Sequence[Rated]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CriterionScores:
-    """How a criterion was scored by one kind of rater ("people", or a judge model), in an arm ("": all).
+    """Scores on a criterion by one kind of rater ("people", or a judge model), in an arm ("": all).
 
     `low` and `high` bound the 95 % interval of the mean, cluster-robust by game, as the scores of one game,
     by several raters or of several bidders, are correlated (None: fewer than two games, or all scores equal).
@@ -314,7 +317,7 @@ class CriterionScores:
 
 @dataclass(frozen=True, slots=True)
 class CriterionAgreement:
-    """How well the raters of one kind agree on a criterion ("all": people and judges together)."""
+    """Agreement of the raters of one kind on a criterion ("all": people and judges together)."""
 
     criterion: str
     source: str
@@ -322,7 +325,7 @@ class CriterionAgreement:
 
 
 def scores(merged: Merged) -> list[CriterionScores]:
-    """Describe the scores of each criterion, by kind of rater, in all and per arm."""
+    """Return the scores of each criterion by kind of rater, over all arms and per arm."""
     cells: dict[tuple[str, str, str], list[Rating]] = defaultdict(list)
     for rating in merged.ratings:
         for arm in dict.fromkeys(("", rating.of.arm)):
@@ -359,7 +362,7 @@ def _described(criterion: str, source: str, arm: str, ratings: Sequence[Rating])
 
 
 def agreements(merged: Merged) -> list[CriterionAgreement]:
-    """Measure how well raters agree on each criterion, per kind of rater and, if there are several, over all."""
+    """Return the agreement of raters on each criterion, per kind of rater and, if there are several, over all."""
     return [CriterionAgreement(*cell, agreement(rated)) for cell, rated in _rated(merged.ratings)]
 
 

@@ -1,4 +1,4 @@
-"""Raters fill blinded sheets by the criteria of a rubric; each rater has a folder, and the key is apart.
+"""Writes blinded sheets for raters, with the criteria of a rubric; each rater has a folder, and the key is apart.
 
 The rubric and the published ratings are data files. A folder of ratings has ``key.json`` (which unblinds the records
 and is not for raters), ``transcripts/``, and for each rater ``sheets/rater-1/`` and so on: instructions, the
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from harbor.evaluation._rating.transcript import Rateable
 
 LEVELS = 5
+"""Levels of each criterion: scores from 1 to 5."""
 
 
 class Criterion(Settings):
-    """A question about a transcript, and what each level from 1 to 5 means; `persona_only`: if it has one."""
+    """A question on a transcript with the meaning of each level, 1 to 5. `persona_only`: for players with personas."""
 
     id: str
     name: str
@@ -44,7 +45,7 @@ class Criterion(Settings):
 
 
 class Rubric(Settings):
-    """All criteria, in the order in which they are asked.
+    """All criteria, in the order of asking.
 
     Source: Mao et al. 2024, sec. 7 and A.5; the words are our own.
     """
@@ -52,12 +53,12 @@ class Rubric(Settings):
     criteria: tuple[Criterion, ...]
 
     def of(self, persona: bool) -> list[Criterion]:
-        """List the criteria that a player with a persona, or without one, is rated on."""
+        """List the criteria for a player with a persona, or without one."""
         return [criterion for criterion in self.criteria if persona or not criterion.persona_only]
 
 
 class PublishedGroup(Settings):
-    """Published ratings of one kind of player: who was rated by whom; by criterion, the scores' number and figures."""
+    """Published ratings of one kind of player: the rated, the rater, and by criterion the statistics of the scores."""
 
     rated: str
     model: str
@@ -94,17 +95,19 @@ def published() -> PublishedRatings:
 
 
 SHEET, TRANSCRIPTS, SHEETS, JUDGES = "sheet.csv", "transcripts", "sheets", "judges"
+"""Names of files and folders in a folder of ratings."""
 MOST_READINGS = 100_000
-"""The most transcripts that all raters together are given: each is a file."""
+"""Most transcripts for all raters together: each is a file."""
 NOT_RATED = "n/a"
+"""Cell of a criterion that does not apply to a record."""
 JUDGE = "judge"
-"""How the name of a rater begins that is a model."""
+"""Prefix of the name of a rater that is a model."""
 
 _LETTERS = "bcdfghjkmnpqrstvwxz"
-"""For the ids of records: no digits, as a spreadsheet might read a number, and no vowels, so that no words arise."""
+"""Letters of record ids: no digits, as a spreadsheet might read a number, and no vowels, so that no words arise."""
 
 RecordId = Annotated[str, Field(pattern=f"^[{_LETTERS}]+$")]
-"""A file of the folder is named by it, and a key may have been sent: so it is letters and no path."""
+"""Names a file in the folder. A key may come from somebody else, so an id is letters and no path."""
 
 
 class RatedRecord(Settings):
@@ -121,7 +124,7 @@ class RatedRecord(Settings):
 
 
 class Key(Settings):
-    """What unblinds the records of a folder of ratings, by id, in the order in which they were drawn."""
+    """The unblinded records of a folder of ratings by id, in the order of their draw."""
 
     seed: int
     raters: tuple[str, ...]
@@ -134,14 +137,17 @@ def draw(
     """Draw records, balanced over arms and conditions, and distribute them over the raters.
 
     Args:
-        found: all that can be rated.
-        count: how many; all by default.
-        raters: how many people rate.
-        each: how many of them rate each record; all by default.
-        seed: of the draw.
+        found: all records that can be rated.
+        count: number of records; all by default.
+        raters: number of people who rate.
+        each: number of them per record; all by default.
+        seed: random seed of the draw.
+
+    Returns:
+        By record id, the record and its raters.
 
     Raises:
-        RatingError: there are fewer records or raters.
+        RatingError: there are fewer records or raters, or there would be too many transcripts.
     """
     if count is not None and count > len(found):
         raise RatingError(f"{count} records are wanted, but there are {len(found)}; ask for that many at most")
@@ -188,7 +194,7 @@ def write_sheets(
     """Make a folder of ratings; arguments as in `draw`.
 
     Raises:
-        RatingError: there are fewer records or raters.
+        RatingError: as `draw`.
         RunFolderError: the folder exists or can't be made.
         LogError: a log can't be read.
     """
@@ -239,12 +245,12 @@ def _not_rated(record: RatedRecord) -> dict[str, str]:
 
 
 def columns() -> list[str]:
-    """Name the columns of a sheet."""
+    """List the columns of a sheet."""
     return ["rater", "record", *(criterion.id for criterion in rubric().criteria), "remarks"]
 
 
 def write_sheet(path: Path, rows: Iterable[dict[str, str]]) -> None:
-    """Write a sheet; missing entries are empty."""
+    """Write a sheet. Missing entries are empty."""
     written = StringIO(newline="")
     writer = csv.DictWriter(written, columns())
     writer.writeheader()
@@ -253,7 +259,7 @@ def write_sheet(path: Path, rows: Iterable[dict[str, str]]) -> None:
 
 
 def instructions() -> str:
-    """Tell a rater what to do, and what each level of each criterion means."""
+    """Return the instructions for a rater, with the meaning of each level of each criterion."""
     lines = [
         "Each file in transcripts is one player's game in an auction or a similar game. All players have letters;",
         f"you rate {ME}. Indented lines are what only that player was told, thought and did; it knew nothing more.",

@@ -1,7 +1,8 @@
-"""A transcript tells one bidder's game blinded, from the log alone; folders are searched for games that can be rated.
+"""Writes one bidder's game as a blinded transcript, from the log alone, and finds the games that can be rated.
 
-It tells neither what plays the bidder nor in which run, arm or condition. Bidders are named by letters; the rated one
-is Player A. One statement is one line and the words of players are quoted, so that no player can forge a statement.
+A transcript names neither the model behind the bidder nor the run, arm or condition. Bidders are named by letters; the
+rated one is Player A. Each statement is one line and the words of players are quoted, so no player can forge a
+statement.
 """
 
 from __future__ import annotations
@@ -55,13 +56,16 @@ from harbor.evaluation._metrics.summary import is_series
 from harbor.personas._catalog.traits import foremost
 
 ME = "Player A"
+"""Name of the rated player in a transcript."""
 Blind = Callable[[str], str]
+"""Replaces the names in a text."""
 Spell = Callable[[Decimal], str]
+"""Writes an amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A bidder's game, line by line; `persona` says whether it had a persona."""
+    """A bidder's game, line by line. `persona`: whether the bidder had a persona."""
 
     lines: tuple[str, ...]
     persona: bool
@@ -73,14 +77,14 @@ class Transcript:
 
 
 def transcript(entries: Sequence[Entry], bidder: str) -> Transcript:
-    """Write the transcript of a bidder's game.
+    """Return the transcript of a bidder's game.
 
     Args:
         entries: the log of an auction or a game.
-        bidder: whose.
+        bidder: name of the bidder.
 
     Raises:
-        RatingError: nobody of that name bids in it.
+        RatingError: no bidder of the game has that name.
     """
     names = [label.bidder for label in of_type(entries, BidderLabelled)]
     if bidder not in names:
@@ -106,14 +110,14 @@ def _lines(entries: Sequence[Entry], bidder: str, blind: Blind) -> Iterator[str]
 
 
 def _listings(event: Event) -> Iterator[str]:
-    """Tell what is for sale; listings name no bidder, so nothing in them is blinded."""
+    """Yield the descriptions of the items for sale. They name no bidder, so they need no blinding."""
     for lot in event.lots if isinstance(event, Listed) else ():
         if lot.listing:
             yield f"{_plain(lot.name)}: {_quoted(lot.listing)}"
 
 
 def statements(event: PrivateEvent, spell: Spell) -> Iterator[str]:
-    """Tell what a player alone was told, thought and did, without its name; nothing of what nobody needs to know."""
+    """Yield a player's private information, thoughts and actions, without its name. Skip events useless to raters."""
     match event:
         case CatalogShown():
             pass
@@ -158,7 +162,7 @@ def _listed(values: Mapping[str, object], spell: Callable[..., str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Put a text on one line, without invisible characters."""
+    """Return a text on one line, without invisible characters."""
     return printable(" ".join(scrub(text).split()))
 
 
@@ -167,10 +171,10 @@ def _quoted(text: str) -> str:
 
 
 def _blinded(entries: Sequence[Entry], bidder: str, names: Iterable[str]) -> Blind:
-    """Make the replacement of names: bidders get letters, and names of models are hidden."""
+    """Return the replacement of names: bidders get letters, and names of models are hidden."""
     rivals = [name for name in names if name != bidder]
     letters = {rival: f"Player {_letter(place)}" for place, rival in enumerate(rivals, start=1)}
-    called = {call.model for call in of_type(entries, ModelCalled) if call.purpose != AGENT}  # an agent tells no name
+    called = {call.model for call in of_type(entries, ModelCalled) if call.purpose != AGENT}  # no model names
     models = {part for model in called for part in (model, model.partition(":")[2])}
     hidden = dict.fromkeys(filter(None, models), "[model]") | letters | {bidder: ME}
     longest_first = sorted(hidden, key=len, reverse=True)
@@ -179,14 +183,14 @@ def _blinded(entries: Sequence[Entry], bidder: str, names: Iterable[str]) -> Bli
 
 
 def _letter(place: int) -> str:
-    """Count in letters: A to Z, then AA, AB and so on."""
+    """Count in letters from 0: A to Z, then AA, AB and so on."""
     first, last = divmod(place, len(ascii_uppercase))
     return (ascii_uppercase[first - 1] if first else "") + ascii_uppercase[last]
 
 
 @dataclass(frozen=True, slots=True)
 class Rateable:
-    """One bidder's game: the folder of its log, its trial if it is from an experiment, and what played the bidder.
+    """One bidder's game: the folder of its log, its place in an experiment, and the bidder's player.
 
     `arm` and `condition` are empty outside an experiment, and `game` is then the folder of the run.
     """
@@ -199,12 +203,12 @@ class Rateable:
     game: str
 
     def transcript(self) -> Transcript:
-        """Write its transcript."""
+        """Return its transcript."""
         return transcript(read_log(self.run / EVENTS).entries, self.bidder)
 
 
 def rateables(folders: Iterable[Path]) -> list[Rateable]:
-    """Find all that can be rated: bidders that gave a reason or words of their own, in finished games.
+    """Find all records to rate: bidders that gave a reason or words of their own, in finished games.
 
     Each auction of a series counts by itself.
 
@@ -214,7 +218,7 @@ def rateables(folders: Iterable[Path]) -> list[Rateable]:
         LogError: a log can't be read.
     """
     wanted = list(folders)
-    logs = {log.resolve(): (folder, log) for folder in wanted for log in logs_in(folder)}  # a run may be given twice
+    logs = {log.resolve(): (folder, log) for folder in wanted for log in logs_in(folder)}  # two folders may share a run
     found = [one for place in logs.values() for one in _bidders(*place)]
     if not found:
         raise RatingError(
@@ -241,7 +245,7 @@ def _place(folder: Path, run: Path) -> tuple[str, str, str]:
 
 
 def _speaking(entries: Sequence[Entry]) -> list[str]:
-    """Name the bidders that said anything about why they bid as they did."""
+    """List the bidders that gave any reason or answer."""
     speaking = Decided | DecidedInWords | LimitSet | Answered
     said = (entry.event for entry in entries if isinstance(entry.event, speaking))
     return list(dict.fromkeys(event.bidder for event in said))

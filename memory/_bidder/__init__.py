@@ -1,1 +1,1 @@
-"""What a bidder has observed of an auction, and what it remembers of earlier ones."""
+"""A bidder's view of an auction, and its memories of earlier auctions."""

@@ -1,4 +1,4 @@
-"""One bidder's part of a store: what it stored after earlier auctions, and nothing of anybody else."""
+"""One bidder's part of a store: its own memories of earlier auctions. Other bidders' memories are out of reach."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from harbor.memory._store.chroma import ChromaStore
 
 SCHEMA = 1
+"""Version of the stored values."""
 CARRIED = "carried-over"
-"""The scope of what is shared by all runs on one store."""
+"""Scope that all runs on one store share."""
 FIRST = "english"
-"""The game whose memories stand in places that name no game: stores were there before other games had memories."""
+"""Game without its name in a namespace: older stores hold memories of this game alone."""
 EVERYTHING = 1_000_000
+"""Search limit, in memories, that no namespace reaches."""
 
 
 def label(name: str) -> str:
-    """Turn any name into a label of a namespace; different names give different ones.
+    """Turn any name into a label for a namespace. Different names get different labels.
 
     >>> label("Ann B.")
     'ann-b-e2214cff'
@@ -39,10 +41,10 @@ def label(name: str) -> str:
 
 
 def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
-    """Open the store that the settings name; without one, a store in the folder of the run, or one in memory.
+    """Open the store that the settings name, by default a store in the folder of the run. None as `folder`: in memory.
 
     Raises:
-        MemoryStoreError: it can't be opened.
+        MemoryStoreError: the store can't be opened.
     """
     from harbor.memory._store.chroma import (
         ChromaStore,
@@ -53,10 +55,14 @@ def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
 
 @dataclass(frozen=True)
 class BidderMemory:
-    """The memories of one bidder; those of the current `auction` are not recalled.
+    """The memories of one bidder, without those of the current `auction`.
 
-    So an auction that stopped while its memories were stored recalls the same when it is resumed. `series` is that of
-    the auction, if it is of one.
+    So a resumed auction recalls the same memories, even if it stopped while they were stored. `series` names the
+    series of the auction (empty: none).
+
+    >>> from langgraph.store.memory import InMemoryStore
+    >>> BidderMemory(InMemoryStore(), "Ann", "first").namespace("learning")
+    ('carried-over', 'ann-17239b6e', 'learning')
     """
 
     store: BaseStore
@@ -67,18 +73,18 @@ class BidderMemory:
     series: str = ""
 
     def namespace(self, kind: MemoryKind, game: str = "") -> tuple[str, str, str]:
-        """Name the place of one kind of memories of a game, by default that which is played: scope, bidder, kind."""
+        """Return the namespace for one kind of memories of a game, by default the current game: scope, bidder, kind."""
         own = (self.settings.carry_over == "series" and self.series) or self.auction
         scope = CARRIED if self.settings.carry_over is True else label(own)
         of_game = game or self.game
         return (scope if of_game == FIRST else f"{scope}-of-{label(of_game)}", label(self.bidder), kind)
 
     async def learnings(self) -> list[str]:
-        """Give the list of learnings that was written last."""
+        """Return the newest list of learnings."""
         return [str(item.value["text"]) for item in await self._newest_list(self.game)]
 
     async def all_learnings(self) -> list[str]:
-        """Give that list, and then those of the other games whose memories are to be recalled."""
+        """Return the newest list of learnings of the current game, then those of the other games to recall."""
         lists = [await self._newest_list(game) for game in (self.game, *self._others)]
         return [str(item.value["text"]) for items in lists for item in items]
 
@@ -87,7 +93,7 @@ class BidderMemory:
         return tuple(game for game in self.settings.games if game != self.game)
 
     async def nearest_learnings(self, query: str) -> list[str]:
-        """Give the k learnings of that list that are nearest in meaning."""
+        """Return the k learnings nearest in meaning, from the newest list of each game."""
         found: list[SearchItem] = []
         for game in (self.game, *self._others):
             if newest := await self._newest_list(game):
@@ -96,12 +102,12 @@ class BidderMemory:
         return [str(item.value["text"]) for item in self._nearest(found)]
 
     def _nearest(self, found: list[SearchItem]) -> list[SearchItem]:
-        """Take the nearest of several games; of one game they are in order."""
+        """Return the nearest k memories. Those of one game are already in order; those of several games are sorted."""
         ordered = sorted(found, key=lambda item: -(item.score or 0)) if self._others else found
         return ordered[: self.settings.k]
 
     async def nearest_episodes(self, query: str) -> list[str]:
-        """Give the k episodes that are nearest in meaning."""
+        """Return the k episodes nearest in meaning."""
         found: list[SearchItem] = []
         for game in (self.game, *self._others):
             found += await self._nearest_episodes(query, game)
@@ -109,13 +115,13 @@ class BidderMemory:
 
     async def _nearest_episodes(self, query: str, game: str) -> list[SearchItem]:
         found = self._earlier(await self._search("episode", game, query=query, limit=self.settings.k))
-        if len(found) < self.settings.k:  # some were of this auction: search again without them, which is slower
+        if len(found) < self.settings.k:  # this auction's episodes took places: search without them, which is slower
             others = {"auction": {"$ne": self.auction}}
             found = await self._search("episode", game, query=query, filter=others, limit=self.settings.k)
         return found
 
     async def dossiers(self, rivals: Iterable[str]) -> dict[str, Value]:
-        """Give the dossier of each of these rivals that has one, as it was before this auction."""
+        """Return the dossiers of these rivals from before this auction. Rivals without a dossier are left out."""
         keys = {label(rival): rival for rival in rivals}
         items = await self.store.abatch([GetOp(self.namespace("dossier"), key) for key in keys])
         values = {keys[item.key]: item.value for item in items if isinstance(item, Item)}
@@ -125,17 +131,17 @@ class BidderMemory:
         return {rival: value for rival, value in earlier.items() if value}
 
     async def everything(self, rivals: Iterable[str]) -> list[Memory]:
-        """Give learnings, dossiers of these rivals and all episodes, newest first, as far as the tokens go."""
+        """Return learnings, dossiers of these rivals and all episodes (newest first), up to the budget of tokens."""
         memories = [Memory("learning", text) for text in await self.all_learnings()]
         memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
         of_games = [await self._search("episode", game) for game in (self.game, *self._others)]
         every = (item for items in of_games for item in self._earlier(items))
-        episodes = sorted(every, key=_written)  # of equal times the last stored is newer
+        episodes = sorted(every, key=_written)  # the sort is stable: at equal times the last stored is newest
         memories += [Memory("episode", item.value["text"]) for item in reversed(episodes)]
         return _within(memories, self.settings.tokens)
 
     async def keep_learnings(self, learnings: Sequence[str]) -> None:
-        """Store a list of learnings; the list before stays until the next one is stored."""
+        """Store a list of learnings. The previous list stays until the next one is stored."""
         stale = [item for item in await self._search("learning", self.game) if item.value["auction"] != self.auction]
         previous = await self._newest_list(self.game)
         await self._keep(
@@ -147,12 +153,12 @@ class BidderMemory:
         await self.store.abatch([PutOp(item.namespace, item.key, None) for item in stale if item.key not in kept])
 
     async def keep_episodes(self, episodes: Iterable[Value]) -> None:
-        """Store how the items of this auction went."""
+        """Store the episodes of this auction."""
         values = {f"{self.auction}:{episode['item']}": episode for episode in episodes}
         await self._keep("episode", values, _event_of)
 
     async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
-        """Store the dossiers of rivals; each contains the dossier before it, for a resumed auction."""
+        """Store the dossiers of rivals. Each contains the dossier before it, for a resumed auction."""
         values = {
             label(rival): {**dossier, "before": _without(before.get(rival), "before")}
             for rival, dossier in dossiers.items()
@@ -160,7 +166,7 @@ class BidderMemory:
         await self._keep("dossier", values, _event_of_dossier)
 
     async def _keep(self, kind: MemoryKind, values: Mapping[str, Value], source: Callable[[Value], str]) -> None:
-        """Store memories under keys of their own, so that to do it twice changes nothing more."""
+        """Store memories under fixed keys, so storing them twice has the same effect as once."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         where = {"auction": self.auction, "bidder": self.bidder, "time": now, "schema": SCHEMA}
         puts = [
@@ -184,12 +190,12 @@ class BidderMemory:
 
 
 def _event_of(episode: Value) -> str:
-    """Name the event of the log that an episode comes from."""
+    """Name the log event behind an episode."""
     return str(episode.get("source", f"lot_closed: {episode['item']}"))
 
 
 def _event_of_dossier(dossier: Value) -> str:
-    """Name the events that a dossier comes from: the profile of the rival, or its bids if there is no profile."""
+    """Name the log events behind a dossier: the rival's profile, or its bids if there is no profile."""
     return f"{'profiled' if dossier.get('profile') else 'acted'}: {dossier['rival']}"
 
 
@@ -202,7 +208,7 @@ def _written(item: SearchItem) -> datetime:
 
 
 def _within(memories: Iterable[Memory], tokens: int) -> list[Memory]:
-    """Take memories in order up to a budget of tokens, counted roughly: four characters each."""
+    """Return memories in order until the budget of tokens is spent. The count is rough: four characters a token."""
     taken = []
     for memory in memories:
         tokens -= count_tokens_approximately([memory.text])

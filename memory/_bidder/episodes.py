@@ -1,6 +1,6 @@
-"""What a bidder stores after an auction: one episode per item, one dossier per rival; plain values with a text.
+"""The values that a bidder stores after an auction: one episode per item, one dossier per rival, each with a text.
 
-Everything is taken from the bidder's own view of the auction, so nothing is stored that it has not seen.
+They come from the bidder's own view of the auction, so they contain nothing hidden from the bidder.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from harbor._games.bidder_view import Part, View
 from harbor.personas._catalog.traits import foremost
 
 Value = dict[str, Any]
-"""A memory as it is stored: JSON, with the text that is embedded and shown under "text"."""
+"""A memory as stored: JSON. Its field "text" is embedded and shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RivalStats:
-    """How a rival bid, summed over auctions: counts, and sums of ratios to the starting price and to the true value.
+    """Bids of a rival, summed over auctions: counts, and sums of ratios to the starting price and to the true value.
 
-    `started` and `valued` count the items whose starting price and whose true value were told.
+    `started` and `valued` count the items whose starting price and whose true value the bidder knew.
     """
 
     auctions: int = 0
@@ -40,7 +40,7 @@ class RivalStats:
 
     @classmethod
     def of(cls, view: View, rival: str, before: RivalStats) -> RivalStats:
-        """Add what a rival did in this auction to what it did before."""
+        """Return `before` plus a rival's bids in this auction."""
         engaged, won, valued, started, reached, paid = 0, 0, 0, 0, 0.0, 0.0
         for result in view.results:
             highest = result.highest_bid(rival)
@@ -66,7 +66,7 @@ class RivalStats:
         )
 
     def text(self, rival: str) -> str:
-        """Tell it in a sentence or two."""
+        """Describe the rival's bids in one or two sentences."""
         auctions = "1 auction" if self.auctions == 1 else f"{self.auctions} auctions"
         said = f"{rival}, in {auctions}: bid on {self.engaged} of {self.offered} items, won {self.won}"
         if self.started:
@@ -77,7 +77,7 @@ class RivalStats:
 
 
 def episode(view: View, result: Part) -> Value:
-    """Record how one item went."""
+    """Return the record of one item: outcome, prices, rivals and reasons."""
     me, start = view.name, view.lot(result.item).start
     rivals = [rival for rival in view.rivals if result.highest_bid(rival) is not None]
     mine = result.highest_bid(me)
@@ -99,12 +99,12 @@ def episode(view: View, result: Part) -> Value:
 
 
 def _unsold(view: View, result: Part) -> bool:
-    """Say whether nobody got an item; of what was not listed, that nobody was told of it says nothing."""
+    """Return whether a listed item went to nobody. False if the item was not listed: its buyer may be unknown."""
     return not result.got and any(lot.name == result.item for lot in view.lots)
 
 
 def _went(view: View, result: Part) -> str:
-    """Say who got something, and for how much, as far as that was told."""
+    """Say which bidder got an item, and for how much, as far as this bidder knows."""
     if _unsold(view, result):
         return "was not sold"
     if result.winner is None:
@@ -126,9 +126,9 @@ def _sentences(view: View, result: Part, mine: Decimal | None, others: list[str]
 
 
 def dossier(view: View, rival: str, before: Value | None) -> Value:
-    """Record how a rival bids and which persona fits it best, continuing the dossier of earlier auctions."""
+    """Return the record of how a rival bids and which persona fits it best, on top of its earlier dossier."""
     known = before["habits"] if before else {}
-    # Dossiers of earlier versions do not count the told starting prices: all were told.
+    # Older dossiers have no `started`: every starting price was known then.
     habits = RivalStats.of(view, rival, RivalStats(**{"started": known.get("engaged", 0), **known}))
     profile = dict(view.profiles.get(rival, {})) or (before or {}).get("profile", {})
     seems = foremost(profile)

@@ -51,9 +51,11 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = 32  # with Chroma's 16, one in twenty memories that differ only in a number is not found
 LOCK, OPEN = "harbor.lock", "harbor.open"
+"""Files in a memory's folder: the lock of its writer, and the mark that a writer has it open."""
 OURS = ("harbor", "chroma", "mark", "store")
-"""How the names of files and drafts begin that a memory which is not there yet may have left."""
+"""Stems of the files and drafts that an unfinished creation may have left in a folder."""
 FAILURES = (ChromaError, httpx.HTTPError, sqlite3.Error, OSError)
+"""Errors that get a one-line message with a remedy."""
 DAMAGED = "the file is damaged: restore it from a copy, or name another folder"
 REMEDIES = {
     "not a database|malformed": DAMAGED,
@@ -64,12 +66,12 @@ REMEDIES = {
     "backfill|compaction": "the disk may be full or the files damaged: make room, or restore the folder from a copy",
     "onnect": "start the server with `chroma run --path FOLDER`, or name a folder",
 }
-"""The remedy by a pattern of the error's text."""
+"""Remedies by a pattern in the error's text."""
 
 
 @dataclass
 class Collections:
-    """A store's collections by namespace. `shared`: others may add and change collections meanwhile, as on a server."""
+    """The collections of a store by namespace. `shared`: other processes may add or change some, as on a server."""
 
     client: ClientAPI
     prefix: str
@@ -77,15 +79,15 @@ class Collections:
     closing: ExitStack
     known: dict[Namespace, CollectionStore] = field(default_factory=dict)
     _by_prefix: dict[Namespace, list[CollectionStore]] = field(default_factory=lambda: defaultdict(list))
-    doubted: dict[str, Path] = field(default_factory=dict)  # indexes by collection, if the folder was not closed
+    doubted: dict[str, Path] = field(default_factory=dict)  # index folders by collection id, after a crash
 
     @property
     def name(self) -> str:
-        """The collection that describes the store itself."""
+        """Return the name of the collection that describes the store itself."""
         return f"{self.prefix}-store"
 
     def made(self, namespace: Namespace) -> CollectionStore:
-        """Return the collection of a namespace; create it if there is none."""
+        """Return the collection of a namespace. Create the collection if there is none."""
         if namespace not in self.known:
             labels = json.dumps(namespace)
             found = self.client.get_or_create_collection(
@@ -102,9 +104,9 @@ class Collections:
         return self._by_prefix.get(prefix, [])
 
     def open(self, wanted: Embedding | None, trusted: str | None) -> Embedding:
-        """Read what is there; refuse it if it was made with another embedding or by another program.
+        """Open the store's description, and refuse another embedding or another program's database.
 
-        Returns the wanted embedding or, if none is given, the one that the memory was made with.
+        Returns `wanted` or, if that is None, the embedding of the existing memory.
         """
         try:
             found = dict(self.client.get_collection(self.name, embedding_function=None).metadata or {})
@@ -122,26 +124,26 @@ class Collections:
         return embedding
 
     def torn(self, dimension: int) -> Iterator[CollectionStore]:
-        """Yield the collections whose index a killed process left torn, after removing that index, to be rebuilt.
+        """Yield the collections whose index a killed process left torn. Remove the index first, so that it is rebuilt.
 
         The memories themselves are whole, in SQLite. Chroma saves the index in several files, one after another.
         """
         for collection in self.known.values():
             index = self.doubted.get(str(collection.rows.id))
             if index and not (is_saved(index) and collection.sound(dimension)):
-                # Renamed before it is removed: a kill in between leaves no half-removed index in its place.
+                # Rename before removal: a kill in between then leaves no half-removed index in place.
                 with TemporaryDirectory(prefix="harbor-torn-", dir=index.parent) as torn:
                     index.rename(Path(torn, index.name))
                 yield collection
 
     def forget_all(self) -> None:
-        """Delete every collection: the memory of a store that lives only in this process."""
+        """Delete every collection of a store that lives only in this process."""
         for raw in self.client.list_collections():
             if raw.name.startswith(self.prefix):
                 self.client.delete_collection(raw.name)
 
     def look_again(self) -> None:
-        """See which namespaces there are."""
+        """Add the namespaces that appeared in the database since the last look."""
         for raw in self.client.list_collections():
             labels = (raw.metadata or {}).get("namespace")
             if labels and raw.name.startswith(f"{self.prefix}-"):
@@ -157,9 +159,9 @@ class Collections:
 
 
 def _inert(raw: Collection) -> Collection:
-    """Take the embedding function out of a collection, which Chroma would build as a file names it, code included.
+    """Remove the embedding function from a collection: Chroma would build it as the file says, code included.
 
-    A file that somebody sent may name any; Harbor gives Chroma vectors and needs none.
+    A file from somebody else may name any function. Harbor passes vectors to Chroma and needs no function.
     """
     model = raw.get_model()
     model["serialized_schema"], model["configuration_json"] = None, {}
@@ -186,10 +188,10 @@ def plain_errors(place: str, failures: tuple[type[Exception], ...] = FAILURES) -
 def open_collections(
     where: str | Path | None, wanted: Embedding | None, trusted: str | None, trust: bool = False
 ) -> tuple[Collections, Embedding]:
-    """Open the memory in this process (None), on a server (`http://host:port`) or in a folder.
+    """Open a memory in this process (None), on a server (`http://host:port`) or in a folder.
 
-    If there is none it is created, unless no embedding is given. A folder has to be the user's own, or is marked as
-    that with `trust`; `trusted` is the name of an embedding that the user trusts.
+    Create a missing memory, unless no embedding is given. A folder has to be the user's own; `trust` marks it so.
+    `trusted` names an embedding that the user trusts.
     """
     with plain_errors(place_of(where), (*FAILURES, ValueError)), ExitStack() as stack:
         if wanted is None and where is not None:
@@ -209,7 +211,7 @@ def _collections(where: str | Path | None, stack: ExitStack) -> Collections:
 
 
 def _vetted(folder: Path, wanted: Embedding | None, trusted: str | None, trust: bool) -> str | None:
-    """See that a folder is the user's own, or make it so, before its database is opened; give the trusted embedding."""
+    """Check that a folder is the user's own, or mark it, before its database opens. Return the trusted embedding."""
     if not (folder / DATABASE).exists():
         _begin(folder)
         begin_own(folder, wanted.name if wanted else None)
@@ -248,7 +250,7 @@ def _folder(folder: Path, stack: ExitStack) -> Collections:
     opened = folder / OPEN
     doubted = indexes_in(folder) if opened.exists() else {}
     opened.touch(FILE)
-    # This file stays after a crash or a failed opening: the next opening then checks each index.
+    # After a crash or a failed opening this file stays, so the next opening checks each index.
     stack.push(lambda error, *_: None if error else opened.unlink(missing_ok=True))
     found = Collections(in_folder(folder, stack), "harbor", shared=False, closing=stack, doubted=doubted)
     names = {raw.name for raw in found.client.list_collections()}

@@ -1,4 +1,4 @@
-"""Gathers what is asked of a store at the same moment, for one thread that does all of it together, in order."""
+"""Gathers simultaneous operations on a store for one thread, which does them together and in order."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.records import Namespace
 
 TOLD_AT_ONCE = 100
-"""How many callers go on in one turn of a loop."""
+"""Most callers that continue in one turn of an event loop, so that they do not block the loop."""
 T = TypeVar("T")
 
 
 @dataclass(eq=False, slots=True)
 class Job:
-    """The operations of one caller, and who waits for their results, in an event loop or not.
+    """The operations of one caller, and the future for their results, with its event loop if it has one.
 
-    `puts` are the last ones by key, with their values as JSON; `vectors` belong to those that delete nothing, and
-    `queries` to the searches by meaning at these places. `leans_on` are the namespaces of which it wrote or saw what is
-    not saved yet; `error` is why it failed.
+    `puts` has the last put per key, with its value as JSON. `vectors` belong to the puts that delete nothing, and
+    `queries` to the searches by meaning, by place in `ops`. `leans_on` are the namespaces in which the job wrote or
+    saw unsaved changes. `error` is the reason for a failure.
     """
 
     ops: Sequence[Op]
@@ -42,7 +42,7 @@ class Job:
     error: Exception | None = None
 
     def end(self) -> None:
-        """Tell whoever waits, unless it waits no more."""
+        """Set the result or the error of the future, unless the caller stopped waiting."""
         if self.waiter.done():
             return
         if self.error is not None:
@@ -52,14 +52,14 @@ class Job:
 
 
 def as_error(error: BaseException) -> Exception:
-    """Return an error that anybody can be told; what ends a task, a loop or a program was not meant for theirs."""
+    """Return an error for any caller. Errors that end a task, a loop or a program become a `MemoryStoreError`."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     return MemoryStoreError(f"{type(error).__name__}: {error}")
 
 
 def end(jobs: Iterable[Job]) -> None:
-    """Tell all who wait, each in its event loop; nobody waits in one that is closed."""
+    """Answer the callers, each in its event loop. A closed loop is skipped."""
     of_loops: dict[asyncio.AbstractEventLoop, list[Job]] = {}
     for job in jobs:
         if job.loop is None:
@@ -72,7 +72,7 @@ def end(jobs: Iterable[Job]) -> None:
 
 
 def _end_some(loop: asyncio.AbstractEventLoop, jobs: Sequence[Job]) -> None:
-    """Tell some of those who wait, and the others later, so that they do not hold the loop together."""
+    """Answer some of the callers now and the others later, so that all together do not block the loop."""
     for job in jobs[:TOLD_AT_ONCE]:
         job.end()
     if rest := jobs[TOLD_AT_ONCE:]:
@@ -80,9 +80,9 @@ def _end_some(loop: asyncio.AbstractEventLoop, jobs: Sequence[Job]) -> None:
 
 
 class Callers:
-    """One thread, as Chroma needs one writer; what is asked while it works, or in one tick of a loop, goes together.
+    """One thread, as Chroma needs one writer. Calls during its work, or in one tick of a loop, are done together.
 
-    `do` does jobs, in order, and yields those that are done.
+    `do` does jobs in order and yields the finished ones.
     """
 
     def __init__(self, place: str, do: Callable[[list[Job]], Iterable[list[Job]]]) -> None:
@@ -93,13 +93,13 @@ class Callers:
         self._is_closed = False
 
     def run(self, work: Callable[[], T]) -> T:
-        """Do something else in the thread, after what was asked before."""
+        """Do other work in the thread, after the earlier calls. Return its result."""
         self._check_open()
         self._worker.submit(self._go_on)
         return self._worker.submit(work).result()
 
     def batch(self, ops: Sequence[Op]) -> list[Result]:
-        """Do operations, and wait for their results."""
+        """Do operations, wait, and return their results."""
         self._check_open()
         waiter: Future[list[Result]] = Future()
         self._pending.append(Job(ops, waiter))
@@ -107,7 +107,7 @@ class Callers:
         return waiter.result()
 
     async def abatch(self, ops: Sequence[Op]) -> list[Result]:
-        """Do operations with all others of this tick of the event loop; a caller that is cancelled leaves alone."""
+        """Do operations together with all others in this tick of the event loop. A cancelled call affects no other."""
         self._check_open()
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[list[Result]] = loop.create_future()
@@ -134,7 +134,7 @@ class Callers:
             self._worker.submit(self._go_on)
 
     def _go_on(self) -> None:
-        """Do all jobs that are pending."""
+        """Do all pending jobs."""
         jobs = [self._pending.popleft() for _ in range(len(self._pending))]
         left = {job: None for job in jobs if not job.waiter.cancelled()}
         try:
@@ -142,7 +142,7 @@ class Callers:
                 end(done)
                 for job in done:
                     del left[job]
-        except BaseException as error:  # whatever it is, nobody may wait for ever
+        except BaseException as error:  # after any error at all, no caller may wait for ever
             for job in left:
                 job.error = job.error or as_error(error)
         finally:

@@ -1,4 +1,4 @@
-"""`ChromaStore` is a complete LangGraph long-term store on Chroma; its memories go to lines of JSON and back."""
+"""`ChromaStore`, a complete LangGraph long-term store on Chroma; export and import of memories as JSON lines."""
 
 from __future__ import annotations
 
@@ -32,23 +32,28 @@ if TYPE_CHECKING:
 
 PUTS_AT_ONCE = 1000  # Chroma accepts about 5,000 rows per call
 PUTS_BESIDE_A_LOOP = 20
-"""Chroma holds the interpreter's lock while it writes: about 13 ms for these, 5 ms for one, hardly less for ten."""
+"""Memories per call beside an event loop. Chroma holds the interpreter's lock for about 13 ms (5 ms for one memory)."""
 T = TypeVar("T")
 
 
 class ChromaStore(BaseStore):
-    """LangGraph's long-term store on Chroma; each namespace is its own collection.
+    """LangGraph's long-term store on Chroma. Each namespace is its own collection.
 
     So no search can reach rows of another namespace, and none needs Chroma's slow `where`. `where` is None (in this
     process, isolated from every other store), a folder (one writer) or the address of a Chroma server
     (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`; None takes the embedding of the existing memory, and a model that only a file names only if `trusted`
-    names it too. The database in a folder that somebody sent is opened with `trust` alone, which marks it as yours.
-    `fields` are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
+    `Embedding`. None takes the embedding of the existing memory; if only a file names it and it is a
+    model, `trusted` has to name it too. A folder from somebody else opens only with `trust`, which marks the folder
+    as yours. `fields` are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
 
-    In a batch, reads see the state before the batch, and the last put to a key wins, as in LangGraph's own stores. What
-    many callers ask at the same moment is done together, as if one came after the other. A search by meaning finds only
-    what is indexed. Close the store, or use it as a context manager.
+    In a batch, reads see the state before the batch, and the last put to a key wins, as in LangGraph's own stores.
+    Simultaneous calls are merged, with the same result as one after the other. A search by meaning finds only
+    indexed memories. Close the store, or use it as a context manager.
+
+    >>> with ChromaStore() as store:
+    ...     store.put(("facts",), "car", {"text": "red"})
+    ...     store.get(("facts",), "car").value
+    {'text': 'red'}
 
     Raises: MemoryStoreError, in one line that names the place, the value and the remedy.
     """
@@ -74,7 +79,7 @@ class ChromaStore(BaseStore):
         self._swept = clock()
         wanted = None if embedding is None else as_embedding(embedding)
         if embedding == "hashing":
-            load_hashing()  # now, as it would hold up an event loop later; who only reads never needs it
+            load_hashing()  # loading takes a second, which would block an event loop later; readers do not need it
         self._collections, self.embedding = open_collections(where, wanted, trusted, trust)
         self._index = Index(self.embedding, tuple(fields))
         self._shelf = Shelf()
@@ -85,18 +90,18 @@ class ChromaStore(BaseStore):
             stack.pop_all()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations as one batch and return their results in order."""
+        """Do operations as one batch. Return their results in order."""
         return self._callers.batch(list(ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations as one batch without blocking the event loop; return their results in order.
+        """Do operations as one batch without blocking the event loop. Return their results in order.
 
-        All that is asked in one tick of the loop goes to Chroma together.
+        All operations of one tick of the loop go to Chroma together.
         """
         return await self._callers.abatch(list(ops))
 
     def sweep_ttl(self) -> int:
-        """Delete expired memories and return how many they were; `ttl` can set an interval for this."""
+        """Delete expired memories and return their number. `ttl` can set an interval for automatic sweeps."""
         return self._run(self._sweep)
 
     def records(self, prefix: Namespace = ()) -> list[Record]:
@@ -104,11 +109,11 @@ class ChromaStore(BaseStore):
         return self._run(partial(self._records, prefix))
 
     def restore(self, records: Iterable[Record]) -> None:
-        """Store memories as `records` returned them, with their times; what was indexed is embedded again."""
+        """Store memories from `records` with their times. Indexed texts are embedded again."""
         self._run(partial(self._restore, list(records)))
 
     def close(self) -> None:
-        """Finish pending work and release files, connections and the folder; closing twice is no error."""
+        """Finish pending work and release files, connections and the folder. Closing twice is no error."""
         self._callers.close()
         with plain_errors(self.place):
             self._collections.closing.close()
@@ -150,7 +155,7 @@ class ChromaStore(BaseStore):
             self._rebuild(self._collections.made(namespace), group)
 
     def _repair(self) -> None:
-        """Rebuild the index of each collection that a killed process left without a whole one."""
+        """Rebuild each index that a killed process left torn."""
         for collection in self._collections.torn(self.embedding.dimension):
             self._rebuild(collection, list(collection.all()))
 
@@ -184,7 +189,7 @@ class Line(Settings):
 
 
 def exists(where: str, trusted: str | None) -> bool:
-    """Say whether there is a memory in a folder, in the folder of a run, or on a server."""
+    """Return whether there is a memory in a folder, in the folder of a run, or on a server."""
     if not is_url(where):
         return Path(inside(where), DATABASE).is_file()
     try:
@@ -198,14 +203,14 @@ def open_existing(where: str, trusted: str | None = None, trust: bool = False) -
     """Open an existing memory with its own embedding: a folder, the folder of a run that remembers, or a server.
 
     Raises:
-        MemoryStoreError: there is none, its folder is not the user's own and there is no `trust`, or its embedding is
-            a model and not the `trusted` one.
+        MemoryStoreError: there is no memory, its folder is not the user's own and `trust` is false, or its embedding
+            is a model and not the `trusted` one.
     """
     return ChromaStore(inside(where), embedding=None, trusted=trusted, trust=trust)
 
 
 def to_line(record: Record) -> str:
-    """Write a memory as a line of JSON."""
+    """Return a memory as a line of JSON."""
     return json.dumps(
         {
             "namespace": record.namespace,
@@ -221,10 +226,10 @@ def to_line(record: Record) -> str:
 
 
 def read_lines(lines: Iterable[str], source: str) -> Iterator[Record]:
-    """Read memories from lines of JSON.
+    """Yield the memories from lines of JSON. `source` names the lines in messages.
 
     Raises:
-        MemoryStoreError: a line is not a memory; the message says which line.
+        MemoryStoreError: a line is not a memory; the message names the line.
     """
     for number, text in enumerate(lines, start=1):
         place = f"{source} line {number}"

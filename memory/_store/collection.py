@@ -1,7 +1,7 @@
-"""The memories of one namespace: a Chroma collection with nothing else in it, so no search can find other memories.
+"""The memories of one namespace: a Chroma collection of its own, so no search can find other memories.
 
-A folder has one writer, so a process can keep small namespaces and never be stale. On a server others write too: there
-nothing is kept.
+A folder has one writer, so its process can cache small namespaces without becoming stale. A server has several
+writers, so nothing is cached there.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ if TYPE_CHECKING:
     from chromadb import Collection
 
 KEPT_ROWS = 2_000
-"""The most memories of a namespace that is kept: it is ranked in about 2 ms."""
+"""Most memories in a cached namespace; ranking so many takes about 2 ms."""
 KEPT_BYTES = 64 * 2**20
+"""Most bytes of all cached namespaces."""
 OF_A_RECORD = 1_000
-"""Bytes of a memory beside its text and its vectors, roughly."""
+"""Rough size of a memory in bytes, without its text and its vectors."""
 NO_ROW = np.zeros((0, 0), np.float32)
+"""Vectors of a memory without an indexed text."""
 Scored = tuple[float, Record]
+"""A memory after its score, the cosine similarity to the query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search by meaning: its vector, how many memories it wants at most, and which fit its filter."""
+    """A search by meaning: its vector, its limit of memories, and the test that a memory has to pass."""
 
     vector: Vectors
     wanted: int
@@ -41,7 +44,12 @@ class Query:
     is_filtered: bool = False
 
     def best(self, rows: Iterable[tuple[str, float]], records: Mapping[str, Record]) -> list[Scored]:
-        """Take as many memories as are wanted, of rows with the key of their memory and their score, best first."""
+        """Return the first `wanted` memories that fit.
+
+        Args:
+            rows: Key and score of the rows, best first.
+            records: Memories by key.
+        """
         found: dict[str, Scored] = {}
         for key, score in rows:
             if len(found) == self.wanted:
@@ -53,7 +61,7 @@ class Query:
 
 @dataclass(slots=True)
 class Kept:
-    """All memories of one namespace, in the order in which they were first stored, each with its vectors."""
+    """The cache of one namespace: all memories in the order of their first storing, each with its vectors."""
 
     records: dict[str, Record] = field(default_factory=dict)
     vectors: dict[str, Vectors] = field(default_factory=dict)
@@ -61,20 +69,20 @@ class Kept:
     _table: tuple[list[str], Vectors] | None = None
 
     def put(self, record: Record, vectors: Vectors) -> None:
-        """Store a memory in its place."""
+        """Store a memory, over the old one of its key if any."""
         self.size += _size(record, vectors) - self._size_of(record.key)
         self.records[record.key], self.vectors[record.key] = record, vectors
         self._table = None
 
     def drop(self, key: str) -> None:
-        """Forget a memory, if it is there."""
+        """Remove a memory if it is there."""
         self.size -= self._size_of(key)
         self.records.pop(key, None)
         self.vectors.pop(key, None)
         self._table = None
 
     def nearest(self, queries: Sequence[Query]) -> list[list[Scored]]:
-        """Rank exactly; returns the best memories for each query."""
+        """Rank all memories exactly. Return the best ones for each query."""
         if self._table is None:
             keys = [key for key, own in self.vectors.items() for _ in own]
             self._table = keys, np.concatenate([own for own in self.vectors.values() if len(own)] or [NO_ROW])
@@ -90,7 +98,7 @@ class Kept:
 
 
 def _size(record: Record, vectors: Vectors) -> int:
-    return OF_A_RECORD + len(record.value) + 2 * int(vectors.nbytes)  # also in the table of all
+    return OF_A_RECORD + len(record.value) + 2 * int(vectors.nbytes)  # twice: they are in the table of all memories too
 
 
 def _ordered(keys: Sequence[str], table: Vectors, vector: Vectors) -> Iterator[tuple[str, float]]:
@@ -99,14 +107,14 @@ def _ordered(keys: Sequence[str], table: Vectors, vector: Vectors) -> Iterator[t
 
 
 class Shelf:
-    """The namespaces that are kept, the one used last at the end; the others go when there is no more room."""
+    """The cached namespaces, least recently used first. The oldest are dropped when the cache is full."""
 
     def __init__(self) -> None:
         self._sizes: dict[Namespace, tuple[int, CollectionStore]] = {}
         self._total = 0
 
     def use(self, collections: Sequence[CollectionStore]) -> None:
-        """Note which were used, and let go of those that were not for the longest time, unless they are written to."""
+        """Note the used collections. Drop the least recently used ones until the cache fits, but never staged ones."""
         for one in collections:
             before, _ = self._sizes.pop(one.namespace, (0, one))
             self._total -= before
@@ -123,9 +131,9 @@ class Shelf:
 
 
 FIRST_PAGE, PAGE, WITH_VECTORS = 64, 500, 200  # rows per read; more would block other threads
-FEW = 200  # up to so many rows are ranked exactly: that is fast, and Chroma's index loses some that change often
-NOBODY = "0:"  # a row that can't be, as no key is empty
-QUERIES_AT_ONCE = 4  # Chroma holds the interpreter's lock while it searches; this many take about 10 ms
+FEW = 200  # rows; up to this number Harbor ranks exactly: Chroma's index loses rows that change often
+NOBODY = "0:"  # id of a row that can't exist, as no key is empty
+QUERIES_AT_ONCE = 4  # Chroma holds the interpreter's lock during a search; 4 queries take about 10 ms
 Stored = tuple[Record, Vectors]
 T = TypeVar("T")
 
@@ -135,12 +143,12 @@ class CollectionStore:
     """The memories of one namespace.
 
     A memory has one row per vector, named `<number>:<key>`. Row 0 has the record, which says how many rows belong to
-    it. One upsert writes all rows or none, so a memory is whole or absent after a crash. Rows left over from a longer
-    earlier value are ignored until they are deleted.
+    the memory. One upsert writes all rows or none, so a memory is whole or absent after a crash. Rows left over from
+    a longer earlier value are ignored until they are deleted.
 
-    `size` is how many rows were counted last. `kept` has all memories, if this process keeps them. `staged` are those
-    that `commit` will write, None to delete; `fetched` is what Chroma has of some keys, while jobs are done. Reads of
-    single memories see all three; of `staged`, searches see what is kept alone.
+    `size` is the last count of rows. `kept` is the cache of all memories, None without one. `staged` has the memories
+    that `commit` will write (None: delete). `fetched` has Chroma's memories of some keys during a batch. Reads of
+    single memories see all three. Searches see staged memories only in the cache.
     """
 
     namespace: Namespace
@@ -152,7 +160,7 @@ class CollectionStore:
     _before: dict[str, Record] = field(default_factory=dict)
 
     def sound(self, dimension: int) -> bool:
-        """Say whether its index can be read; a process killed while Chroma saves an index leaves it torn."""
+        """Return whether the index can be read. A process killed while Chroma saves an index leaves the index torn."""
         try:
             self.rows.query(query_embeddings=np.ones((1, dimension), dtype=np.float32), n_results=1, include=[])
         except InternalError:
@@ -170,7 +178,7 @@ class CollectionStore:
         return self.fetched[key]
 
     def fetch(self, keys: Iterable[str]) -> None:
-        """Read these memories at once, unless they are known."""
+        """Read the memories of these keys from Chroma in few calls, unless they are known."""
         unknown = [key for key in keys if key not in self.fetched] if self.kept is None else []
         for start in range(0, len(unknown), PAGE):
             page = unknown[start : start + PAGE]
@@ -179,12 +187,12 @@ class CollectionStore:
             self.fetched |= {one.key: one for one in self._records(found["ids"], found["metadatas"] or [])}
 
     def keep(self) -> None:
-        """Keep all memories from now on, unless they are too many."""
+        """Cache all memories from now on, unless they are too many."""
         if self.kept is None and self._count(KEPT_ROWS) <= KEPT_ROWS:
             self.kept = self._read(self.all())
 
     def all(self) -> Iterator[Record]:
-        """Every memory, in the order in which they were first stored; nothing may be staged that is not kept."""
+        """Yield every memory in the order of first storing. Without a cache, nothing may be staged."""
         if self.kept is not None:
             yield from [*self.kept.records.values()]
             return
@@ -196,7 +204,7 @@ class CollectionStore:
             offset, size = offset + size, PAGE
 
     def nearest(self, queries: Sequence[Query]) -> list[list[Scored]]:
-        """Find the memories nearest to each query, best first: exactly, or by Chroma's index if they are many."""
+        """Return the memories nearest to each query, best first: exactly, or by Chroma's index if they are many."""
         if self.kept is not None:
             return self.kept.nearest(queries)
         found: dict[int, list[Scored]] = {}
@@ -213,7 +221,7 @@ class CollectionStore:
         return [found[place] for place in range(len(queries))]
 
     def _by_index(self, queries: Sequence[Query]) -> list[list[Scored]]:
-        """Ask Chroma's index; it may find too few, as rows may be of one memory, expired, or not indexed."""
+        """Search with Chroma's index. It may find too few: rows may share a memory, have expired, or not be indexed."""
         vectors, most = [query.vector.tolist() for query in queries], max(query.wanted for query in queries) + 10
         ask = partial(self.rows.query, query_embeddings=vectors, n_results=most, include=["metadatas", "distances"])
         answer = self._with_index(ask)
@@ -229,10 +237,10 @@ class CollectionStore:
         return found
 
     def _with_index(self, read: Callable[[], T]) -> T:
-        """Read vectors.
+        """Read vectors, and repair the index once if that fails.
 
-        Where more namespaces are open than Chroma has files for, it forgets an index that was never saved, and finds
-        it no more until something is written there.
+        If more namespaces are open than Chroma has files for, Chroma forgets an index that was never saved. A write to
+        the collection brings the index back.
         """
         try:
             return read()
@@ -249,7 +257,7 @@ class CollectionStore:
         return found
 
     def _read(self, records: Iterable[Record]) -> Kept:
-        """Read the vectors of these memories."""
+        """Read the vectors of these memories. Return both as a cache."""
         kept, vectors = Kept(), dict[str, Vectors]()
         every = list(records)
         names = [name for record in every for name in record.ids()[: record.vectors]]
@@ -258,14 +266,14 @@ class CollectionStore:
             page = self._with_index(partial(self.rows.get, ids=some, include=["embeddings"]))
             vectors |= zip(page["ids"], np.asarray(page["embeddings"], np.float32), strict=True)
         for record in every:
-            own = [vectors[name] for name in record.ids()[: record.vectors] if name in vectors]  # others may delete
+            own = [vectors[name] for name in record.ids()[: record.vectors] if name in vectors]  # others delete
             kept.put(record, np.stack(own) if own else NO_ROW)
         return kept
 
     def stage(self, key: str, stored: Stored | None) -> None:
-        """Put a memory, or delete it (None), so that reads of it see that; `commit` writes it.
+        """Put a memory, or delete it (None), so that reads see the change before `commit` writes it.
 
-        What was deleted has to be written before it is put again, to stand where it is put again.
+        Commit a staged deletion before another put to its key: only then does the memory move to the end.
         """
         if (now := self.get(key)) and key not in self.staged:
             self._before[key] = now
@@ -274,7 +282,7 @@ class CollectionStore:
             self.kept.put(*stored) if stored else self.kept.drop(key)
 
     def commit(self, at_once: int) -> None:
-        """Write what is staged, so many memories in one call of Chroma; what fails is staged no longer."""
+        """Write the staged memories, `at_once` per call of Chroma. After an error nothing is staged any longer."""
         staged, before = self.staged, self._before
         self.staged, self._before = {}, {}
         stored = [one for one in staged.values() if one]
@@ -288,12 +296,12 @@ class CollectionStore:
         self.fetched |= {key: one and one[0] for key, one in staged.items()}
 
     def abandon(self) -> None:
-        """Stage nothing any longer, and read anew what is there."""
+        """Drop the staged memories and the cache, so that the next read asks Chroma."""
         self.staged, self._before = {}, {}
         self.kept, self.fetched = None, {}
 
     def put(self, stored: Sequence[Stored]) -> None:
-        """Write memories at once over those that are there, which nobody has read."""
+        """Write memories at once over existing ones. Drops the cache and the staged memories."""
         self.abandon()
         self.fetch([record.key for record, _ in stored])
         for record, vectors in stored:
@@ -302,7 +310,7 @@ class CollectionStore:
         self.fetched.clear()
 
     def prolong(self, records: Sequence[Record]) -> None:
-        """Write when memories expire; nothing may be staged."""
+        """Write new times of expiry. Nothing may be staged."""
         moments: list[Any] = [{EXPIRES: record.expires} for record in records]
         self.rows.update(ids=[row_id(record.key) for record in records], metadatas=moments)
         for record in records:
@@ -311,7 +319,7 @@ class CollectionStore:
                 self.kept.put(record, self.kept.vectors[record.key])
 
     def sweep(self, now: float) -> int:
-        """Delete expired memories; return how many."""
+        """Delete memories that have expired at `now` (seconds since 1970); return their number."""
         past: Any = {EXPIRES: {"$lte": now}}
         expired = self.rows.get(where=past, include=["metadatas"])
         records = self._records(expired["ids"], expired["metadatas"] or [])
@@ -321,7 +329,7 @@ class CollectionStore:
         return len(records)
 
     def _count(self, enough: int) -> int:
-        """Count rows, unless they were more than enough before: that takes time per row."""
+        """Return the number of rows. Counting takes time per row, so a number above `enough` is not counted again."""
         if self.size <= enough:
             self.size = self.rows.count()
         return self.size
@@ -353,6 +361,6 @@ def _metadatas(record: Record) -> list[Any]:
 
 
 def _nowhere(key: str, dimension: int) -> Vectors:
-    """Invent a vector for what is not indexed: Chroma stores no row without one, and equal ones slow down its index."""
+    """Make up a vector for a memory without indexed text: Chroma needs one, and equal vectors slow down its index."""
     place: Vectors = np.random.default_rng(zlib.crc32(key.encode())).standard_normal((1, dimension), dtype=np.float32)
     return place

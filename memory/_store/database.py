@@ -1,7 +1,7 @@
-"""Chroma's clients open a database with the settings that Harbor gives; a new one is made here, and indexes are found.
+"""Opens Chroma's databases with Harbor's settings alone, makes new databases, and finds indexes.
 
-Chroma would take every other setting, the address of a server too, from a `.env` in the current folder and from the
-environment; it reads both when it is imported.
+Chroma would also take settings, even the address of a server, from the environment and from a `.env` in the
+current folder. It reads both when it is imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def _unread() -> Iterator[None]:
-    """Keep Chroma's settings from being read while it is imported: a file that it can't read would be an error."""
+    """Keep Chroma from reading its settings during the import: a `.env` that it can't read would be an error."""
     usual = BaseSettings.__init__
 
     def given(settings: BaseSettings, /, **values: Any) -> None:
@@ -50,7 +50,7 @@ with _unread():
     from chromadb.errors import NotFoundError as NotFoundError
 
 
-PATIENCE_SECONDS = 60  # for a server that does not answer; Chroma itself would wait forever
+PATIENCE_SECONDS = 60  # timeout per request to a server; Chroma itself would wait forever
 
 
 def in_this_process(stack: ExitStack) -> ClientAPI:
@@ -76,7 +76,7 @@ def on_server(host: str, port: int, ssl: bool, stack: ExitStack) -> ClientAPI:
 
 
 def _given(**settings: Any) -> Settings:
-    """Give Chroma these settings and its defaults; making them in the usual way would read others."""
+    """Return Chroma's defaults with these settings. The usual constructor would read the environment."""
     return Settings.model_construct(**settings)
 
 
@@ -97,14 +97,14 @@ def make_database(database: Path) -> None:
 
 @cache
 def _empty_database() -> bytes:
-    """Make an empty database of Chroma with what it lacks to be quick.
+    """Return an empty Chroma database with two changes for speed.
 
-    With a write-ahead log a put waits for one disk sync instead of five. And Chroma looks for what is new of a
-    collection whenever it is read or written: without an index it reads the whole log of all collections for that.
+    With a write-ahead log, a put waits for one disk sync instead of five. The index avoids a scan: on every read and
+    write, Chroma looks for news of a collection in the log of all collections.
     """
     with TemporaryDirectory(prefix="harbor-empty-", ignore_cleanup_errors=True) as place, ExitStack() as stack:
         in_folder(Path(place), stack)
-        copy = Path(place, "copy")  # as Chroma has an SQLite of its own, and two on one file undo each other's locks
+        copy = Path(place, "copy")  # two SQLite libraries (Chroma has its own) on one file undo each other's locks
         shutil.copyfile(Path(place, DATABASE), copy)
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute("pragma journal_mode=wal")
@@ -114,14 +114,15 @@ def _empty_database() -> bytes:
 
 
 UUID = "-".join("[0-9a-f]" * digits for digits in (8, 4, 4, 4, 12))
+"""Glob pattern for a UUID."""
 
 
 def indexes_in(folder: Path) -> dict[str, Path]:
-    """Find the index of each collection, among the subfolders named by a UUID.
+    """Return the folder of the index by collection id, from the subfolders named by a UUID.
 
-    Paths in a database that somebody sent could lead anywhere, so they are only compared with names in the folder. A
-    copy is read: Chroma has an SQLite of its own, which may still be letting go of the files, and two in one process
-    undo each other's locks, or crash it.
+    A database from somebody else could contain any path, so its ids are only compared with names in the folder. A copy
+    of the database is read: Chroma's own SQLite may still hold the files, and two SQLite libraries in one process undo
+    each other's locks, or crash.
     """
     there = {path.name: path for path in folder.glob(UUID) if path.is_dir()}
     with TemporaryDirectory() as place, closing(sqlite3.connect(_copied(folder, Path(place)))) as connection:
@@ -132,7 +133,7 @@ def indexes_in(folder: Path) -> dict[str, Path]:
 
 
 def _copied(folder: Path, place: Path) -> Path:
-    """Copy a database with what a killed process has left beside it."""
+    """Copy a database and the write-ahead log of a killed process. Return the copy."""
     for name in (f"{DATABASE}-wal", DATABASE):
         if (folder / name).exists():
             shutil.copyfile(folder / name, place / name)
@@ -140,6 +141,6 @@ def _copied(folder: Path, place: Path) -> Path:
 
 
 def is_saved(index: Path) -> bool:
-    """Say whether an index was saved completely: Chroma writes its list of contents last."""
+    """Return whether an index was saved completely. Chroma writes its list of contents last."""
     contents = index / "index_metadata.pickle"
     return contents.exists() and all(f.stat().st_mtime_ns <= contents.stat().st_mtime_ns for f in index.iterdir())

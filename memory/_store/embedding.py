@@ -1,4 +1,4 @@
-"""An embedding comes by name, or from your object or function, never by download; a store records which it has."""
+"""Embeddings, by name or from your object or function, never by download. A store records the name of its embedding."""
 
 from __future__ import annotations
 
@@ -18,18 +18,23 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
 Vectors = NDArray[np.float32]
+"""One vector per row."""
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]] | NDArray[Any]]
+"""Returns one row of numbers per text."""
 
 HASHING_DIMENSION = 384
+"""Length of the vectors of `hashing`."""
 TEXTS_AT_ONCE = 1_000
+"""Texts per call of an embedding."""
 WORD = re.compile(r"\w+")
+"""A word of a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Turns texts into vectors; a store keeps its name and dimension beside them.
+    """Turns texts into vectors. A store keeps the name and the dimension.
 
-    `embed` takes texts to remember, and `embed_queries`, if given, queries: some models treat them differently.
+    `embed` takes texts to remember. `embed_queries`, if given, takes queries: some models treat them differently.
     """
 
     name: str
@@ -65,10 +70,13 @@ class Embedding:
 
 
 def as_embedding(what: Embedding | Embeddings | Embed | str) -> Embedding:
-    """Take an `Embedding`, a name, a LangChain `Embeddings` object or a function of texts.
+    """Return an `Embedding` from a name, a LangChain `Embeddings` object or a function of texts.
 
     Names are `hashing` and `sentence-transformers:<folder or model on disk>`. An object or a function is named after
-    its module and type or name; give an `Embedding` to choose the name.
+    its module and type or name. Pass an `Embedding` to choose the name.
+
+    >>> as_embedding("hashing").dimension
+    384
     """
     if isinstance(what, Embedding):
         return what
@@ -107,9 +115,9 @@ def _named(name: str) -> Embedding:
 
 @cache
 def load_hashing() -> Embed:
-    """Hash letter n-grams of words that are not stop words: no model, no state, and inflected words stay similar.
+    """Return a function that hashes letter n-grams of all words except stop words. Inflected words get similar vectors.
 
-    What it needs takes a second to load, so it is made when the first text is embedded.
+    It needs no model and no state. Its library takes a second to load, so it is loaded for the first text.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, HashingVectorizer
 
@@ -144,16 +152,17 @@ def _sentence_transformers(name: str, model: str) -> Embedding:
 
 
 SCHEMA = 1
+"""Version of the metadata of a store."""
 StoreMetadata = Mapping[str, Any]
 
 
 def metadata_of(embedding: Embedding) -> StoreMetadata:
-    """Give the metadata of a memory with this embedding."""
+    """Return the metadata of a memory with this embedding."""
     return {"schema": SCHEMA, "embedding": embedding.name, "dimension": embedding.dimension}
 
 
 def embedding_of(found: StoreMetadata, trusted: str | None) -> Embedding:
-    """Load the embedding that a memory was made with; load a model only if it is the trusted one."""
+    """Load the embedding of an existing memory. Load a model only if it is the trusted one."""
     check_trusted(str(found["embedding"]), trusted)
     try:
         return as_embedding(found["embedding"])
@@ -164,7 +173,7 @@ def embedding_of(found: StoreMetadata, trusted: str | None) -> Embedding:
 
 
 def check_complete(found: StoreMetadata) -> None:
-    """Refuse a description that lacks something, as a damaged or a forged one may."""
+    """Refuse a description without all its fields, as in a damaged or forged memory."""
     if missing := {"schema", "embedding", "dimension"} - found.keys():
         raise MemoryStoreError(f"its description lacks {', '.join(sorted(missing))}; restore it from a copy")
 

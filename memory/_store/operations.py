@@ -1,4 +1,4 @@
-"""The operations of many callers are done together as if one by one: fewer calls of Chroma, equal results."""
+"""Does the operations of many callers together: fewer calls of Chroma, with the same results as one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harbor.memory._store.records import Index, Namespace, Record, check_op, exp
 
 
 def nearest(collections: Sequence[CollectionStore], queries: Sequence[Query]) -> list[list[Scored]]:
-    """Find the nearest memories of all these namespaces, for each query; what has no vector is like nothing."""
+    """Return the nearest memories of all these namespaces for each query. A query whose vector is zero finds none."""
     found: list[list[Scored]] = [[] for _ in queries]
     told = [place for place, query in enumerate(queries) if query.vector.any() and query.wanted]
     for one in collections if told else ():
@@ -30,7 +30,7 @@ def nearest(collections: Sequence[CollectionStore], queries: Sequence[Query]) ->
 
 
 def fitting(job: Job, op: SearchOp, now: float) -> Callable[[Record], bool]:
-    """Return what says which memories fit a search; a filter that can't be compared fails its own job alone."""
+    """Return the test that a memory must pass in a search. If the filter can't be compared, only its job fails."""
     wanted = op.filter or {}
 
     def fits(record: Record) -> bool:
@@ -44,26 +44,26 @@ def fitting(job: Job, op: SearchOp, now: float) -> Callable[[Record], bool]:
 
 
 def filled(collections: Sequence[CollectionStore], op: ListNamespacesOp, now: float) -> list[Namespace]:
-    """List the namespaces with memories that match the conditions."""
+    """Return the namespaces with memories that match the conditions, sorted and cut to the page that `op` asks for."""
     conditions = op.match_conditions or ()
     named = [one for one in collections if all(named_by(condition, one.namespace) for condition in conditions)]
     found = {one.namespace[: op.max_depth] for one in named if any(record.alive(now) for record in one.all())}
     return sorted(found)[op.offset : op.offset + op.limit]
 
 
-Read = tuple[Job, int, SearchOp | ListNamespacesOp]  # with the place of its result
+Read = tuple[Job, int, SearchOp | ListNamespacesOp]  # the int is the place of the result in the job
 Found = Sequence[tuple[float | None, Record]]
-Made = tuple[CollectionStore, str, Stored | None]  # where it goes, its key, what is stored (None: it is deleted)
+Made = tuple[CollectionStore, str, Stored | None]  # collection, key, and memory (None: delete)
 
 
 @dataclass(slots=True)
 class Together:
-    """Jobs that are done together. Whatever is put is staged, and written at the end: one upsert per namespace.
+    """Jobs that are done together. Puts are staged and written at the end: one upsert per namespace.
 
-    A search waits until something is put where it looks, or to the end, so that all searches of a namespace go to
-    Chroma as one.
+    A search waits until a put reaches its namespaces, or to the end. So all searches of a namespace go to Chroma as
+    one.
 
-    `broken` says why a namespace could not be written; `longer` has what was read and so lives longer.
+    `broken` has the error of each namespace that could not be written. `longer` has memories with a new expiry.
     """
 
     place: str
@@ -79,7 +79,7 @@ class Together:
     is_fresh: bool = False
 
     def do(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
-        """Do jobs, in order, and yield those that are done: a read sees what the jobs before its own have put."""
+        """Do jobs in order, and yield the finished ones. A read sees the puts of earlier jobs, not of its own job."""
         try:
             for job in jobs:
                 with self._failing([job]):
@@ -105,7 +105,7 @@ class Together:
 
     @contextmanager
     def _failing(self, jobs: Sequence[Job]) -> Iterator[None]:
-        """Let these jobs fail with what fails inside, and no other."""
+        """Report an error inside the block to these jobs, and to no other."""
         try:
             with plain_errors(self.place):
                 yield
@@ -113,10 +113,10 @@ class Together:
             for job in jobs:
                 job.error = job.error or as_error(error)
 
-    # ---------------------------------------------------------------- before the first is done
+    # ---------------------------------------------------------------- before the first job
 
     def _embed(self, jobs: Sequence[Job]) -> None:
-        """Embed all texts in one call; if one of many can't be, those of each job by themselves."""
+        """Embed all texts in one call. After an error, embed the texts of each job alone."""
         try:
             self._embed_at_once(jobs)
         except BaseException:
@@ -136,7 +136,7 @@ class Together:
             job.queries[place] = next(queries)
 
     def _fetch(self, jobs: Sequence[Job]) -> None:
-        """Read at once what single memories will be read of each namespace, before they are put too."""
+        """Read in one call per namespace all memories that its gets and puts need."""
         asking: dict[Namespace, list[tuple[Job, str]]] = defaultdict(list)
         for job in jobs:
             for op in job.ops:
@@ -155,12 +155,12 @@ class Together:
         return found
 
     def _refresh(self) -> None:
-        """See once which namespaces others have added."""
+        """Look once per batch for namespaces that other processes have added."""
         if self.collections.shared and not self.is_fresh:
             self.collections.look_again()
             self.is_fresh = True
 
-    # ---------------------------------------------------------------- one after the other
+    # ---------------------------------------------------------------- job after job
 
     def _do(self, job: Job) -> None:
         if job.error:
@@ -173,7 +173,7 @@ class Together:
             elif isinstance(op, SearchOp | ListNamespacesOp):
                 looks.append(op.namespace_prefix if isinstance(op, SearchOp) else ())
                 self.waiting[looks[-1]].append((job, place, op))
-        if job.puts:  # what it reads was there before, and a read that fails leaves nothing half done
+        if job.puts:  # reads see the state before the job's puts, and a failed read prevents the puts
             self._answer(looks)
         if not job.error:
             vectors = iter(job.vectors)
@@ -196,7 +196,7 @@ class Together:
     def _made(
         self, op: PutOp, value: str, vectors: Vectors | None
     ) -> tuple[CollectionStore, str, Stored | None] | None:
-        """Make what is to be stored, and where; None: there is nothing to delete."""
+        """Return the memory to store, with its collection and key. None: there is nothing to delete."""
         collection = self._at(op.namespace)
         if vectors is None:
             return (collection, op.key, None) if collection else None
@@ -227,7 +227,7 @@ class Together:
         collection.stage(key, stored)
 
     def _answer(self, prefixes: Iterable[Namespace]) -> None:
-        """Answer the reads that wait for what has these prefixes."""
+        """Answer the waiting reads under these prefixes."""
         for prefix in prefixes:
             if reads := self.waiting.pop(prefix, None):
                 with self._failing([job for job, _, _ in reads]):
@@ -272,7 +272,7 @@ class Together:
                 job.leans_on.add(record.namespace)
 
     def _save(self, one: CollectionStore) -> None:
-        """Write what is staged, and what lives longer; what can't be written is nobody's any longer."""
+        """Write the staged memories and the new expiries. Memories that can't be written are dropped."""
         try:
             with plain_errors(self.place):
                 if one.staged:
@@ -283,7 +283,7 @@ class Together:
             self.broken[one.namespace] = as_error(error)
 
     def _save_all(self) -> None:
-        """Save all; a server that is gone is not asked again, as that takes long."""
+        """Save all namespaces. Do not ask again after a lost connection, as each attempt takes long."""
         for one in self.used.values():
             gone = [error for error in self.broken.values() if isinstance(error.__cause__, TransportError)]
             if gone and one.staged:
@@ -293,7 +293,7 @@ class Together:
 
 
 def _check(job: Job) -> None:
-    """Check the operations of a job, before anything of it is done; the last put to a key wins."""
+    """Check all operations of a job before the first is done. The last put to a key wins."""
     for op in job.ops:
         check_op(op)
     puts = [op for op in job.ops if isinstance(op, PutOp)]

@@ -1,8 +1,7 @@
-"""A memory is in this process, in a folder, perhaps inside that of a run, or on a server; a stranger's is not opened.
+"""The place of a memory: this process, a folder (perhaps inside the folder of a run), or a server.
 
-Nothing is opened or loaded because a file names it: no SQLite of a stranger's, and no model, which may run code. Beside
-the database of a memory stands ``store.json``, with its embedding and an id of its own, under the user's mark: so what
-a memory is can be told before anything of the database is read.
+A file alone never makes Harbor open a stranger's SQLite database or load a model: both may run code. ``store.json``
+beside the database holds the embedding and an id, under the user's mark. Harbor reads it before the database.
 """
 
 from __future__ import annotations
@@ -19,37 +18,42 @@ from harbor._core.files.marks import is_in_own, is_own, is_vouched, mark, write_
 from harbor._core.files.safe_files import MOST_SETTINGS, read_sent
 
 DATABASE = "chroma.sqlite3"
+"""Name of Chroma's database in a folder."""
 
 
 class NoMemoryError(MemoryStoreError):
-    """There is no memory where one was to be."""
+    """There is no memory at the expected place."""
 
 
 def place_of(where: str | Path | None) -> str:
-    """Name a place for an error message."""
+    """Name a place for an error message.
+
+    >>> place_of("notes")
+    "the memory in 'notes'"
+    """
     if where is None:
         return "the memory of this process"
     return f"the memory {'on' if is_url(where) else 'in'} {str(where)!r}"
 
 
 def is_url(where: str | Path) -> bool:
-    """Say whether a place is a server's address."""
+    """Return whether a place is the address of a server."""
     return str(where).startswith(("http://", "https://"))
 
 
 def inside(where: str) -> str:
-    """Name the folder of a memory: the memory inside that of a run, or the folder itself; a server stays as it is."""
+    """Return the folder of a memory: the one inside the folder of a run, or `where` itself. Addresses do not change."""
     run = Path(where)
     return str(run / MEMORY) if is_there(run / MEMORY) or (run / CONFIG).is_file() else where
 
 
 def is_there(where: str | Path) -> bool:
-    """Say whether there is a memory in a folder."""
+    """Return whether there is a memory in a folder."""
     return not is_url(where) and (Path(where) / DATABASE).is_file()
 
 
 def check_present(where: str | Path) -> None:
-    """Refuse a folder without a memory; what a server has is known when it is asked.
+    """Refuse a folder without a memory. A server is not asked here.
 
     Raises:
         NoMemoryError: there is none.
@@ -63,10 +67,11 @@ def check_present(where: str | Path) -> None:
 
 
 SENTENCE_TRANSFORMERS = "sentence-transformers"
+"""Prefix of the embedding names that stand for models."""
 
 
 def check_trusted(name: str, trusted: str | None) -> None:
-    """Refuse a model that a file names and the user does not: a model that somebody sent may run code.
+    """Refuse a model that a file names and the user does not: a model from somebody else may run code.
 
     Raises:
         MemoryStoreError: the user named no model, or another one.
@@ -81,17 +86,17 @@ def check_trusted(name: str, trusted: str | None) -> None:
 
 
 def begin_own(folder: Path, embedding: str | None) -> None:
-    """Mark a new memory as the user's own, unless it is inside what a driver vouches for."""
+    """Mark a new memory as the user's own, unless a driver vouches for its folder."""
     if not is_vouched(folder):
         settings = {"id": token_hex(16), "embedding": embedding}
         write_settings(folder, {STORE: json.dumps(settings).encode() + b"\n"})
 
 
 def check_own_memory(folder: Path, trust: bool) -> None:
-    """Refuse a memory that is not the user's own, nor inside a run that is; with `trust`, mark it.
+    """Refuse a memory that is neither the user's own nor inside a run of the user; with `trust`, mark it instead.
 
     Raises:
-        MemoryStoreError: it is a stranger's.
+        MemoryStoreError: the memory is not marked and there is no `trust`.
     """
     if is_in_own(folder):
         return
@@ -108,7 +113,7 @@ def check_own_memory(folder: Path, trust: bool) -> None:
 
 
 def embedding_named(folder: Path) -> str | None:
-    """Give the embedding that a memory's ``store.json`` names; None: it names none."""
+    """Return the embedding in a memory's ``store.json``. None: the file names none or is unreadable."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         named = json.loads(read_sent(folder / STORE, MOST_SETTINGS))["embedding"]
         return named if isinstance(named, str) else None
@@ -116,5 +121,5 @@ def embedding_named(folder: Path) -> str | None:
 
 
 def embedding_marked(folder: Path) -> str | None:
-    """Give the embedding that a memory has under the user's mark; None: it has none there."""
+    """Return the embedding in a memory's ``store.json`` if the file is under the user's mark; otherwise None."""
     return embedding_named(folder) if is_own(folder) else None

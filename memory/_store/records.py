@@ -1,6 +1,6 @@
-"""A memory is stored as a record, written as Chroma rows; filters match it, and an index says which texts are embedded.
+"""The form of a memory (a record, stored as Chroma rows), the filters on it, and the index of its embedded texts.
 
-Filters are evaluated on the values themselves, exactly, and not by Chroma, as in LangGraph's own stores.
+Harbor evaluates filters exactly, on the values themselves, like LangGraph's own stores. Chroma does not.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from harbor._core.basics.errors import MemoryStoreError, unknown
 from harbor.memory._store.embedding import Embedding, Vectors
 
 Namespace = tuple[str, ...]
+"""Labels of a namespace, outermost first."""
 
 
 def _as_numbers(compare: Callable[[float, float], bool]) -> Callable[[Any, Any], bool]:
     def compared(value: Any, wanted: Any) -> bool:
         try:
             return compare(float(value), float(wanted))
-        except (TypeError, ValueError):  # what is not a number is neither more nor less than one
+        except (TypeError, ValueError):  # a value that is no number is neither more nor less than a number
             return False
 
     return compared
@@ -49,10 +50,15 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "$lt": _as_numbers(operator.lt),
     "$lte": _as_numbers(operator.le),
 }
+"""Filter operators by name. Comparisons of order convert both sides to numbers."""
 
 
 def check_filter(wanted: object) -> None:
-    """Refuse an unknown operator anywhere in a filter."""
+    """Refuse an unknown operator anywhere in a filter.
+
+    Raises:
+        MemoryStoreError: an operator is unknown.
+    """
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             for key in wanted:
@@ -67,7 +73,7 @@ def check_filter(wanted: object) -> None:
 
 
 def fits(value: Any, wanted: Any) -> bool:
-    """Say whether a value matches a filter: by equality, by operators, or field by field."""
+    """Return whether a value matches a filter: by equality, by operators, or field by field."""
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             return all(OPERATORS[key](value, operand) for key, operand in wanted.items())
@@ -79,12 +85,12 @@ def fits(value: Any, wanted: Any) -> bool:
 
 
 def has(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Say whether the fields of a memory match a search's filter."""
+    """Return whether the fields of a memory match a search's filter."""
     return all(fits(value.get(field), one) for field, one in wanted.items())
 
 
 def named_by(condition: MatchCondition, namespace: Namespace) -> bool:
-    """Say whether a namespace has the condition's prefix or suffix; `*` matches any one label."""
+    """Return whether a namespace has the condition's prefix or suffix. `*` matches any one label."""
     path = condition.path
     if len(path) > len(namespace):
         return False
@@ -93,23 +99,25 @@ def named_by(condition: MatchCondition, namespace: Namespace) -> bool:
 
 
 RECORD, EXPIRES = "record", "expires"
+"""Keys of a row's metadata: the record as text, and the second since 1970 at which it expires."""
 Metadata = Mapping[str, Any]
+"""Metadata of a row in Chroma."""
 
 
 def expiry(now: float, ttl_minutes: float) -> float:
-    """Return when a memory expires that is written or read now, in seconds since 1970.
+    """Return the time at which a memory expires that is written or read at `now`, in seconds since 1970.
 
-    Chroma changes the last bit of some numbers of more than 16 digits; with whole microseconds there are no more.
+    Chroma changes the last bit of some numbers with more than 16 digits. Rounding to microseconds avoids such numbers.
     """
     return round(now + 60 * ttl_minutes, 6)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One memory: its value as JSON text, when it was created and updated, and how many vectors it has.
+    """One memory: its value as JSON text, its times of creation and last update, and its number of vectors.
 
-    `ttl_minutes` is how long it lives after it was last written or read; `expires` is when, in seconds since 1970.
-    `paths` are the paths in the value whose texts were embedded.
+    All times are seconds since 1970. The memory lives for `ttl_minutes` after its last write or read, until `expires`;
+    None means for ever. `paths` are the paths in the value whose texts were embedded.
     """
 
     namespace: Namespace
@@ -138,11 +146,11 @@ class Record:
         return {RECORD: f"{head}\n{self.value}", EXPIRES: self.expires}
 
     def ids(self) -> list[str]:
-        """Name its rows: one per vector, and at least one."""
+        """Return the ids of its rows: one per vector, and at least one."""
         return [row_id(self.key, number) for number in range(max(1, self.vectors))]
 
     def alive(self, now: float) -> bool:
-        """Say whether it has not expired."""
+        """Return whether it has not expired."""
         return self.expires is None or self.expires > now
 
     def content(self) -> Any:
@@ -150,18 +158,18 @@ class Record:
         return json.loads(self.value)
 
     def item(self) -> Item:
-        """Return it as LangGraph's item."""
+        """Return the memory as LangGraph's `Item`."""
         created, updated = _moment(self.created), _moment(self.updated)
         return Item(
             value=self.content(), key=self.key, namespace=self.namespace, created_at=created, updated_at=updated
         )
 
     def put(self) -> PutOp:
-        """Give the operation that writes it again, without its times."""
+        """Return the operation that writes the memory again, without its times."""
         return PutOp(self.namespace, self.key, self.content(), index=list(self.paths) or False, ttl=self.ttl_minutes)
 
     def found(self, score: float | None) -> SearchItem:
-        """Return it as a search result."""
+        """Return the memory as a search result."""
         return SearchItem(
             self.namespace, self.key, self.content(), _moment(self.created), _moment(self.updated), score=score
         )
@@ -172,18 +180,22 @@ def _moment(seconds: float) -> datetime:
 
 
 def row_id(key: str, number: int = 0) -> str:
-    """Name a row: its number first, as a key may contain anything."""
+    """Return the id of a row. The number comes first, as a key may contain any character."""
     return f"{number}:{key}"
 
 
 def row_of(identifier: str) -> tuple[str, int]:
-    """Split a row's name into the key and the number."""
+    """Split the id of a row into key and number."""
     number, _, key = identifier.partition(":")
     return key, int(number)
 
 
 def json_text(op: PutOp) -> str:
-    """Write a value as JSON; refuse one that would be read back changed."""
+    """Return a value as JSON text.
+
+    Raises:
+        MemoryStoreError: the value is not JSON, or reading the text would not return the same value.
+    """
     try:
         text = json.dumps(op.value, allow_nan=False)
         same = json.loads(text) == op.value
@@ -198,10 +210,15 @@ def json_text(op: PutOp) -> str:
 
 
 _NUMBERS = {"limit": int, "offset": int, "max_depth": int | None, "ttl": int | float | None}
+"""Types of the numeric fields of operations."""
 
 
 def check_op(op: Op) -> None:
-    """Refuse an operation that could not be done: an invalid namespace, key, query, number, index or filter."""
+    """Refuse an operation with an invalid namespace, key, query, number, index or filter.
+
+    Raises:
+        MemoryStoreError: the message names the wrong value.
+    """
     for name, kind in _NUMBERS.items():
         given = getattr(op, name, None if name in ("max_depth", "ttl") else 0)
         if not isinstance(given, kind) or (name != "ttl" and given is not None and given < 0):
@@ -224,12 +241,12 @@ def check_op(op: Op) -> None:
 
 
 def are_paths(given: object) -> bool:
-    """Say whether this is a list of paths, and not one path by itself."""
+    """Return whether `given` is a list of paths. A single path is none."""
     return isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)
 
 
 def check_key(namespace: Namespace, key: object) -> None:
-    """Refuse a key that can't be part of a row's name."""
+    """Refuse a key that can't be part of a row's id: an empty one, or one without UTF-8."""
     try:
         if isinstance(key, str) and key.encode():
             return
@@ -239,23 +256,23 @@ def check_key(namespace: Namespace, key: object) -> None:
 
 
 def readable(text: str) -> str:
-    """Replace lone surrogates, which JSON allows and no encoder takes."""
+    """Replace lone surrogates: JSON allows them, but they can't be encoded."""
     return text.encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An embedding, and the paths whose texts it gets if a put names none; `$` is the whole value."""
+    """An embedding, and the paths to embed if a put names none. `$` is the whole value."""
 
     embedding: Embedding
     fields: tuple[str, ...]
 
     def paths(self, op: PutOp) -> tuple[str, ...]:
-        """Say which paths of a value are embedded."""
+        """Return the paths in a value that are embedded."""
         return self.fields if op.index is None else tuple(op.index or ())
 
     def vectors(self, ops: Sequence[PutOp]) -> list[Vectors]:
-        """Embed the texts of all values in one call; give each value its vectors, without those of length 0."""
+        """Embed the texts of all values in one call. Return one array per value, without vectors of length 0."""
         texts = [self._texts(op) for op in ops]
         made = self.embedding.vectors([text for own in texts for text in own])
         ends = list(accumulate(map(len, texts)))

@@ -1,1 +1,1 @@
-"""The published experiments, a TOML file each."""
+"""The published experiments, one TOML file each."""

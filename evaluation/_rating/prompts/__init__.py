@@ -1,1 +1,1 @@
-"""The prompts of a judge model: text files, filled by `harbor.graphs._context.prompting.fill`."""
+"""The prompts of a judge model: text files for `harbor.graphs._context.prompting.fill`."""

@@ -1,4 +1,4 @@
-"""A comparison of experiments becomes one HTML page in the style of the report, with a forest plot, or CSV."""
+"""Writes a comparison of experiments as one HTML page in the style of the report, with a forest plot, or as CSV."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ from harbor.evaluation._report.tabular.formatting import equation_of_p, unit_of,
 from harbor.evaluation._report.tabular.page_parts import filled
 
 MOST_SIDES = 2
-"""More experiments than these, and each row names its own."""
+"""With more experiments than this, each row names its own."""
 CAPTION = (
     "Differences of means with their 95 % intervals; right of the line, {} has more than {}. p: corrected by Holm."
 )
+"""Caption of the forest plot; the braces take the two names."""
 
 
 def compared_forest(compared: Compared) -> Drawing | None:
-    """Draw the differences that have an interval, on as many panels as a page shows; None: there are none."""
+    """Draw the differences with an interval, up to the panels of a page. Return None if there are none."""
     many = len(compared.experiments) > MOST_SIDES
     rows = [row for one in compared.contrasts if (row := _row(one, many))]
     if not rows:
@@ -57,7 +58,7 @@ TEMPLATE = "harbor.evaluation._report/compared.html.j2"
 
 
 def render_compared(compared: Compared) -> str:
-    """Write the page: the verdict, all differences, and what differs in designs and versions."""
+    """Return the page: the verdict, all differences, and the differences of designs and versions."""
     return filled(
         TEMPLATE,
         names=[*compared.experiments],
@@ -75,6 +76,6 @@ def render_compared(compared: Compared) -> str:
 
 
 def to_csv(compared: Compared) -> str:
-    """Write the differences as CSV, and whether a side is simulated."""
+    """Return the differences as CSV, with a column on whether a side is simulated."""
     simulated = any(one.simulated for one in compared.sides_compared)
     return as_csv(compared.differences.assign(simulated=simulated))

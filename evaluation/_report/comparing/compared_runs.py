@@ -1,4 +1,4 @@
-"""Two runs stand side by side, from their logs alone, and two designs differ in settings that are named."""
+"""Compares two runs by their logs alone, and lists the settings in which two designs differ."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from harbor.evaluation._metrics.summary import is_series, summarise, summarise_s
 from harbor.evaluation._running.trial_folder import Json, differing, short
 
 WORDS = frozenset({"title", "question", "source", "note", "published", "deviations", "stand_ins"})
-"""What a design says of itself: it changes no game."""
+"""Fields of a design that describe it and change no game."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingApart:
-    """A setting that differs in `experiment`, with its value there and in what it is compared with, in words."""
+    """A setting that differs in `experiment`, with its value there and in the reference, in words."""
 
     experiment: str
     setting: str
@@ -34,26 +34,26 @@ class SettingApart:
 
 
 def designs_apart(name: str, of: Experiment, against: Experiment) -> Iterator[SettingApart]:
-    """List the settings of a design, shown by `name`, that differ from those of another."""
+    """Yield the settings of a design, shown by `name`, that differ from those of another."""
     ours, theirs = (_by_name(one.model_dump(mode="json", exclude=set(WORDS))) for one in (of, against))
     for setting, its, own in differing("", theirs, ours):
         yield SettingApart(name, setting, short(own), short(its))
 
 
 def _by_name(value: Json) -> Json:
-    """Put whatever has a name under it, so that arms are compared with their like wherever they stand."""
+    """Turn lists of named parts into tables by name, so that an arm is compared with its namesake at any place."""
     if isinstance(value, list) and value and all(isinstance(one, dict) and "name" in one for one in value):
         return {str(one["name"]): _by_name(one) for one in value if isinstance(one, dict)}
     return {key: _by_name(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 Standing = dict[str, dict[str, object]]
-"""What each bidder has in the end, by the name of the figure."""
+"""The final figures of each bidder, by the name of the figure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSide:
-    """A run: its seed (None: a public copy), standings, who played, how far its log goes, and whether it is over."""
+    """A run: its seed (None: a public copy), standings, players, number of events, and whether it is over."""
 
     run: str
     seed: int | None
@@ -66,7 +66,7 @@ class RunSide:
 
 @dataclass(frozen=True, slots=True)
 class FirstApart:
-    """The first event that differs: its line in the logs, its type, and what each log has, as JSON or in words."""
+    """The first event that differs: its line in the logs, its type, and its two versions, as JSON or in words."""
 
     line: int
     event: str
@@ -76,7 +76,7 @@ class FirstApart:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """Two runs; `event` is None where no event differs but in clocks, `untold` says what can't be compared."""
+    """Two runs. `event` is None if events differ in clocks alone. `untold` names parts that can't be compared."""
 
     sides: tuple[RunSide, RunSide]
     settings: tuple[SettingApart, ...]
@@ -85,13 +85,13 @@ class ComparedRuns:
 
     @property
     def verdict(self) -> str:
-        """Say whether they are the same game, and how far."""
+        """Return a sentence on whether they are the same game, and up to which line."""
         if self.event is not None:
             return f"They are the same up to line {self.event.line} of their logs: {self.event.event}."
         return f"They are the same game: none of {self.sides[0].events} events differs but in clocks."
 
     def as_json(self) -> dict[str, object]:
-        """Give the object that `--json` prints."""
+        """Return the object that `--json` prints."""
         simulated = any(side.simulated for side in self.sides)
         return {"verdict": self.verdict, "simulated": simulated, **asdict(self)}
 
@@ -133,14 +133,14 @@ def _standings(entries: Sequence[Entry]) -> Standing:
 
 
 def _settings(first: Path, second: Path) -> Iterator[SettingApart]:
-    """List settings that differ; the name of a run changes nothing of it."""
+    """Yield the settings that differ, except the name: it changes nothing in a run."""
     one, other = (read_config(folder).model_dump(mode="json", exclude={"name"}) for folder in (first, second))
     for setting, its, own in differing("", one, other):
         yield SettingApart(str(second), setting, short(own), short(its))
 
 
 def _first_apart(one: Sequence[Entry], other: Sequence[Entry]) -> FirstApart | None:
-    """Find the first event that differs, but for clocks and the names of the runs in their first lines."""
+    """Find the first event that differs in more than clocks, after the first lines, which name the runs."""
     if (pair := first_pair(one[1:], other[1:])) is None:
         return None
     line = next(entry.seq for entry in pair if entry) + 1
@@ -149,7 +149,7 @@ def _first_apart(one: Sequence[Entry], other: Sequence[Entry]) -> FirstApart | N
 
 
 def first_pair(one: Sequence[Entry], other: Sequence[Entry]) -> tuple[Entry | None, Entry | None] | None:
-    """Give the first two entries in the same place that differ but in clocks; None for one is the end of its log."""
+    """Return the first two entries at one place that differ in more than clocks. None in the pair: the log ended."""
     for its, own in zip_longest(one, other):
         if its is None or own is None or difference(its.event, own.event):
             return its, own

@@ -1,4 +1,4 @@
-"""Experiments stand side by side: what each found, how they and their designs differ, in a verdict and in tables."""
+"""Compares experiments: findings, differences of results and designs, a verdict and tables."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from harbor.evaluation._running.trial_folder import NOT_SET
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One of the experiments that are compared: its games, what played them and when, and what they took.
+    """One of the compared experiments: its games, players, days and costs.
 
-    `began` is when its first and its last game began, in UTC (empty: unknown). `cost` is in dollars, and `refused`
-    counts answers; these, calls and tokens are None of a public copy, which does not tell them.
+    `began` has the days on which its first and last game began, in UTC (empty: unknown). `cost` is in dollars, and
+    `refused` counts answers. For a public copy these, calls and tokens are None.
     """
 
     experiment: str
@@ -55,11 +55,11 @@ class ComparedSide:
 
 
 class Compared:
-    """Two experiments or more, each compared with the first; frames are made when they are first asked for.
+    """Two or more experiments, each compared with the first. Frames are made on first access.
 
     Args:
-        experiments: by the names that they are shown by.
-        metrics: which to compare; all that both of two are measured by, by default.
+        experiments: by display name.
+        metrics: metrics to compare; by default all that both have.
 
     Raises:
         ConfigError: two have nothing in common, or there are not two.
@@ -75,12 +75,12 @@ class Compared:
 
     @cached_property
     def sides_compared(self) -> list[ComparedSide]:
-        """The experiments, the one that the others are compared with first."""
+        """The experiments, the reference first."""
         return [_side(name, one) for name, one in self.experiments.items()]
 
     @property
     def sides(self) -> pd.DataFrame:
-        """One row per experiment: games, players, versions, when it was begun, and what it took."""
+        """One row per experiment: games, players, versions, days, calls, tokens and cost."""
         return as_frame(ComparedSide, self.sides_compared)
 
     @property
@@ -99,7 +99,7 @@ class Compared:
         return as_frame(SettingApart, self.origins_apart)
 
     def as_json(self) -> dict[str, object]:
-        """Give the object that `--json` prints."""
+        """Return the object that `--json` prints."""
         sides = self.sides_compared
         return {
             "verdict": verdict(self),
@@ -111,7 +111,7 @@ class Compared:
         }
 
     def only_in_one(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Give an experiment, a kind of thing, and its names that the one that it is compared with lacks; and back."""
+        """Yield an experiment, a kind of part, and the names of its parts that the other side lacks; both ways."""
         (first, reference), *others = self.experiments.items()
         for name, one in others:
             for side, its, others_ in ((name, one, reference), (first, reference, one)):
@@ -137,8 +137,8 @@ def compare(*experiments: str | Path | Loaded, metrics: Sequence[str] = ()) -> C
     """Compare experiments with the first of them, paired by repeat where they share seeds, items and seats.
 
     Args:
-        experiments: their folders, or what `load` gave of them; two or more.
-        metrics: which to compare; all that both of two are measured by, by default.
+        experiments: two or more folders, or results of `load`.
+        metrics: metrics to compare; by default all that both have.
 
     Raises:
         ConfigError: there are not two, one is given twice, or two have nothing in common.
@@ -197,7 +197,7 @@ def _versions(origin: Origin) -> dict[str, str]:
 
 
 def _uncompared(one: Loaded, other: Loaded) -> Iterator[tuple[str, list[str]]]:
-    """List the arms, conditions and metrics of an experiment that the other lacks."""
+    """Yield the arms, conditions and metrics of an experiment that the other lacks."""
     cells = [ours for ours, _ in shared_cells(one.results, other.results)]
     metrics = shared_metrics(other.results, one.results)
     arms, conditions = ({cell[place].name for cell in cells} for place in (0, 1))
@@ -210,11 +210,11 @@ def _uncompared(one: Loaded, other: Loaded) -> Iterator[tuple[str, list[str]]]:
 
 
 MOST_TOLD = 3
-"""How many of the differences that are found a verdict names."""
+"""Most differences that a verdict names."""
 
 
 def verdict(compared: Compared) -> str:
-    """Say in a sentence or two what differs; of what is not found, that it may be there all the same."""
+    """Return one or two sentences on the differences. If none is found, they say that there may be one all the same."""
     found = [one for one in ranked(compared.contrasts) if one.is_found]
     count, tested = len(compared.contrasts), sum(one.p is not None for one in compared.contrasts)
     if count and all(one.is_equal for one in compared.contrasts):
@@ -243,7 +243,7 @@ def _why_untested(compared: Compared) -> str:
 
 
 def told(one: Contrast) -> str:
-    """Put a difference in words: what, in which arm, by how much, and the interval."""
+    """Return a difference in words: metric, bidder, arm, size and interval."""
     unit = unit_of(one.metric)
     place = f"{one.arm}, " if one.arm != "all" else ""
     interval = write_interval(one.low, one.high, unit)
@@ -251,18 +251,18 @@ def told(one: Contrast) -> str:
 
 
 def signed(one: Contrast) -> str:
-    """Write a difference with its sign, also of a gain."""
+    """Return a difference with its sign, "+" for a positive one."""
     text = write(one.mean, unit_of(one.metric))
     return f"+{text}" if one.mean is not None and one.mean > 0 and text[:1] != "+" else text
 
 
 def ranked(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """Order differences by their p, the clearest first, and within a p by the size of the effect."""
+    """Sort differences by their p, the lowest first, and within a p by the size of the effect."""
     return sorted(contrasts, key=lambda one: (inf if one.p is None else one.p, -abs(one.effect or 0)))
 
 
 def how(compared: Compared) -> str:
-    """Say how games are compared, and why where they are no pairs."""
+    """Return a sentence on how games are compared: as pairs, or the reason against pairs."""
     pairs = {one.pairs for one in compared.contrasts if one.how == "paired"}
     whys = dict.fromkeys(one.why for one in compared.contrasts if one.how == "independent")
     said = []
@@ -275,7 +275,7 @@ def how(compared: Compared) -> str:
 
 
 def warnings(compared: Compared) -> Iterator[str]:
-    """Say what stands between the numbers and a conclusion: simulated players, games that failed, other versions."""
+    """Yield the facts that limit a conclusion: public copies, failures, refusals, and parts of one side alone."""
     for one in compared.sides_compared:
         said = [
             "a public copy" if one.public else "",
@@ -290,7 +290,7 @@ def warnings(compared: Compared) -> Iterator[str]:
 
 
 def differences_table(compared: Compared, contrasts: Sequence[Contrast], brief: bool = False) -> Table:
-    """List differences: what is compared, both means with interval and n (`brief`: the first's alone), and p."""
+    """Return the differences: both means with interval and n (`brief`: the reference's alone), difference and p."""
     names = [*compared.experiments]
     varied = [name for name in ("experiment", "arm", "condition") if _varies(compared.contrasts, name)]
     own = "its mean" if "experiment" in varied else names[1]
@@ -329,7 +329,7 @@ def _n(low: float | None, high: float | None, n: str, unit: Unit) -> str:
 
 
 def sides_table(compared: Compared) -> Table:
-    """List facts of the experiments side by side, one row a fact."""
+    """Return the facts of the experiments side by side, one row a fact."""
     sides = compared.sides_compared
     heads = columns_of(["", *(one.experiment for one in sides)])
     facts = [facts_of(one) for one in sides]
@@ -338,7 +338,7 @@ def sides_table(compared: Compared) -> Table:
 
 
 def facts_of(one: ComparedSide) -> dict[str, str]:
-    """Write the facts of an experiment by their names; empty: unknown."""
+    """Return the facts of an experiment by name; "" is unknown."""
     tokens = None if one.input_tokens is None or one.output_tokens is None else one.input_tokens + one.output_tokens
     return {
         "design": one.name,
@@ -354,7 +354,7 @@ def facts_of(one: ComparedSide) -> dict[str, str]:
 
 
 def apart_table(compared: Compared, apart: Sequence[SettingApart], what: str = "setting") -> Table:
-    """List settings, or versions, that differ; a column for each experiment."""
+    """Return the settings, or versions, that differ, with a column for each experiment."""
     first, *others = compared.experiments
     many = len(others) > 1
     heads = [*["experiment"] * many, what, first, "there" if many else others[0]]

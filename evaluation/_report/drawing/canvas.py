@@ -1,6 +1,6 @@
-"""Figures are drawn with panels, which are functions of axes, and with colours, marks, labels and scales.
+"""Drawings, panels and axes, with colours, marks, labels and scales. A panel is a function of axes.
 
-A panel is drawn only where it is put out: into a page by `inline`, into a file by `figure_files`.
+A panel is drawn only for its output: into a page by `inline`, into a file by `figure_files`.
 Text is never parsed as mathematics.
 """
 
@@ -24,21 +24,25 @@ from harbor.evaluation._report.tabular.formatting import unit_of, write_tick
 from harbor.evaluation._report.tabular.page_parts import legible
 
 INK, FAINT = "#2b3038", "#d4d8de"
+"""Colours of text and of lines in the background."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
 """Wong's colour-blind-safe palette, without the colours that are invisible on a white or a black page."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+"""Markers of series, in matplotlib's letters."""
 SIGNS = ("●", "■", "▲", "◆", "▼", "✚", "✖")
 """The markers as text, for legends."""
 PIXELS_AN_INCH = 96
+"""Pixels per inch on a page."""
 INCHES_FOR_NUMBERS = 5.0
-"""From this width on a picture has room for numbers beside its marks; a page always has."""
+"""From this width on, a picture has room for numbers beside its marks. A page always has."""
 WIDTH, HEIGHT = 430, 280
+"""Default size of a panel in pixels."""
 TALLEST_PANEL = 940
-"""Pixels: a panel that is no taller has room on a page of paper, with a heading and a short legend."""
+"""Highest panel, in pixels, that fits on a page of paper with a heading and a short legend."""
 LONGEST_LABEL, LONGEST_LINE = 28, 24
 """Most characters of a label on one line, and of each line of a label on two."""
 STYLE: dict[Any, Any] = {
-    **{name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"},  # whatever a matplotlibrc says
+    **{name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"},  # ignores a matplotlibrc
     "text.parse_math": False,
     "axes.formatter.use_mathtext": False,
     "font.size": 9,
@@ -61,15 +65,16 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
 }
+"""Matplotlib settings of all figures; sizes are in points."""
 Draw = Callable[[Axes], object]
-"""Draws on empty axes; a text that it returns says what the panel shows, for those who can't see it."""
+"""Draws on empty axes. It may return a description of the panel, for readers who can't see it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One part of a figure: its heading, what it shows in words, how it is drawn, its size in pixels on a page.
+    """One part of a figure: its heading, its description, its function, and its size in pixels on a page.
 
-    What `draw` says is put after `alt`.
+    The words that `draw` returns are put after `alt`.
     """
 
     heading: str
@@ -79,14 +84,14 @@ class Panel:
     height: int
 
     def drawn(self, axes: Axes) -> str:
-        """Draw it on empty axes, and say in words what it shows."""
+        """Draw the panel on empty axes. Return its description."""
         said = self.draw(axes)
         return f"{self.alt}{said}" if isinstance(said, str) else self.alt
 
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """A line of a legend: its label and colour, the mark as text, and what matplotlib draws: marker, line, hatch."""
+    """A line of a legend: its label, colour, mark as text, and matplotlib's marker, line and hatch."""
 
     label: str
     colour: str
@@ -99,12 +104,12 @@ class LegendEntry:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure: its title and caption, its panels and their legend, and how many panels were left out.
+    """A figure: its title and caption, its panels and their legend, and the number of panels that were left out.
 
-    `failure` says in one line why it could not be drawn; then there are no panels. `question` is what it answers;
-    `facts` are what its numbers are by name: of how many games (n), in which unit, by which interval. `beside`
-    explains what only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks; `narrow` says where it is
-    found instead.
+    If it could not be drawn, `failure` has the reason in one line and there are no panels. `question` is the question
+    that it answers. `facts` describe its numbers by name: the games behind them (n), the unit, the interval. `beside`
+    explains the numbers that only pictures of `INCHES_FOR_NUMBERS` and more print beside their marks; `narrow` says
+    where to find them otherwise.
     """
 
     title: str
@@ -119,39 +124,39 @@ class Drawing:
     narrow: str = ""
 
     def reading(self, inches: float = INCHES_FOR_NUMBERS) -> str:
-        """Say what it asks, what it shows at this width, and what its numbers are, in one paragraph."""
+        """Return the question, the caption for this width and the facts in one paragraph."""
         beside = self.beside if inches >= INCHES_FOR_NUMBERS else self.narrow
         return " ".join(filter(None, (self.question, self.caption, *(_sentence(*one) for one in self.facts), beside)))
 
 
 def _sentence(name: str, said: str) -> str:
-    """Say a fact as a sentence; one that a stranger's figure names stands under its name."""
+    """Return a fact as a sentence. Facts with other names, as from extensions, follow their name."""
     known = {"n": "n = {}.", "unit": "The unit is {}.", "interval": "Intervals are {}."}
     return known.get(name, f"{name}: {{}}.").format(said)
 
 
 def colour(place: int) -> str:
-    """Give the colour of a series; beyond the palette they come again, with other shapes."""
+    """Return the colour of a series. Colours repeat beyond the palette, with other shapes."""
     return COLOURS[place % len(COLOURS)]
 
 
 def shape(place: int, shapes: Sequence[str]) -> str:
-    """Give one of as many shapes as there are colours, so that no two of 49 series share both colour and shape."""
+    """Return a shape of as many as there are colours, so that no two of 49 series share both colour and shape."""
     return shapes[(place + place // len(COLOURS)) % len(COLOURS)]
 
 
 def marker(place: int) -> str:
-    """Give the marker of a series."""
+    """Return the marker of a series."""
     return shape(place, MARKERS)
 
 
 def sign(place: int) -> str:
-    """Give the marker of a series as text."""
+    """Return the marker of a series as text."""
     return shape(place, SIGNS)
 
 
 def legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
-    """Name series by their colours and markers."""
+    """Return a legend that names series by colour and marker."""
     return tuple(LegendEntry(name, colour(place), sign(place), marker(place)) for place, name in enumerate(names))
 
 
@@ -166,7 +171,7 @@ def wrapped(text: str) -> str:
 
 
 def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
-    """Write the ticks of an axis in the unit of its metric; labels of dollars, side by side, have an inch each."""
+    """Write the ticks of an axis in the unit of its metric. On a horizontal axis each label of dollars gets an inch."""
     axis = axes.yaxis if vertical else axes.xaxis
     if unit == "dollars":
         low, high = axis.get_view_interval()
@@ -176,7 +181,7 @@ def show_unit(axes: Axes, unit: Unit, *, vertical: bool = True) -> None:
 
 
 def failed(name: str, title: str, error: Exception) -> Drawing:
-    """Warn that a figure can't be drawn, and leave a note in its place."""
+    """Warn that a figure can't be drawn. Return a drawing with the reason in its place."""
     why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
     failure = legible(f"figure {name!r} can't be drawn: {why}")
     warnings.warn(failure, stacklevel=3)
@@ -184,28 +189,28 @@ def failed(name: str, title: str, error: Exception) -> Drawing:
 
 
 def link(address: str, words: str) -> str:
-    """Give what matplotlib's `set_urls` takes, so that a mark leads to an address and is named for those who can't see.
+    """Return the `set_urls` argument that links a mark to an address, and names the mark for readers who can't see it.
 
-    Marks have links only on a page. A space parts the two: what reads XML makes one of a line end.
+    Marks have links only on a page. A space separates address and name, as XML readers turn line ends into spaces.
     """
     return f"{address.replace(' ', '%20')} {words}"
 
 
 def paint(heading: str, alt: str, draw: Draw, width: int = WIDTH, height: int = HEIGHT) -> Panel:
-    """Make a panel: `draw` gets empty axes; sizes are in pixels on a page."""
+    """Return a panel. `draw` gets empty axes; sizes are in pixels on a page."""
     return Panel(heading, alt, draw, width, height)
 
 
 MARGIN = 0.05
-"""Room beyond the values, a share of their span; never beyond the bounds of their unit."""
+"""Room beyond the values, as a share of their span. It ends at the bounds of the metric."""
 WHOLE = ("priority", "rank")
 """Units whose ticks are whole numbers."""
 LONGEST = 38
-"""Characters on each line of the title of an axis."""
+"""Most characters on each line of an axis title."""
 
 
 def bounds_of(metric: str, bidders: int = 0) -> Bounds:
-    """Give the least and the greatest value of a metric; a rank is at most the number of bidders."""
+    """Return the least and the greatest value of a metric. A rank is at most the number of bidders."""
     found = metric_or_none(metric)
     if found is None:
         return -inf, inf
@@ -214,19 +219,19 @@ def bounds_of(metric: str, bidders: int = 0) -> Bounds:
 
 
 def bounds_in(metric: str, rows: pd.DataFrame) -> Bounds:
-    """Give the bounds of a metric in a game of the bidders of these rows."""
+    """Return the bounds of a metric in a game of the bidders of these rows."""
     return bounds_of(metric, rows["bidder"].nunique())
 
 
 def span(low: float, high: float, bounds: Bounds) -> tuple[float, float]:
-    """Give the ends of an axis: the values with a margin, cut where their unit ends."""
+    """Return the ends of an axis: the values with a margin, within the bounds."""
     margin = (high - low) * MARGIN or min(0.5, abs(high) / 10 or 0.5)
     ends = max(low - margin, bounds[0]), min(high + margin, bounds[1])
     return ends if ends[0] < ends[1] else (low - margin, high + margin)
 
 
 def titled(metric: str, says: str = "") -> str:
-    """Give the title of an axis: what is measured, and its unit unless the words or the ticks name it."""
+    """Return the title of an axis: its metric, and the unit unless the words or the ticks name it."""
     found, unit = metric_or_none(metric), unit_of(metric)
     said = says or (found.description if found else metric)
     named = said if unit in ("dollars", "number", "count", *said.casefold().split()) else f"{said}, {unit}"
@@ -234,7 +239,7 @@ def titled(metric: str, says: str = "") -> str:
 
 
 def upright(axes: Axes, metric: str, low: float, high: float, bounds: Bounds) -> None:
-    """Set a vertical axis of a metric; ranks are upside down, with the best on top."""
+    """Set a vertical axis of a metric. Ranks are upside down, with the best on top."""
     ends = span(low, high, bounds)
     axes.set_ylim(*(reversed(ends) if unit_of(metric) == "rank" else ends))
     axes.set_ylabel(titled(metric))
@@ -252,6 +257,6 @@ def along(axes: Axes, metric: str, low: float, high: float, bounds: Bounds, says
 
 
 def few_ticks(axes: Axes) -> None:
-    """Keep the ticks of a horizontal axis clear of each other."""
+    """Limit the ticks of a horizontal axis so that they do not touch."""
     most = min(6, int(axes.figure.bbox.width / axes.figure.dpi))  # one for each inch
     axes.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))

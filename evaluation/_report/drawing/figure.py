@@ -1,4 +1,4 @@
-"""A figure, as an extension, makes a drawing of measured values: a panel per arm and condition, and its facts."""
+"""Figures as extensions: each draws measured values, with a panel per arm and condition, and states its facts."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._report.tabular.tables import label_of
 
 CONTINUED = ", continued"
-"""Ends the heading of a panel that goes on with other bidders of the same games."""
+"""Ends the heading of a panel that continues with other bidders of the same games."""
 MOST = 24
-"""The most panels in a figure; the figure says how many are left out."""
+"""Most panels in a figure; the figure says how many are left out."""
 GAME = ["arm", "condition", "repeat"]
-"""The columns that name a game."""
+"""Columns that identify a game."""
 _DrawOnAxes = Callable[[Axes], None]
 
 
 @dataclass(frozen=True, slots=True)
 class PanelData:
-    """What one panel shows: its heading, and the measurements in it."""
+    """The data of one panel: its heading and its measurements."""
 
     heading: str
     rows: pd.DataFrame
 
     @property
     def games(self) -> int:
-        """The number of games that it shows."""
+        """Return the number of its games."""
         return len(self.rows[GAME].drop_duplicates())
 
 
 def few_bidders(split: Sequence[PanelData], most: int) -> list[PanelData]:
-    """Split panels of more bidders than have room in one."""
+    """Split panels so that each has at most `most` bidders."""
     found = []
     for one in split:
         names = names_in(one.rows, "bidder")
@@ -53,7 +53,7 @@ def few_bidders(split: Sequence[PanelData], most: int) -> list[PanelData]:
 
 
 def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
-    """Give the measurements of a metric that have a value."""
+    """Return the measurements of a metric that have a value."""
     table = loaded.measurements
     return table[(table["metric"] == metric) & table["value"].notna()]
 
@@ -76,7 +76,7 @@ def _order(variations: Sequence[Variation]) -> dict[str, int]:
 
 
 def heading(experiment: Experiment, named: dict[str, str]) -> str:
-    """Name a panel by what tells it apart, so not by an arm or a condition if there is only one."""
+    """Return the heading of a panel: the names that distinguish it. A single arm or condition is left out."""
     only = {"arm": len(experiment.arms) == 1, "condition": len(experiment.conditions) == 1}
     told = [
         label_of(experiment, name, value) if name in only else f"game {value}" if name == "repeat" else value
@@ -94,19 +94,19 @@ def drawing(
     keys: tuple[LegendEntry, ...] = (),
     facts: tuple[tuple[str, str], ...] = (),
 ) -> Drawing | None:
-    """Paint one panel per part; None if there are no parts."""
+    """Paint one panel per part. Return None if there are no parts."""
     if not split:
         return None
     return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST), facts=facts)
 
 
 def links(loaded: Loaded, games: pd.DataFrame) -> list[str]:
-    """Give what `set_urls` takes for each row's game, empty where it has no page."""
+    """Return the `set_urls` argument for each row's game, "" for games without a page."""
     return [link_to(loaded, str(arm), str(condition), int(repeat)) for arm, condition, repeat in games[GAME].to_numpy()]
 
 
 def link_to(loaded: Loaded, arm: str, condition: str, repeat: int) -> str:
-    """Give what `set_urls` takes for a game, empty where it has no page."""
+    """Return the `set_urls` argument for a game, "" for a game without a page."""
     address = loaded.link_of(arm, condition, repeat)
     where = heading(loaded.experiment, {"arm": arm, "condition": condition, "repeat": str(repeat)})
     return link(address, where) if address else ""
@@ -119,7 +119,7 @@ def names_in(rows: pd.DataFrame, column: str) -> list[str]:
 
 
 def series_in(loaded: Loaded, rows: pd.DataFrame, column: str) -> dict[str, str]:
-    """Map the series of a figure to their labels; arms and conditions are in the order of the design."""
+    """Map the series of a figure to their labels. Arms and conditions are in the order of the design."""
     if column not in ("arm", "condition"):
         return {name: name for name in names_in(rows, column)}
     present = set(rows[column])
@@ -128,16 +128,17 @@ def series_in(loaded: Loaded, rows: pd.DataFrame, column: str) -> dict[str, str]
 
 
 Facts = tuple[tuple[str, str], ...]
+"""Name and text of each fact."""
 
 
 def facts(loaded: Loaded, metric: str, interval: str = "", first: int = 0) -> Facts:
-    """Name what a figure's numbers are.
+    """Return the facts on a figure's numbers: n, unit and interval.
 
     Args:
         loaded: the experiment.
-        metric: whose values are drawn.
-        interval: which interval is drawn; none is named if it is empty.
-        first: how many games are shown at most, one by one (0: all together).
+        metric: the metric that is drawn.
+        interval: the interval that is drawn; "" for none.
+        first: most games that are shown one by one (0: all together).
     """
     games = games_of(loaded, metric)
     told = (
@@ -149,7 +150,7 @@ def facts(loaded: Loaded, metric: str, interval: str = "", first: int = 0) -> Fa
 
 
 def games_of(loaded: Loaded, metric: str) -> str:
-    """Say of how many games the values of a metric are, per arm and condition; of a rating, how many were rated."""
+    """Say how many games a metric has per arm and condition; for a rating, how many were rated."""
     rows = values_of(loaded, metric)
     cells = rows[[*GAME, "draw"]].drop_duplicates().groupby(GAME[:2])
     counts, draws = sorted({int(n) for n in cells.size()}), max(map(int, cells["draw"].nunique()), default=0)
@@ -163,25 +164,28 @@ def games_of(loaded: Loaded, metric: str) -> str:
 
 
 def over_games(metric: str) -> str:
-    """Name the interval of a mean over games, as curves have it."""
+    """Name the interval of a mean over games, as in curves."""
     found = metric_or_none(metric)
     kind: Interval = "skewed" if found is not None and found.interval == "skewed" else "mean"
     return f"95 % over games, by {METHODS[kind]}"
 
 
 Draw = Callable[[Loaded, str, str, str], Drawing | None]
-"""Draws a figure of an experiment; it gets the name of the metric as the design has it, a title and a caption."""
+"""Draws a figure of an experiment from the name of the metric in the design, a title and a caption."""
 DrawPanel = Callable[[Axes, pd.DataFrame], str]
-"""Draws one panel on empty axes, and says in words what the panel shows."""
+"""Draws one panel on empty axes, and returns a description of the panel in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure, as an extension: its title, its caption, the metric that it needs, and the function that draws it.
+    """A figure, as an extension: its title, its caption, its metric, and the function that draws it.
 
     `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
-    `beside`: the other metrics that it shows or marks. Their means, and those over places, have no figure of their own.
-    `question` is what it answers; where there is none, the title stands alone.
+    `beside`: other metrics in the figure. Their means, and those over places, get no figure of their own.
+    `question` is the question that the figure answers; "" leaves the title alone.
+
+    >>> figure("Profits", "Profit per bidder.", "profit", name="profit-dots")(lambda axes, rows: "dots").needs
+    'profit'
     """
 
     name: str = part("its name, in lower case")
@@ -195,10 +199,10 @@ class Figure:
     beside: tuple[str, ...] = ()
 
     def drawn(self, loaded: Loaded, metric: str) -> Drawing | None:
-        """Draw it of a metric, by the name that the design gives the metric; None: there is nothing to draw.
+        """Draw the figure for a metric, by the metric's name in the design. Return None if there is nothing to draw.
 
         Raises:
-            ConfigError: it goes by place and the metric has values without one, or its function gives no drawing.
+            ConfigError: it goes by place and the metric has values without one, or its function returns no drawing.
         """
         values = values_of(loaded, metric)
         if values.empty:
@@ -214,7 +218,7 @@ class Figure:
 
 
 class FurtherFields(TypedDict, total=False):
-    """The fields of a `Figure` that have a default, but `beside`."""
+    """The fields of a `Figure` that have a default, except `beside`."""
 
     by_place: bool
     api: int
@@ -224,11 +228,18 @@ class FurtherFields(TypedDict, total=False):
 def figure(
     description: str, caption: str, needs: str, *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[DrawPanel], Figure]:
-    """Make a figure of a function that draws one panel; there is one panel per arm and condition.
+    """Return a decorator that makes a figure from a function that draws one panel. Each arm and condition has a panel.
 
     The function gets empty axes of matplotlib and a frame: one row per value, with the columns `arm`, `condition`,
-    `repeat`, `bidder`, `about`, `at` and `value`. It returns in words what the panel shows, for those who can't see it.
-    The figure is called `name`, by default as the function, with hyphens; `fields` are of `Figure`.
+    `repeat`, `bidder`, `about`, `at` and `value`. It returns a description of the panel, for readers who can't see it.
+    The figure's name is `name`, by default that of the function, with hyphens. `fields` are those of `Figure`.
+
+    >>> @figure("Profits", "Profit per bidder.", "profit")
+    ... def profit_dots(axes, rows):
+    ...     axes.plot(rows["value"], "o")
+    ...     return f"{len(rows)} profits as dots"
+    >>> profit_dots.name
+    'profit-dots'
     """
 
     def made(draw: DrawPanel) -> Figure:

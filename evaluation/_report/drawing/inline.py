@@ -1,6 +1,6 @@
-"""Figures inside a page: SVG whose text the reader's fonts show, whose colours follow the page, whose marks are links.
+"""Figures inside a page: SVG text in the reader's fonts, colours that follow the page, and marks that are links.
 
-Everything that a page may style is an attribute, so that a page needs no inline style, and all ids differ.
+Everything that a page may style is an attribute, so that a page needs no inline style. All ids differ.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from harbor.evaluation._report.drawing.canvas import COLOURS, FAINT, INK, PIXELS
 from harbor.evaluation._report.tabular.page_parts import legible
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+"""Prefixes of tags and attributes in an SVG file."""
 ON_BLACK = ((INK, "#dfe3e8"), (FAINT, "#454b55"), (COLOURS[0], "#3d9ad6"))
-"""Colours that are other ones on a black page."""
+"""Colours that change on a black page: the light one and the dark one."""
 CSS = (
     ".chart{max-width:100%;height:auto;font-family:system-ui,sans-serif}"
     ".chart a:focus-visible{outline:2px solid currentColor;outline-offset:2px}"
@@ -28,20 +29,22 @@ CSS = (
     + "".join(f'.chart [{what}="{light}"]{{{what}:{dark}}}' for light, dark in ON_BLACK for what in ("fill", "stroke"))
     + "}"
 )
-"""What a page with charts has in its style sheet."""
+"""Rules for the style sheet of a page with charts."""
 MOST_PANELS = 4
-"""The most panels of a figure on a page: each costs 80 ms; files have all."""
+"""Most panels of a figure on a page, as each costs 80 ms; files have all."""
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""What no XML holds; matplotlib writes it all the same."""
+"""Characters that XML forbids; matplotlib writes them nevertheless."""
 _NUMBERED = re.compile(r".*_\d+")
+"""An id that matplotlib made."""
 _TOO_EXACT = re.compile(r"(\.\d\d)\d+")
+"""A number with more than two decimals."""
 _ADDRESS = re.compile(r"(?!//)(https?:|(?![a-zA-Z][\w+.-]*:))[^\s\x00-\x1f]+")
 """An address within the page's folder or on the web: never a script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """One panel on a page: its heading, what it shows in words, and its SVG, whose texts are escaped."""
+    """One panel on a page: its heading, its description, and its SVG with escaped texts."""
 
     heading: str
     alt: str
@@ -50,28 +53,28 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Inlined:
-    """A figure on a page; a drawing that failed has no charts."""
+    """A figure on a page. A drawing that failed has no charts."""
 
     drawing: Drawing
     charts: tuple[Chart, ...] = ()
 
 
 def inlined(name: str, drawing: Drawing, most: int = MOST_PANELS) -> Inlined:
-    """Put the first panels of a figure out for a page on which no other has this name.
+    """Return the first panels of a figure for a page; the name must be unique there.
 
-    One that fails leaves a note and a warning.
+    A panel that fails leaves a note and a warning.
     """
     try:
         return Inlined(drawing, tuple(chart(one, f"{name}/{place}") for place, one in enumerate(drawing.panels[:most])))
-    except Exception as error:  # a stranger's figure costs no other
+    except Exception as error:  # a failing extension must not stop other figures
         return Inlined(failed(name, drawing.title, error))
 
 
 def chart(panel: Panel, key: str) -> Chart:
-    """Put a panel out; equal panels with equal keys are equal text, and different keys have no id in common."""
+    """Return a panel as SVG. Equal panels with equal keys give equal text; different keys share no id."""
     style = STYLE | {"svg.fonttype": "none", "svg.hashsalt": key}
     with mpl.rc_context(style), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph \d+")  # fonts here may lack a glyph that the reader's have
+        warnings.filterwarnings("ignore", r"Glyph \d+")  # the reader's fonts may have the glyph
         figure = Figure((panel.width / PIXELS_AN_INCH, panel.height / PIXELS_AN_INCH), layout="constrained")
         alt = legible(panel.drawn(figure.subplots()))
         text = StringIO()
@@ -80,12 +83,12 @@ def chart(panel: Panel, key: str) -> Chart:
 
 
 def legal(svg: str) -> str:
-    """Replace what no XML holds."""
+    """Replace characters that XML forbids."""
     return _UNWRITABLE.sub("\ufffd", svg)
 
 
 def _for_page(root: ElementTree.Element, panel: Panel, alt: str) -> Markup:
-    """Make matplotlib's file a part of a page."""
+    """Turn matplotlib's file into a part of a page."""
     root.set("width", str(panel.width))
     root.set("height", str(panel.height))
     root.attrib.update({"class": "chart", "stroke-linejoin": "round", "stroke-linecap": "butt", "aria-label": alt})
@@ -101,7 +104,7 @@ def _for_page(root: ElementTree.Element, panel: Panel, alt: str) -> Markup:
 
 
 def _leave_out(root: ElementTree.Element) -> None:
-    """Leave out what a page has once: metadata, and a style sheet that would style the page."""
+    """Remove metadata, and the style sheet, which would style the whole page."""
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag in (f"{SVG}metadata", f"{SVG}style"):
@@ -109,19 +112,19 @@ def _leave_out(root: ElementTree.Element) -> None:
 
 
 def _linked(mark: ElementTree.Element) -> bool:
-    """Make a link of what `set_urls` was given: an address and, after a space, its name."""
+    """Turn a `set_urls` argument into a link: an address and, after a space, its name. Return whether it is one."""
     address, _, words = mark.attrib.pop(f"{XLINK}href", "").partition(" ")
     mark.attrib.clear()
     if not _ADDRESS.fullmatch(address):
         return False
-    # a page can have thousands of dots: keys reach the games by its table
+    # a page can have thousands of dots, so the Tab key skips them; its table has the same links
     mark.attrib.update({"href": address, "aria-label": words or address, "tabindex": "-1"})
     ElementTree.SubElement(mark, "title").text = words or address
     return True
 
 
 def _unstyled(one: ElementTree.Element) -> None:
-    """Turn a style into attributes, which the style sheet of a page can overrule; fonts are the page's."""
+    """Turn a style into attributes, which the page's style sheet can overrule. Drop fonts: they are the page's."""
     for rule in one.attrib.pop("style", "").split(";"):
         name, _, value = rule.partition(":")
         if name.strip() and name.strip() != "font-family":
@@ -134,7 +137,7 @@ def _unstyled(one: ElementTree.Element) -> None:
 
 
 def _named(one: ElementTree.Element, known: set[str]) -> None:
-    """Keep an id only where it is referred to; a name that a figure gave with `set_gid` becomes a class."""
+    """Drop an id without a reference. A name that a figure gave with `set_gid` becomes a class."""
     name = one.attrib.get("id", "")
     if name and name not in known:
         del one.attrib["id"]

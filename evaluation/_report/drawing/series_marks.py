@@ -1,4 +1,4 @@
-"""Marks tell series apart without colour, by dashes and hatches, and published numbers from ours, by open marks."""
+"""Marks that distinguish series without colour (dashes, hatches), and open marks for published numbers."""
 
 from __future__ import annotations
 
@@ -16,71 +16,74 @@ from harbor.evaluation._report.drawing.canvas import COLOURS, FAINT, INK, Legend
 from harbor.evaluation._report.tabular.tables import ROUNDING, Finding, Place, published_numbers
 
 DASHES = ("-", "--", "-.", ":")
+"""Dashes of lines, by the place of the series."""
 HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++")
+"""Hatches of bars, by the place of the series."""
 PATTERNS = ("■", "▨", "░", "▧", "▩", "▤", "▦")
 """The hatches as text, for legends."""
 OPEN = ("D", "s", "^", "v", "p", "<", ">", "h", "*", "o")
+"""Markers of published numbers. Beyond these they repeat in other colours."""
 OPEN_SIGNS = ("◇", "□", "△", "▽", "⬠", "◁", "▷", "⬡", "☆", "○")
-"""Of published numbers; beyond these they come again in other colours."""
+"""The open markers as text, for legends."""
 DERIVED, DERIVED_SIGN = "x", "\N{MULTIPLICATION SIGN}"
-"""Of numbers that follow from theory, and that no model produced."""
+"""Mark of derived numbers: they follow from theory, and no model produced them."""
 PALE = 0.55
-"""The opacity of bars: hatches and letters in ink are legible on them, on a white and on a black page."""
+"""Opacity of bars: hatches and letters in ink are legible on them, on a white and on a black page."""
 GAME_SIZE, GAME_ALPHA = 9.0, 0.45
-"""Of the dots of single games: the area in square points, and the opacity."""
+"""Area in square points and opacity of the dots of single games."""
 LONGEST_END, LEAST_GAP = 18, 0.075
-"""Of labels at the ends of lines: most characters, and the least distance, a share of the height of the panel."""
+"""Most characters of a label at the end of a line, and its least distance, as a share of the height of the panel."""
 SETTLING = 60
-"""How often labels are moved apart; a dozen of them at one height have then settled."""
+"""Rounds in which labels are moved apart; a dozen labels at one height then stand still."""
 
 
 def dash(place: int) -> str:
-    """Give the dashes of a line."""
+    """Return the dashes of a line."""
     return DASHES[place % len(DASHES)]
 
 
 def hatch(place: int) -> str:
-    """Give the hatch of a bar."""
+    """Return the hatch of a bar."""
     return shape(place, HATCHES)
 
 
 def lines_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
-    """Name lines by colour, marker and dashes."""
+    """Return a legend that names lines by colour, marker and dashes."""
     return tuple(
         LegendEntry(name, colour(place), sign(place), marker(place), dash(place)) for place, name in enumerate(names)
     )
 
 
 def bars_legend(names: Iterable[str]) -> tuple[LegendEntry, ...]:
-    """Name bars by colour and hatch."""
+    """Return a legend that names bars by colour and hatch."""
     return tuple(
         LegendEntry(name, colour(place), shape(place, PATTERNS), hatch=hatch(place)) for place, name in enumerate(names)
     )
 
 
 def published_key(place: int, says: str, *, derived: bool = False) -> LegendEntry:
-    """Name the open marks of published numbers, or the crosses of derived ones."""
+    """Return the legend of the open marks of published numbers, or of the crosses of derived ones."""
     if derived:
         return LegendEntry(says, INK, DERIVED_SIGN, DERIVED, filled=False)
     return LegendEntry(says, _ink(place), OPEN_SIGNS[place % len(OPEN)], OPEN[place % len(OPEN)], filled=False)
 
 
 def _ink(place: int) -> str:
-    """Give the colour of an open mark: ink, and others where all marks are taken."""
+    """Return the colour of an open mark: ink, and other colours when all marks are taken."""
     return (INK, *COLOURS)[place // len(OPEN) % (len(COLOURS) + 1)]
 
 
 GAMES_KEY = LegendEntry("single games", INK, "·", ".")
-"""The legend of faint dots."""
+"""Legend of the dots of single games."""
 
 
 def bar_style(place: int) -> dict[str, Any]:
-    """Style a bar: a pale colour, with hatch and edge in ink."""
+    """Return the style of a bar: a pale colour, with hatch and edge in ink."""
     return {"facecolor": to_rgba(colour(place), PALE), "edgecolor": INK, "hatch": hatch(place), "linewidth": 0.6}
 
 
 def open_mark(axes: Axes, x: float, y: float, place: int, *, derived: bool = False, ink: str = "") -> None:
-    """Draw a published number, or a derived one; in this colour, or else in that of its source."""
+    """Draw a published number, or a derived one, in colour `ink`, by default the colour of its source."""
     key = published_key(place, "", derived=derived)
     axes.plot(
         x, y, key.marker, color=ink or key.colour, markerfacecolor="none", markeredgewidth=1.3, markersize=6.5,
@@ -89,7 +92,7 @@ def open_mark(axes: Axes, x: float, y: float, place: int, *, derived: bool = Fal
 
 
 def game_dots(axes: Axes, xs: Sequence[float], ys: Sequence[float], place: int, links: Sequence[str] = ()) -> None:
-    """Draw faint dots of single games, each a link to its game where there is one."""
+    """Draw faint dots of single games, each with a link to its game if there is one."""
     dots = axes.scatter(
         xs, ys, GAME_SIZE, color=colour(place), marker=marker(place), alpha=GAME_ALPHA, linewidths=0, zorder=1.8,
         clip_on=False,
@@ -100,7 +103,7 @@ def game_dots(axes: Axes, xs: Sequence[float], ys: Sequence[float], place: int, 
 
 
 def line_at(axes: Axes, at: float, says: str) -> None:
-    """Draw a horizontal, dashed line of reference that says what it is."""
+    """Draw a horizontal, dashed line of reference with its label."""
     axes.axhline(at, color=INK, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1.5)
     axes.annotate(
         says, (1, at), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
@@ -111,13 +114,13 @@ def line_at(axes: Axes, at: float, says: str) -> None:
 def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
     """Write the names of the lines (name, x, y) that reach the right beside their ends, if there is room for all.
 
-    Those that end before, amid other lines, are named by the legend, and so are all if one is long.
+    The legend names lines that end earlier. If one name is too long, it names all lines.
     """
     short = told_apart([name for name, _, _ in ends])
     if len(ends) * LEAST_GAP > 1 or max(map(len, short), default=0) > LONGEST_END:
         return
     low, high = axes.get_ylim()
-    last = max((round(x) for _, x, _ in ends), default=0)  # lines of one place may stand side by side
+    last = max((round(x) for _, x, _ in ends), default=0)  # lines at one place are shifted sideways
     at_end = sorted(
         (place for place, end in enumerate(ends) if round(end[1]) == last),
         key=lambda place: ends[place][2] / (high - low),
@@ -132,7 +135,11 @@ def label_ends(axes: Axes, ends: Sequence[tuple[str, float, float]]) -> None:
 
 
 def told_apart(names: Sequence[str]) -> list[str]:
-    """Leave out the words that all names end with, as far as they stay different."""
+    """Drop the last words that all names share, as long as the names stay different.
+
+    >>> told_apart(["first model", "second model"])
+    ['first', 'second']
+    """
     words = [name.split() for name in names]
     while len({*map(tuple, words)}) > 1 and len({one[-1] for one in words}) == 1 and min(map(len, words)) > 1:
         words = [one[:-1] for one in words]
@@ -140,7 +147,7 @@ def told_apart(names: Sequence[str]) -> list[str]:
 
 
 def apart(shares: Sequence[float]) -> list[float]:
-    """Move rising heights (shares of a panel) apart, to `LEAST_GAP` at least, with room for those above and below."""
+    """Move rising heights (shares of a panel) at least `LEAST_GAP` apart, with room for those above and below."""
     last = len(shares) - 1
     placed = [min(max(at, LEAST_GAP * place), 1 - LEAST_GAP * (last - place)) for place, at in enumerate(shares)]
     for _ in range(SETTLING):
@@ -154,7 +161,7 @@ def apart(shares: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class PublishedMark:
-    """A published number where a figure shows it; its interval is known only of a share of a whole number of games."""
+    """A published number at its place in a figure. Only a share of a whole number of games has an interval."""
 
     place: Place
     value: float
@@ -166,14 +173,14 @@ class PublishedMark:
 
 
 class Source(NamedTuple):
-    """What a legend says of a published number, and whether it is derived: no model produced it."""
+    """The words of a legend for a published number. `derived`: it follows from theory, and no model produced it."""
 
     says: str
     derived: bool
 
 
 def published_marks(metric: str, found: Sequence[Finding], experiment: Experiment) -> list[PublishedMark]:
-    """List the published numbers of a metric that belong to whole games; `source` counts them as `sources` does."""
+    """Return the published numbers of a metric for whole games. `source` is their place in `sources`."""
     printed, known = published_numbers(metric, found, experiment), sources(metric, experiment)
     return [
         PublishedMark(place, value.value, low, high, known.index(named(one)), one.derived, one.model)
@@ -185,23 +192,23 @@ def published_marks(metric: str, found: Sequence[Finding], experiment: Experimen
 
 
 def sources(metric: str, experiment: Experiment) -> list[Source]:
-    """Name each published source of a metric with its model, once."""
+    """Return each published source of a metric with its model, once."""
     return list(dict.fromkeys(named(one) for one in experiment.published if one.metric == metric))
 
 
 def named(one: Published) -> Source:
-    """Name what was published: the model, the source, and of how many games."""
+    """Return the legend of published numbers: the model, the source, and the number of games."""
     kind = "" if one.derived else "published: "
     return Source(f"{kind}{one.produced_by} ({one.source}{f', n = {one.n}' if one.n else ''})", one.derived)
 
 
 def keys_of(known: Sequence[Source]) -> tuple[LegendEntry, ...]:
-    """Name published marks in a legend."""
+    """Return the legend of published marks."""
     return tuple(published_key(place, one.says, derived=one.derived) for place, one in enumerate(known))
 
 
 def interval_of(one: Published, value: PublishedValue) -> tuple[float, float] | tuple[None, None]:
-    """Give the exact interval of a share of games: it follows from share and number alone if each is a yes or a no."""
+    """Return the exact interval of a share of games if each is a yes or a no, else (None, None)."""
     own, games = metric_or_none(one.metric), one.games(value)
     if own is None or own.interval != "binary" or not games:
         return None, None
@@ -212,7 +219,7 @@ def interval_of(one: Published, value: PublishedValue) -> tuple[float, float] | 
 def published_differences(
     experiment: Experiment, metrics: tuple[str, str], of: Side, against: Side
 ) -> dict[Source, float]:
-    """Give the differences of two printed means, by source; no interval follows from them, as pairs are not printed."""
+    """Return the differences of two printed means, by source. They have no interval, as papers do not print pairs."""
     found: dict[Source, float] = {}
     printed = [one for one in experiment.published if not one.derived]
     for one in printed:
@@ -225,7 +232,7 @@ def published_differences(
 
 
 def _printed(one: Published, side: Side) -> float | None:
-    """Give the printed number of a side of a comparison."""
+    """Return the printed number of a side of a comparison."""
     return next(
         (
             value.value

@@ -1,4 +1,4 @@
-"""An experiment as a notebook shows it: its verdict, the picture of its comparisons, and its first numbers."""
+"""An experiment in a notebook: its verdict, the chart of its comparisons, and its first numbers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from harbor.evaluation._report.tabular.loading import Loaded, read_experiment
 from harbor.evaluation._report.tabular.tables import label_of
 
 MOST_SENTENCES = 5
+"""Most sentences of the verdict in a notebook."""
 WHITE = '<div style="background:#fff;color:#2b3038;padding:.5em;max-width:700px">'
-"""What a chart stands on: a notebook may be dark, and does not tell a chart."""
+"""Background of a chart: the notebook may be dark, and a chart can't find out."""
 
 
 def load(path: str | Path) -> Loaded:
-    """Read the folder of an experiment, finished or not; a notebook shows what is read.
+    """Read the folder of an experiment, finished or not. A notebook shows the result.
 
     Raises:
-        RunFolderError: it is no folder of an experiment, or its design was changed.
+        RunFolderError: the folder has no experiment, or its design was changed.
         LogError: the log of a game was edited.
     """
     loaded = read_experiment(Path(path))
@@ -28,7 +29,7 @@ def load(path: str | Path) -> Loaded:
 
 
 def shown(loaded: Loaded) -> str:
-    """Write an experiment as a small piece of HTML; of its figures only the first panel of planned comparisons."""
+    """Return an experiment as a small piece of HTML, with one figure: the first panel of planned comparisons."""
     said = verdicts(loaded.results, loaded.analysis)
     more = f"and {len(said) - MOST_SENTENCES} more comparisons" if len(said) > MOST_SENTENCES else ""
     notes = [
@@ -43,7 +44,7 @@ def shown(loaded: Loaded) -> str:
 
 
 def _chart(loaded: Loaded) -> str:
-    from harbor.evaluation._report.drawing.inline import inlined  # it draws, and reading a folder needs no drawing
+    from harbor.evaluation._report.drawing.inline import inlined  # loads matplotlib; reading needs none
     from harbor.evaluation._report.plots.forest import forest
 
     if (drawing := forest(loaded)) is None:

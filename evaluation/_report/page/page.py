@@ -1,7 +1,7 @@
-"""The report is one HTML page without network or scripts, with a section for each metric.
+"""The report: one HTML page without network or scripts, with a section for each metric.
 
-The verdict comes first, then figures, tables, how it was played, and the games. Every text is escaped, so that nothing
-that a model wrote can become markup.
+The verdict comes first, then figures, tables, how it was played, and the games. Every text is escaped, so that no
+model's words can become markup.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from harbor.evaluation._report.tabular.tables import (
 )
 
 MOST_ROWS = 200
-"""The most rows of a table by item, day or rival; the exports have all."""
+"""Most rows of a table by item, day or rival; the exports have all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A metric in a report: name, what it says, figure, table, table of details, notes on published numbers.
+    """A metric in a report: name, meaning, figure, table, table of details, notes on published numbers.
 
-    `main`: a planned comparison or a published number is of it, and it is no rating, which has a figure of its own.
-    `constant` says that all its numbers are one.
+    `main`: the metric has a planned comparison or a published number, and is no rating (ratings have their own figure).
+    `constant` is a sentence if all numbers of the metric are equal. `left_out` counts detail rows beyond `MOST_ROWS`.
     """
 
     name: str
@@ -68,12 +68,12 @@ class Section:
 
     @property
     def tall(self) -> bool:
-        """Whether its figure leaves little room for anything else."""
+        """Return whether its figure is higher than `TALLEST_PANEL` and leaves little room beside it."""
         return self.drawing is not None and sum(one.height for one in self.drawing.drawing.panels) > TALLEST_PANEL
 
 
 def sections(loaded: Loaded) -> list[Section]:
-    """Make a section for each metric, and for whatever else is published."""
+    """Return a section for each metric of the design and each other published metric."""
     return [_section(loaded, name) for name in steps(asked(loaded.experiment), "metrics drawn")]
 
 
@@ -97,12 +97,12 @@ def _section(loaded: Loaded, name: str) -> Section:
 
 
 def _compared(experiment: Experiment) -> set[str]:
-    """Name the metrics that the design asks about: those of its comparisons, or else its first."""
+    """Return the metrics that the design asks about: those of its comparisons, or else its first."""
     return {metric for one in experiment.comparisons for metric in one.metrics} or {experiment.metrics[0]}
 
 
 def _constant(metric: str, found: Sequence[Finding], printed: bool) -> str:
-    """Say in one line what a table would repeat; empty if its rows differ, or stand beside others' numbers."""
+    """Return one sentence in place of a table of equal rows. "" if rows differ, or stand beside published numbers."""
     told = {(one.value, one.low, one.high, one.missing) for one in found}
     if printed or len(found) < 2 or len(told) > 1 or found[0].value is None or found[0].missing:
         return ""
@@ -113,13 +113,14 @@ def _constant(metric: str, found: Sequence[Finding], printed: bool) -> str:
 
 TEMPLATE = "harbor.evaluation._report/report.html.j2"
 MIXED = "Options that replies may hang on, the cache or the lane, changed while the games were run: see Reproduce."
+"""Caveat on games of one experiment that were run with different options."""
 GAMES_NOTE = "harbor view FOLDER writes this page with a page for each game."
 SHOWN = {"most_verdicts": 8, "most_rows": 12, "most_games": 60}
-"""How many sentences, rows beside a figure, and games a page shows; what is more is folded."""
+"""Sentences, rows beside a figure, and games that a page shows; the rest is folded."""
 
 
 def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
-    """Write the report of an experiment; `games_note` says where its games are seen."""
+    """Return the report of an experiment as HTML. `games_note` tells the reader where to see its games."""
     results, experiment = loaded.results, loaded.experiment
     games, found = tally(results.records), verdicts(results, loaded.analysis)
     return filled(
@@ -164,7 +165,7 @@ def render(loaded: Loaded, games_note: str = GAMES_NOTE) -> str:
 
 
 def commands(experiment: Experiment) -> list[str]:
-    """Give the commands that reproduce an experiment: from its design, and by its name if it gives the same."""
+    """Return the commands that reproduce an experiment: from its design, and by name if that is the same design."""
     by_name = _by_name(experiment) if experiment.name in presets() else None
     return ["harbor experiment run experiment.json", *([by_name] if by_name else [])]
 
@@ -175,7 +176,7 @@ def _by_name(experiment: Experiment) -> str | None:
     arms = [arm.name for arm in experiment.arms if len(experiment.arms) < len(published.arms)]
     try:
         same = chosen(published, models, arms, experiment.repeats, experiment.seed, experiment.same_seed)
-    except HarborError:  # another design under the name of a published one
+    except HarborError:  # a different design has the name of a published one
         return None
     if same.model_copy(update={"prices": experiment.prices}) != experiment:
         return None

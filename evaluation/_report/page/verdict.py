@@ -1,4 +1,4 @@
-"""The verdict on an experiment in plain English: a sentence per planned comparison, and what it does not say."""
+"""The verdict on an experiment in plain English: a sentence per planned comparison, and its limits."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from harbor.evaluation._report.tabular.formatting import (
 from harbor.evaluation._report.tabular.tables import few_games, label_of, own_noise, played_on, sides_of
 
 MOST_UNEVEN = 2
-"""How many sentences on sides that lack games a headline has."""
+"""Most sentences in a headline on sides that lack games."""
 TOLD_BY_NAME = ("dollars", "number", "count")
 """Units that a sentence need not name: the number has its sign, or is a plain number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One sentence on what was found, and one on how far it goes.
+    """One sentence on a finding, and one on its limits.
 
-    `shown`: a planned comparison whose difference is shown at 5 % after Holm's correction. `tested` is false where data
-    allow no test of it. `uneven` tells that one side lacks more games than the other, and how far these could move it.
+    `shown`: a planned comparison shows a difference at 5 % after Holm's correction. `tested` is false if the data allow
+    no test. `uneven` is a sentence if one side lacks more games than the other, with the largest effect of these games.
     """
 
     finding: str
@@ -46,9 +46,9 @@ class Verdict:
 
 
 def verdicts(results: Results, analysis: Analysis) -> list[Verdict]:
-    """Say what each planned comparison found; of a design without any, its main finding.
+    """Return a verdict on each planned comparison; for a design without comparisons, on its main finding.
 
-    What holds for all of them is said by `caveats`, once.
+    Limits that hold for all of them are in `caveats`.
     """
     family = len(analysis.differences)
     if family:
@@ -57,7 +57,7 @@ def verdicts(results: Results, analysis: Analysis) -> list[Verdict]:
 
 
 def headline(found: list[Verdict], analysis: Analysis) -> str:
-    """Count the planned comparisons that show a difference, and those without a test; empty if none was planned."""
+    """Count the planned comparisons that show a difference, and those without a test. "" if none was planned."""
     if not analysis.differences:
         return ""
     uneven = dict.fromkeys(one.uneven for one in found if one.uneven)
@@ -78,7 +78,7 @@ def _count(found: list[Verdict], family: int) -> str:
 
 
 def caveats(results: Results) -> list[str]:
-    """Say what the verdict does not say, for all comparisons together."""
+    """Return the limits of the verdict that hold for all comparisons."""
     games = len(results.records)
     simulated = sum(game.simulated for game in results.records)
     missing = games - len(results.of("finished"))
@@ -119,7 +119,7 @@ def _verdict(one: Difference, family: int, experiment: Experiment) -> Verdict:
 
 
 def _uneven(one: Difference, of: str, against: str) -> str:
-    """Say which side lacks more games, and the limits of the difference whatever these gave; empty if neither does."""
+    """Say which side lacks more games, and the limits of the difference for any values of these. "" if neither does."""
     if one.missing_of == one.missing_against:
         return ""
     lacked = [counted(count, "game") if count else "none" for count in (one.missing_of, one.missing_against)]
@@ -145,7 +145,7 @@ def _size(one: Difference) -> str:
 
 
 def _games(one: Difference) -> str:
-    """Count games, or pairs of games where the sides are of different cells; and those that are missing."""
+    """Count games (or pairs of games, if the sides are in different cells), and the missing ones."""
     within = (one.of.arm, one.of.condition) == (one.against.arm, one.against.condition)
     games = ("game" if within else "pair of games") if one.pairs == 1 else "games" if within else "pairs of games"
     return f"{one.pairs} {games}{in_draws(one.pairs, one.draws)}{f' ({one.missing} missing)' if one.missing else ''}"
@@ -163,7 +163,7 @@ def _tested(one: Difference, family: int) -> str:
 
 
 def _limit(one: Difference) -> str:
-    """Say how far a comparison goes."""
+    """Return the limits of a comparison."""
     if one.p is None:
         return f"There is neither an interval nor a test: {one.note}."
     said = "" if not one.note else f" Note: {one.note}."
@@ -179,7 +179,7 @@ def _limit(one: Difference) -> str:
 
 
 def _main(experiment: Experiment, analysis: Analysis) -> list[Verdict]:
-    """Tell the main finding of a design without comparisons: what explains most, or how two metrics go together."""
+    """Return the main finding of a design without comparisons: the largest shares of variance, or a correlation."""
     split = [one for one in analysis.variance if one.share is not None and one.source != "rest"]
     if split:
         first = [one for one in split if (one.metric, one.bidder) == (split[0].metric, split[0].bidder)]

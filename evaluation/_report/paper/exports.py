@@ -1,4 +1,4 @@
-"""An experiment's findings are exported for papers and other programs: LaTeX tables, CSV and Parquet."""
+"""Exports the findings of an experiment for papers and other programs: LaTeX tables, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table, Ta
 from harbor.evaluation._report.tabular.tables import Finding, asked, meaning
 
 SIMULATED = "Simulated: the built-in model played, and no language model."
+"""Warning in each caption if the built-in model played."""
 
 
 def _metric_tables(loaded: Loaded) -> list[BidderTable]:
@@ -39,7 +40,7 @@ def _metric_tables(loaded: Loaded) -> list[BidderTable]:
 
 
 def _caption_of_metric(loaded: Loaded, metric: str) -> str:
-    """Say what the numbers are, and by which interval; that a model is simulated is said first of all."""
+    """Return a caption with the metric, the interval, and a warning if a model is simulated."""
     says, own = meaning(metric) or metric.replace("_", " "), metric_or_none(metric)
     interval = METHODS.get(own.interval, "") if own else ""
     bold = (
@@ -57,7 +58,7 @@ def _caption_of_metric(loaded: Loaded, metric: str) -> str:
 
 
 def _for_paper(table: BidderTable) -> Table:
-    """Write the cells of a metric's table, the best in bold; the name of a source stands above its numbers."""
+    """Return a metric's table for print, the best in bold. The name of a source stands above its numbers."""
     with_condition = len({row.condition for row in table.rows}) > 1
     best = [table.best(column) for column in range(len(table.bidders))]
     unit = unit_of(table.metric)
@@ -85,9 +86,9 @@ def _number(one: Finding | None, unit: Unit, source: str, best: str) -> Cell:
 
 
 def _as_frame(table: BidderTable, simulated: bool) -> pd.DataFrame:
-    """Give mean, low and high of each column, in the metric's unit, and whose numbers they are.
+    """Return mean, low and high of each column, in the metric's unit, with the source of the numbers.
 
-    `simulated`: the built-in model played; published numbers are never simulated.
+    `simulated`: the built-in model played. Published numbers are never simulated.
     """
     rows = []
     for row in table.rows:
@@ -117,10 +118,11 @@ FRAMES = (
     "spreads",
     "variance",
 )
+"""Frames of `Loaded` that are exported."""
 FORMULA = r"^([=+\-@\t\r\n＝＋－＠])"  # noqa: RUF001
 """Matches a text that a spreadsheet would run as a formula."""
 LONGEST = 40
-"""The most rows of a table on a page."""
+"""Most rows of a table on a page."""
 CAPTIONS = {
     "comparisons": "planned comparisons, paired differences with 95 % intervals; p after Holm's correction too",
     "companions": "what rivals and the seller gain or lose in the planned comparisons, without tests",
@@ -129,14 +131,15 @@ CAPTIONS = {
     "spreads": "how much games of one draw differ, as standard deviations with 95 % intervals",
     "variance": "the share of variance that each source explains, with 95 % intervals",
 }
+"""Captions of the analysis tables."""
 Write = Callable[[Loaded, Path], None]
 
 
 def to_csv(loaded: Loaded, folder: Path) -> None:
     """Write each frame of an experiment, and each metric by arm and bidder, as a CSV file, in UTF-8.
 
-    Names and errors are foreign text: a single quote is put before any that a spreadsheet would take for a formula.
-    Numbers have none, and `harbor.evaluation.load` gives every text unchanged. Source: OWASP, "CSV Injection".
+    Texts may come from strangers, so a single quote goes before each that a spreadsheet would take for a formula.
+    Numbers get none, and `harbor.evaluation.load` returns every text unchanged. Source: OWASP, "CSV Injection".
     """
     for name in FRAMES:
         _write_csv(_labelled(loaded, name), folder / f"{name}.csv")
@@ -155,9 +158,9 @@ def _write_csv(frame: pd.DataFrame, file: Path) -> None:
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """Write a frame as CSV, in which no text is a formula to a spreadsheet."""
+    """Return a frame as CSV without any text that a spreadsheet would run as a formula."""
     inert = frame.replace(FORMULA, r"'\1", regex=True).rename(columns=lambda name: re.sub(FORMULA, r"'\1", name))
-    # with the line ends of RFC 4180 a carriage return inside a text is quoted too
+    # the line ends of RFC 4180 make pandas quote a carriage return inside a text, too
     return str(inert.to_csv(index=False, lineterminator="\r\n"))
 
 
@@ -178,7 +181,7 @@ def to_parquet(loaded: Loaded, folder: Path) -> None:
 def to_latex(loaded: Loaded, folder: Path) -> None:
     """Write the table of each metric and of each analysis as a file to be input, and `preview.tex`, which shows all.
 
-    Letters that pdfLaTeX's fonts lack are "?"; one warning names them.
+    Letters that pdfLaTeX's fonts lack become "?"; one warning names them.
     """
     written = {}
     for one in _metric_tables(loaded):
@@ -194,7 +197,7 @@ def to_latex(loaded: Loaded, folder: Path) -> None:
 
 
 def plain_name(text: str) -> str:
-    """Give a name that a file and a label of LaTeX may have.
+    """Return a text as a name for a file and a LaTeX label.
 
     >>> plain_name("priority_initial ~ bids")
     'priority-initial-with-bids'
@@ -203,7 +206,7 @@ def plain_name(text: str) -> str:
 
 
 def latex(table: Table, caption: str, label: str) -> str:
-    """Write a table as tables of LaTeX, each short enough for a page; a row of one cell heads those below it."""
+    """Return a table as LaTeX tables, each short enough for a page. A row of one cell is the head of those below it."""
     across = len(table.columns)
     heads = [_tex(column.head) for column in table.columns]
     columns = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -221,7 +224,7 @@ def latex(table: Table, caption: str, label: str) -> str:
 
 
 def _parts(table: Table) -> Iterator[list[TableRow]]:
-    """Split the rows among pages; the head of a group stands again where the group goes on."""
+    """Split the rows among pages. If a group continues on the next page, its head stands there again."""
     head: list[TableRow] = []
     for first in range(0, len(table.rows), LONGEST):
         part = [*table.rows[first : first + LONGEST]]
@@ -236,7 +239,7 @@ def _caption(loaded: Loaded, name: str) -> str:
 
 
 def _tex(cell: Cell) -> str:
-    """Put a cell on one line, its lower line in parentheses or smaller; a name of a metric is read as words."""
+    """Return a cell on one line, its lower line in parentheses or smaller. Write the name of a metric as words."""
     text = cell.text.replace("_", " ") if metric_or_none(cell.text) else cell.text
     if cell.below and not cell.is_interval:
         return escaped(f"{text[:-1]}, {cell.below})" if text.endswith(")") else f"{text} ({cell.below})")
@@ -254,4 +257,4 @@ def _warn_of_lost(loaded: Loaded) -> None:
 
 
 EXPORTS: dict[str, Write] = {"csv": to_csv, "parquet": to_parquet, "latex": to_latex}
-"""The formats by name; each writes files of fixed names into a folder that exists."""
+"""The formats by name. Each writes files of fixed names into an existing folder."""

@@ -1,4 +1,4 @@
-"""The figures of an experiment are written to files for a paper, each with its caption in a file beside it.
+"""Writes the figures of an experiment to files for a paper, each with its caption in a file beside it.
 
 A figure is as wide as a column or a page, with one file for each page. Fonts are embedded, or text is outlines: every
 viewer shows the same. The caption stands beside the picture, not in it.
@@ -44,7 +44,7 @@ from harbor.evaluation._report.tabular.tables import asked
 
 FORMATS = ("pdf", "svg", "png")
 WIDTHS = {"column": 3.4, "page": 7.0}
-"""Inches."""
+"""Widths of figures in inches."""
 FILE_STYLE = STYLE | {
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
@@ -59,25 +59,27 @@ FILE_STYLE = STYLE | {
     "lines.markersize": 4,
     "hatch.linewidth": 0.6,
 }
+"""Matplotlib settings for files: fonts as outlines or TrueType, smaller text, thinner lines."""
 _MISSING = re.compile(r"Glyph (\d+) ")
+"""Matplotlib's warning of a missing glyph."""
 
 
 class Picture(NamedTuple):
-    """The bytes of a file, and which page of its figure it is; empty if it is the only one."""
+    """The bytes of a file, and a sentence on its page ("" if the figure has one page)."""
 
     data: bytes
     says: str
 
 
 def pictures(drawing: Drawing, form: str, width: float) -> list[Picture]:
-    """Put a figure out as files: one for each of its pages.
+    """Draw a figure as files: one for each of its pages.
 
-    A character that the fonts lack is an empty box there: one warning names all.
+    A character that the fonts lack is an empty box there; one warning names all.
 
     Args:
         drawing: the figure.
         form: one of `FORMATS`.
-        width: in inches.
+        width: width in inches.
 
     Raises:
         ConfigError: the figure can't be drawn, its drawing failed, or a panel is taller than a page.
@@ -88,7 +90,7 @@ def pictures(drawing: Drawing, form: str, width: float) -> list[Picture]:
         try:
             laid_out = pages(drawing, width)
             return [Picture(_saved(_figure(page, width), form, drawing.title), page.says) for page in laid_out]
-        except Exception as error:  # a stranger's function
+        except Exception as error:  # an extension may raise anything
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
             raise ConfigError(legible(f"figure {drawing.title!r} can't be drawn: {why}")) from error
 
@@ -123,20 +125,20 @@ def _figure(page: Page, width: float) -> Figure:
 
 
 def _top(cell: SubFigure, height: float, rest: float) -> SubFigure:
-    """Give the upper part of a cell, so that a panel is no higher than it should be."""
+    """Return the upper part of a cell, so that a panel keeps its own height."""
     return cell.subfigures(2, 1, squeeze=False, height_ratios=[height, rest])[0, 0] if rest > 0.1 else cell
 
 
 def _panel(place: SubFigure, panel: Panel, width: float) -> None:
     panel.drawn(place.subplots())
-    for axes in place.axes:  # a label that is longer than its axis would shrink it, or be cut
+    for axes in place.axes:  # a label longer than its axis would shrink the axis, or be cut
         axes.set_xlabel(_label(axes.get_xlabel(), width))
         axes.set_ylabel(_label(axes.get_ylabel(), height_of(panel)))
-        for line in axes.lines:  # one without a point would be laid out in the corner of the whole picture
+        for line in axes.lines:  # layout puts a line without points in the picture's corner
             line.set_in_layout(bool(np.isfinite(line.get_xydata()).all(axis=1).any()))
     if panel.heading:
         said = place.suptitle("", fontsize=mpl.rcParams["axes.titlesize"], fontweight="bold")
-        for letters in range(int(width / LETTER), 1, -1):  # as many as have room there, be they wide or narrow
+        for letters in range(int(width / LETTER), 1, -1):  # letters differ in width, so measure
             said.set_text(fill(legible(panel.heading), letters, max_lines=2, placeholder="…"))
             if said.get_window_extent().width <= width * place.dpi:
                 break
@@ -148,7 +150,7 @@ def _label(text: str, room: float) -> str:
 
 
 def _unlink(figure: Figure) -> None:
-    """Take away links, which lead to pages beside a report."""
+    """Remove links: they lead to pages beside a report."""
     for one in figure.findobj():
         one.set_url(None)
         if hasattr(one, "set_urls"):
@@ -157,7 +159,7 @@ def _unlink(figure: Figure) -> None:
 
 @contextmanager
 def _telling_of_missing_glyphs() -> Iterator[None]:
-    """Gather matplotlib's warnings of missing glyphs into one that names the characters."""
+    """Replace matplotlib's warnings of missing glyphs by one that names the characters."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         yield
@@ -173,11 +175,11 @@ def _telling_of_missing_glyphs() -> Iterator[None]:
 
 
 def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
-    """Draw the figures of an experiment by the names of their files: those of its report, and means of each metric.
+    """Draw the figures of an experiment by file name: those of its report, and the means of each metric.
 
     Args:
         loaded: the experiment.
-        only: the figure that is drawn alone; empty: all are.
+        only: the only figure to draw; "" for all.
     """
     ways = _ways(loaded)
     drawn = {name: ways[name].draw() for name in ([only] if only else ways) if name in ways}
@@ -185,9 +187,9 @@ def drawings(loaded: Loaded, only: str = "") -> dict[str, Drawing]:
 
 
 def names(loaded: Loaded) -> dict[str, str]:
-    """Name the figures of an experiment with what each asks or shows, and draw none.
+    """Return the figures of an experiment with their question or title, without drawing them.
 
-    Of a figure that is rare, drawing may find that there is nothing to show.
+    Drawing may find that a rare figure has nothing to show.
     """
     there = {"differences": bool(loaded.experiment.comparisons), "trueskill": loaded.experiment.trueskill}
     there |= {means_name(one): bool(drawable(loaded, one)[0]) for one in asked(loaded.experiment)}
@@ -204,13 +206,13 @@ def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str,
     """Write a figure into a file, and its caption beside it: ready for LaTeX, or as text beside an SVG.
 
     The caption of a figure of a single run (`loaded` is None) says itself that it is simulated.
-    Where it has several pages, each is a file, numbered from 1: `NAME-1.pdf`, `NAME-2.pdf`.
+    If the figure has several pages, each is a file, numbered from 1: `NAME-1.pdf`, `NAME-2.pdf`.
 
     Returns:
         each file, followed by that of its caption, whose name ends in `-caption`.
 
     Raises:
-        ConfigError: it can't be drawn.
+        ConfigError: the figure can't be drawn.
         OSError: a file can't be written.
     """
     [painted] = [pictures(one, form, WIDTHS[width]) for one in steps([drawing], "figures drawn")]
@@ -228,7 +230,7 @@ def write_figure(loaded: Loaded | None, drawing: Drawing, file: Path, form: str,
 
 
 def caption(loaded: Loaded | None, drawing: Drawing, inches: float, page: str = "") -> str:
-    """Say in one paragraph what a figure of this width shows, and of what, and which page of it this is."""
+    """Return the caption of a figure of this width in one paragraph, with its experiment's limits and its page."""
     left = f"{drawing.left_out} more panels are left out." if drawing.left_out else ""
     title = legible(drawing.title).rstrip(".") + "."
     title = title[0].upper() + title[1:]
@@ -237,7 +239,7 @@ def caption(loaded: Loaded | None, drawing: Drawing, inches: float, page: str = 
 
 
 def _tex(file: Path, said: str, width: str) -> str:
-    """Write the figure environment that shows a file; a figure as wide as a page spans both columns."""
+    """Return the LaTeX environment for a figure file. A figure as wide as a page spans both columns."""
     kind, wide = ("figure*", r"\textwidth") if width == "page" else ("figure", r"\columnwidth")
     label = in_a_name(file.stem)
     return "\n".join(

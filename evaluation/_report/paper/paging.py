@@ -1,6 +1,6 @@
-"""The panels and the legend of a figure are laid out on paper, in rows, on as many pages as hold them.
+"""Lays out the panels and the legend of a figure on paper, in rows, on as many pages as they need.
 
-Every picture is made of a `Page`, so no figure can be taller, whoever draws it.
+Every picture is made from a `Page`, so no figure can be taller.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from harbor.evaluation._report.drawing.series_marks import PALE
 from harbor.evaluation._report.tabular.page_parts import legible
 
 DOTS_AN_INCH, MOST_LINES = 300, 4
+"""Resolution of pictures in dots per inch, and most lines of a legend's entry."""
 LETTER = 0.062
-"""Inches: a letter of a heading or a legend, as wide as most are."""
+"""Average width of a letter in a heading or a legend, in inches."""
 
 
 def draw_legend(place: Figure | SubFigure, entries: Sequence[LegendEntry], width: float) -> Legend:
-    """Draw a legend in as many columns as have room in this width, in inches."""
-    kept = (legible(one.label).replace(" = ", "\u00a0=\u00a0") for one in entries)  # a line never ends inside n = 15
+    """Draw a legend in as many columns as fit into this width, in inches."""
+    kept = (legible(one.label).replace(" = ", "\u00a0=\u00a0") for one in entries)  # no line break inside n = 15
     labels = [fill(label, int(width / LETTER) - 6, max_lines=MOST_LINES, placeholder="…") for label in kept]
     longest = max(len(line) for label in labels for line in label.split("\n"))
     across = max(1, min(len(labels), int(width / (LETTER * (longest + 6)))))
@@ -41,7 +42,7 @@ def draw_legend(place: Figure | SubFigure, entries: Sequence[LegendEntry], width
 
 
 def legend_height(entries: Sequence[LegendEntry], width: float) -> float:
-    """Measure a legend of this width, in inches."""
+    """Return the height of a legend of this width. Both are in inches."""
     if not entries:
         return 0.0
     figure = Figure((width, 9), dpi=DOTS_AN_INCH)
@@ -49,7 +50,7 @@ def legend_height(entries: Sequence[LegendEntry], width: float) -> float:
 
 
 def _handle(one: LegendEntry, bars: bool) -> Artist:
-    """Draw the mark of a legend: a bar with its hatch, or a line and its marker."""
+    """Return the mark of a legend: a bar with its hatch, or a line with its marker."""
     if bars:
         return Patch(facecolor=to_rgba(one.colour, PALE), edgecolor=INK, hatch=one.hatch, linewidth=0.6)
     inside = one.colour if one.filled else "none"
@@ -58,20 +59,20 @@ def _handle(one: LegendEntry, bars: bool) -> Artist:
 
 
 TALLEST = 9.0
-"""Inches: the height of a page."""
+"""Height of a page in inches."""
 MOST_LEGEND = TALLEST / 3
-"""Inches: a legend that is higher stands on a page of its own, unless one page holds everything."""
+"""Inches: a higher legend gets a page of its own, unless one page holds everything."""
 SCALE = 0.8
-"""Of a panel's size on a page to its size on paper, where letters are smaller."""
+"""Size of a panel on paper, as a share of its size on a screen page. Letters are smaller on paper."""
 NARROWEST = 0.6
-"""Of a panel's width: narrower ones have no room between their labels."""
+"""Least share of a panel's width; narrower panels have no room between their labels."""
 
 Row = Sequence[Panel]
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a figure: rows of panels in as many columns, the legend below them, and which page it is."""
+    """A page of a figure: rows of panels in `across` columns, the legend below them, and a sentence on its number."""
 
     rows: tuple[Row, ...]
     legend: tuple[LegendEntry, ...]
@@ -80,7 +81,7 @@ class Page:
 
 
 def pages(drawing: Drawing, width: float) -> list[Page]:
-    """Lay out a figure on pages of this width in inches; a legend that leaves too little room has pages of its own.
+    """Lay out a figure on pages of this width in inches. A legend that leaves too little room gets pages of its own.
 
     Raises:
         ConfigError: one of its panels is taller than a page.
@@ -104,17 +105,17 @@ def pages(drawing: Drawing, width: float) -> list[Page]:
 
 
 def height_of(panel: Panel) -> float:
-    """Give the height of a panel in inches, with its heading."""
+    """Return the height of a panel in inches, with its heading."""
     return panel.height / PIXELS_AN_INCH * SCALE + (0.25 if panel.heading else 0.05)
 
 
 def row_height(row: Row) -> float:
-    """Give the height of the highest panel of a row."""
+    """Return the height of the highest panel of a row, in inches."""
     return max(map(height_of, row))
 
 
 def _rows(panels: Row, width: float, room: float) -> list[Row]:
-    """Put as many panels in a row as have room there, or more where a page would not hold the rows."""
+    """Put as many panels in a row as fit, or more if a page would not hold the rows."""
     widest = max(panel.width for panel in panels) / PIXELS_AN_INCH * SCALE
     most = max(1, round(width / widest))
     while (found := _evenly(panels, most)) and sum(map(row_height, found)) > room:
@@ -125,13 +126,13 @@ def _rows(panels: Row, width: float, room: float) -> list[Row]:
 
 
 def _evenly(panels: Row, most: int) -> list[Row]:
-    """Split panels into as few rows as go, all but the last equally long."""
+    """Split panels into as few rows as possible, all but the last equally long."""
     across = ceil(len(panels) / ceil(len(panels) / most))
     return [panels[first : first + across] for first in range(0, len(panels), across)]
 
 
 def _filled(rows: Sequence[Row], room: float) -> list[tuple[Row, ...]]:
-    """Put rows on pages, as many on each as it holds."""
+    """Put rows on pages, as many on each as fit."""
     found: list[list[Row]] = [[]]
     for row in rows:
         if found[-1] and sum(map(row_height, (*found[-1], row))) > room:
@@ -141,7 +142,7 @@ def _filled(rows: Sequence[Row], room: float) -> list[tuple[Row, ...]]:
 
 
 def _legends(entries: tuple[LegendEntry, ...], width: float) -> list[tuple[LegendEntry, ...]]:
-    """Put the entries of a legend on as few pages as hold them."""
+    """Split the entries of a legend among as few pages as possible."""
     each = len(entries)
     while each > 1 and legend_height(entries[:each], width) > TALLEST:
         each -= 1

@@ -1,4 +1,4 @@
-"""Harbor's own figures, in the order in which a report shows them: what answers a question first."""
+"""Harbor's own figures in the order of a report, those that answer a question first."""
 
 from __future__ import annotations
 

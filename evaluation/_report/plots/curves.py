@@ -1,4 +1,4 @@
-"""Curves show how a number develops over items, days, runs and auctions, also by whether items match a persona."""
+"""Curves of a number over items, days, runs and auctions, also by whether items match a persona."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ from harbor.evaluation._report.tabular.formatting import unit_of, write
 from harbor.evaluation._report.tabular.loading import Loaded
 
 MOST_PATHS = 40
-"""The most paths of single games in a panel: more can't be told apart."""
+"""Most paths of single games in a panel: more can't be told apart."""
 MOST_BANDS = 2
-"""More intervals than these are drawn as whiskers side by side, as bands would lie on each other."""
+"""With more intervals than this, whiskers side by side replace bands, which would cover each other."""
 SIDESTEP = 0.11
-"""How far whiskers stand apart, in places; all together take no more than the distance of two places."""
+"""Distance between whiskers, in places; at most 0.7 places for all together."""
 UNIFORM = "uniform_profiling_error"
+"""Metric with the error of a uniform guess."""
 GUESSED = " Dashed lines are the error of a uniform guess, one for each number of personas that a rival may mix."
 
 
@@ -62,8 +63,8 @@ def by_bidder(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing 
 def compared_lines(loaded: Loaded, metric: str, title: str, caption: str, each: str = "") -> Drawing | None:
     """Draw one line per condition, in one panel per arm; with a single condition, one line per arm.
 
-    `each` "bidder" or "about" parts the panels further; where nothing is compared, bidders are the lines of one panel.
-    Errors of profiles have a line at that of a uniform guess, where `uniform_profiling_error` was measured.
+    `each` "bidder" or "about" splits the panels further. If nothing is compared, bidders are the lines of one panel.
+    Errors of profiles get a line at the error of a uniform guess, if `uniform_profiling_error` was measured.
     """
     table = in_places(values_of(loaded, metric))
     series, by = compared(table)
@@ -73,12 +74,12 @@ def compared_lines(loaded: Loaded, metric: str, title: str, caption: str, each: 
 
 
 def compared(table: pd.DataFrame) -> tuple[str, tuple[str, ...]]:
-    """Tell what has a line and what a panel: conditions in arms, or arms if there is one condition."""
+    """Return the columns for lines and for panels: conditions in arms, or arms if there is one condition."""
     return ("condition", ("arm",)) if table["condition"].nunique() > 1 else ("arm", ("condition",))
 
 
 def in_places(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out games of arms and conditions with a single place: no way leads from it to the next."""
+    """Drop the games of arms and conditions with a single place: a curve needs two."""
     return rows[rows.groupby(["arm", "condition"])["at"].transform("nunique") > 1]
 
 
@@ -98,7 +99,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
         def draw(axes: Axes) -> None:
             upright(axes, metric, values.min(), values.max(), bounds)
             bands, shown = len(curves) <= MOST_BANDS, [place for place, one in enumerate(curves.values()) if len(one)]
-            step = 0 if bands else min(SIDESTEP, 0.7 / max(1, len(shown)))  # side by side, whiskers are all seen
+            step = 0 if bands else min(SIDESTEP, 0.7 / max(1, len(shown)))  # so that no whisker hides another
             ends = []
             for place, (name, one) in enumerate(curves.items()):
                 aside = step * (shown.index(place) - (len(shown) - 1) / 2) if len(one) else 0
@@ -119,7 +120,7 @@ def _lines(loaded: Loaded, metric: str, title: str, caption: str, series: str, b
 
 
 def uniform_guesses(levels: pd.DataFrame, part: PanelData, by: Sequence[str]) -> list[float]:
-    """Give the errors of a uniform guess in the games of a panel, each once: one, or more where personas are mixed."""
+    """Return the different errors of a uniform guess in the games of a panel: several if personas are mixed."""
     if levels.empty:
         return []
     here = levels.merge(part.rows[list(by)].drop_duplicates(), on=list(by))
@@ -127,7 +128,7 @@ def uniform_guesses(levels: pd.DataFrame, part: PanelData, by: Sequence[str]) ->
 
 
 def style(place: int) -> dict[str, Any]:
-    """Return how the line of a bidder at this place is drawn."""
+    """Return the style of the line of a bidder at this place."""
     return {"color": colour(place), "marker": marker(place), "linestyle": dash(place), "clip_on": False, "zorder": 3}
 
 
@@ -150,10 +151,10 @@ def _told(curves: Mapping[str, pd.DataFrame], metric: str, references: Iterable[
 
 
 def mean_curve(rows: pd.DataFrame, metric: str, bounds: Bounds) -> pd.DataFrame:
-    """Give mean and interval at each place, with draws as the unit: one row per place, columns mean, low and high."""
-    place = [*GAME, "draw", "at"]  # most often with one value each, and to group many short tables is slow
+    """Return mean and interval at each place, with draws as the unit: one row per place, columns mean, low and high."""
+    place = [*GAME, "draw", "at"]  # skip grouping if each has one value, as it is slow
     games = rows.groupby(place)["value"].mean().reset_index() if rows.duplicated(place).any() else rows
-    # the mean of a yes or no over several bidders is a share
+    # a mean over several bidders is a share and no longer a yes or no
     kind: Interval = "skewed" if metric_of(metric).interval == "skewed" else "mean"
     found = {at: mean_of(per_draw(here["value"], here["draw"]), kind, bounds) for at, here in games.groupby("at")}
     columns = {name: [getattr(one, name) for one in found.values()] for name in ("mean", "low", "high")}
@@ -161,7 +162,7 @@ def mean_curve(rows: pd.DataFrame, metric: str, bounds: Bounds) -> pd.DataFrame:
 
 
 def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw the path of every game, up to `MOST_PATHS`, and the mean path of each bidder; each panel has its own scale.
+    """Draw the path of every game, up to `MOST_PATHS`, and the mean path of each bidder. Each panel has its own scale.
 
     Conditions may differ by orders of magnitude, as bounds of numbers and values of items do.
     """
@@ -188,7 +189,7 @@ def paths(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | No
 
 
 def _games(loaded: Loaded, rows: pd.DataFrame, place: int) -> LineCollection:
-    """Draw the paths of single games, each a link to its game where there is one."""
+    """Return the paths of single games, each with a link to its game if there is one."""
     games = [game for _, game in rows.groupby(GAME)][:MOST_PATHS]
     lines = [game[["at", "value"]].to_numpy("float64") for game in games]
     drawn = LineCollection(lines, colors=colour(place), linewidths=0.6, alpha=0.3)
@@ -207,24 +208,29 @@ def _ground(axes: Axes, metric: str, table: pd.DataFrame) -> None:
 
 
 MATCHED, OTHERS = 0, 1
+"""Places of the two series: matched items, and all others."""
 KEYS = (
     LegendEntry("items that match the bidder's persona", colour(MATCHED), "●", marker(MATCHED), "-"),
     LegendEntry("items that do not", colour(OTHERS), "■", marker(OTHERS), "--"),
     GAMES_KEY,
 )
+"""Legend of both series and of single games."""
 CELL = ["arm", "condition"]
+"""Columns that name a cell of the design."""
 ASIDE = 0.16
-"""How far the two stand apart: in places, or in rows."""
+"""Distance between the two series: in places, or in rows."""
 MOST_TICKS = 12
+"""Most ticks on the axis of places."""
 ROW, MARGIN, WIDE = 52, 70, 520
 """Pixels: the height of a row, of everything around the rows, and the width of the panel."""
 MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // ROW
+"""Most bidders in a panel."""
 
 
 def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw matched items and others at each place, in one panel per arm, condition and bidder.
 
-    `metric` is that of matched items; that of the others has the same name with "unmatched" in place of "matched".
+    `metric` is that of matched items. The name of the other metric has "unmatched" in place of "matched".
     """
     both = [values_of(loaded, name) for name in (metric, others_of(metric))]
     table = pd.concat(both)
@@ -254,7 +260,11 @@ def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing |
 
 
 def others_of(metric: str) -> str:
-    """Name the metric of the items that do not match."""
+    """Return the metric of the items that do not match.
+
+    >>> others_of("matched_priority")
+    'unmatched_priority'
+    """
     return metric.replace("matched", "unmatched", 1)
 
 
@@ -317,7 +327,7 @@ def _mean(loaded: Loaded, axes: Axes, rows: pd.DataFrame, metric: str, row: int,
 
 
 def _matched_told(values: Sequence[pd.Series], unit: str) -> str:
-    """Say the means of matched items and of others."""
+    """Return the means of matched items and of others in words."""
     said = ("matched", "others")
     return ", ".join(
         f"{name} {write(float(one.mean()), unit)}" for name, one in zip(said, values, strict=True) if len(one)

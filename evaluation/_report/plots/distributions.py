@@ -1,4 +1,4 @@
-"""Histograms, stacked bars and reliability diagrams show how values, shares and predictions are distributed."""
+"""Histograms, stacked bars and reliability diagrams: distributions of values, shares and predictions."""
 
 from __future__ import annotations
 
@@ -42,12 +42,13 @@ from harbor.evaluation._report.tabular.formatting import unit_of, write
 from harbor.evaluation._report.tabular.loading import Loaded
 
 HISTOGRAM_BINS, POINTS = 20, 200
+"""Bins of a histogram, and points of a density curve."""
 
 
 def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
     """Draw histogram and kernel density of values by group (`about`); with a single group, by arm.
 
-    More arms than there are colours have a panel each.
+    If there are more arms than colours, each arm has a panel.
     """
     table = values_of(loaded, metric)
     if table.empty:
@@ -77,7 +78,7 @@ def density(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
 
 def _density(axes: Axes, values: pd.Series, edges: np.ndarray, place: int) -> None:
-    """Draw one group: the share in each bin and, unless all values are equal, the density times the width of a bin."""
+    """Draw one group: the share in each bin and, unless all values are equal, the density times the bin width."""
     if values.empty:
         return
     weights = np.full(len(values), 1 / len(values))
@@ -111,11 +112,13 @@ def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str
 
 
 ROW, MARGIN = 36, 70
+"""Height in pixels of a bar with its gap, and of everything around the bars."""
 MOST_BARS = (TALLEST_PANEL - MARGIN) // ROW
+"""Most bars in a panel."""
 ON_WHITE = "#000000"
-"""Of letters on a white ground, which stays white on a dark page."""
+"""Colour of letters on a white ground, which stays white on a dark page."""
 WIDEST_NAME, LEAST_SHARE = 2, 0.06
-"""Characters of a kind that is written on its bar, and the least share that has room for it."""
+"""Most characters of a kind that is written on its bar, and the least share that has room for it."""
 
 
 def stacked(
@@ -125,10 +128,10 @@ def stacked(
 
     Args:
         loaded: the experiment.
-        metric: the shares.
-        title: of the figure.
-        caption: of the figure.
-        names: of kinds, for the legend; a short kind is written on its bar.
+        metric: the metric with the shares.
+        title: title of the figure.
+        caption: caption of the figure.
+        names: names of kinds for the legend; a short kind is written on its bar.
     """
     table = values_of(loaded, metric)
     kinds = names_in(table, "about")
@@ -184,13 +187,14 @@ def _write_on(axes: Axes, kind: str, x: float, row: float, share: float) -> None
 
 
 LEAST_MARK, LARGEST_MARK = 8.0, 60.0
-"""The area of a mark, in square points, by how much is in its bin."""
+"""Area of a mark, in square points, by the count in its bin."""
 INTERVAL = "95 % over draws, by Korn-Graubard, or Clopper-Pearson at 0 and 1"
+"""Names the interval of a share."""
 CALIBRATED = LegendEntry("as predicted", INK, "┈", "", ":")
 
 
 def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:
-    """Draw what was observed over what was predicted, one line per condition or arm, with the diagonal."""
+    """Draw observed over predicted shares, one line per condition or arm, with the diagonal."""
     table = values_of(loaded, metric)
     series, by = compared(table)
     names = series_in(loaded, table, series)
@@ -217,12 +221,12 @@ def diagram(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | 
 
 
 def bins(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give a row per bin: what was predicted, what was observed with its interval by draws, and of how many (n)."""
+    """Return a row per bin: the predicted share, the observed share with its interval by draws, and their count (n)."""
     weighted = rows.assign(n=rows["counted"].fillna(1), total=rows["value"] * rows["counted"].fillna(1))
     found = []
     for _, here in weighted[weighted["n"] > 0].groupby("at"):
         predicted, observed = (here[here["about"] == about] for about in ("predicted", "observed"))
-        if predicted.empty or observed.empty:  # as in results that somebody has edited
+        if predicted.empty or observed.empty:  # only in edited results
             continue
         draws = observed.groupby("draw")[["total", "n"]].sum()
         share = counted_share(draws["total"] / draws["n"], draws["n"])
@@ -232,5 +236,5 @@ def bins(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _bins_told(curve: pd.DataFrame) -> str:
-    """Say each bin: predicted, observed, and of how many."""
+    """Describe each bin: predicted, observed, and count."""
     return ", ".join(f"{one.predicted:.2f} came true {one.observed:.2f} of {one.n:.0f}" for one in curve.itertuples())

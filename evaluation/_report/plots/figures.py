@@ -19,22 +19,22 @@ from harbor.evaluation._report.tabular.loading import Loaded
 
 
 class Way(NamedTuple):
-    """A figure that is not drawn yet: what it asks or shows, and what draws it (None: there is nothing to draw)."""
+    """A figure before it is drawn: its question or title, and the function that draws it or returns None."""
 
     says: str
     draw: Callable[[], Drawing | None]
 
 
 def figures(loaded: Loaded) -> dict[str, Drawing]:
-    """Draw the figures that the metrics of an experiment allow, by name; what answers its question stands first."""
+    """Draw the figures that the metrics of an experiment allow, by name. Those of its question come first."""
     drawn = {name: way.draw() for name, way in ways_to_draw(loaded).items()}
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
 def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
-    """Give what draws each figure, by name, with nothing drawn yet.
+    """Return the figures by name, without drawing them.
 
-    First are the figures that the design names, then the line of what it asks about, then its comparisons.
+    First come the figures that the design names, then the line that answers its question, then its comparisons.
     """
     named = [found("figure", name) for name in loaded.experiment.figures]
     chosen: dict[str, Figure] = {one.name: one.value for one in (*named, *everything("figure"))}
@@ -54,22 +54,26 @@ def ways_to_draw(loaded: Loaded) -> dict[str, Way]:
 
 
 def leading_line(experiment: Experiment) -> str:
-    """Name the metric whose line over an ordered factor answers the question of a design that names no figure."""
+    """Return the metric whose line over an ordered factor answers the question of a design. "" if it names figures."""
     return "" if experiment.figures or scale_of(experiment) is None else experiment.metrics[0]
 
 
 def means_name(metric: str) -> str:
-    """Name the figure of the means of a metric, as a file can be called."""
+    """Return the name of the figure of a metric's means, usable as a file name."""
     return f"means-{in_a_name(metric)}"
 
 
 def in_a_name(text: str) -> str:
-    """Write a text as a part of the name of a file, and of a label."""
+    """Return a text as a part of a file name or a label.
+
+    >>> in_a_name("a ~ b")
+    'a-b'
+    """
     return re.sub(r"[^\w.]+", "-", text).strip("-")
 
 
 def _of_analysis(loaded: Loaded) -> dict[str, Way]:
-    """Give what draws planned comparisons and ratings: of single games if such are published, else after all games."""
+    """Return the figures of comparisons and ratings: ratings of single games if a paper has them, else after all."""
     metric = PER_GAME if _published(loaded, PER_GAME) else TRUESKILL
     compared, rated = partial(forest.forest, loaded), partial(intervals.rated, loaded, metric)
     asks = loaded.experiment.question or forest.TITLE
@@ -84,13 +88,13 @@ def _published(loaded: Loaded, metric: str) -> bool:
 
 
 def _as_measured(needs: str, known: Iterable[str]) -> str:
-    """Give the name that the design has for a metric: its own, or a reference; empty if it was not measured."""
+    """Return the design's name for a metric: its own, or a reference. "" if the metric was not measured."""
     own = (name for name in known if (metric := metric_or_none(name)) is not None and metric.name == needs)
     return next(own, "")
 
 
 def way_of_means(loaded: Loaded, metric: str) -> Way | None:
-    """Give what draws the means of a metric; None: it is a rating, or ratings or another figure say the same."""
+    """Return the figure of a metric's means. None: the metric is a rating, or another figure shows the same."""
     measured = metric_or_none(metric)
     if measured is None or _told_by_ratings(loaded, metric) or _told_by_figure(loaded, measured.name):
         return None
@@ -103,19 +107,19 @@ def _told_by_ratings(loaded: Loaded, metric: str) -> bool:
 
 
 def _told_by_figure(loaded: Loaded, name: str) -> bool:
-    """Tell whether a figure shows a metric from place to place, or beside its own."""
+    """Return whether a figure shows a metric from place to place, or beside its own."""
     shown = [one.value for one in everything("figure") if _as_measured(one.value.needs, loaded.measured)]
     return any(name in one.beside or (one.needs == name and one.by_place) for one in shown)
 
 
 def means(loaded: Loaded, metric: str) -> Drawing | None:
-    """Draw the means of a metric, unless another figure says the same."""
+    """Draw the means of a metric. Return None if another figure shows the same."""
     way = way_of_means(loaded, metric)
     return None if way is None else way.draw()
 
 
 def _drawn(name: str, title: str, draw: Callable[[], Drawing | None]) -> Drawing | None:
-    """Draw a figure; one that fails leaves a note and a warning, and costs no other."""
+    """Draw a figure. On an error, return a note and warn, so that other figures are not affected."""
     try:
         return draw()
     except Exception as error:

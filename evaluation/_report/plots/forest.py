@@ -1,4 +1,4 @@
-"""A forest plot: each difference with its interval in a row; that of planned comparisons has the published ones too."""
+"""Forest plots: a row for each difference with its interval; planned comparisons have published differences too."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ from harbor.evaluation._report.tabular.tables import sides_of
 WIDE, LINE, GAP, MARGIN = 700, 14, 14, 74
 """Pixels: the width of a panel, the heights of a line of words, between rows, and of everything around the rows."""
 LONGEST, NARROW, MOST_LINES = 34, 24, 3
-"""Characters on each line of a label, and of why there is no interval; the most lines of each side of a label."""
+"""Characters per line of a label, and of a note on a missing interval; most lines of each side of a label."""
 BASE, TOP, STEP = 0.2, 0.45, 0.1
-"""Of single pairs, shares of a row: the least and the greatest distance from its middle, and between two of a stack."""
+"""Places of single pairs as shares of a row: least and greatest distance from its middle, and step in a stack."""
 COLUMNS = 100
 """Places along an axis; pairs at the same place are stacked."""
 TITLE = "Planned comparisons"
 FAR = 5
-"""A row that spreads more than so many times as far as any other is cut where the axis ends."""
+"""A row is cut at the axis if its spread is more than this many times the next largest."""
 CAPTION = (
     "Marks are means of the paired differences; right of the line the first of the two has more. Faint dots are single"
     " pairs of games."
@@ -61,7 +61,7 @@ CAPTION = (
 CUT = " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it{}."
 CUT_PAIRS = ", or single pairs, with how many they are and the farthest"
 MOST_IN_WORDS = 8
-"""The most rows whose numbers a caption holds, where the picture has no room for them."""
+"""Most rows whose numbers go into a caption if the picture has no room for them."""
 IN_TABLES = "The numbers of each row and its p are in the table of planned comparisons."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
 
@@ -70,7 +70,7 @@ NO_INTERVAL = " A published difference is that of two printed means: no interval
 class Row:
     """A difference in a metric, its interval, and the lines of its label and of the numbers beside it.
 
-    Where there are any: its single pairs, what each of them links to, and what is published of it.
+    If there are any: its single pairs, their links, and published differences by source.
     """
 
     metric: str
@@ -85,12 +85,12 @@ class Row:
 
     @property
     def middle(self) -> list[float]:
-        """What must lie on the axis: mean, zero and the published numbers."""
+        """Return the values that must lie on the axis: mean, zero and the published numbers."""
         return [self.mean, 0.0, *self.published.values()]
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The ends of the mean, its interval and the single pairs."""
+        """Return the least and the greatest of mean, interval and single pairs."""
         known = [end for end in (self.mean, self.low, self.high, *self.pairs) if end is not None]
         return min(known), max(known)
 
@@ -99,12 +99,12 @@ class Row:
 
 
 def label_of_lines(*parts: str) -> list[str]:
-    """Wrap the parts of a label, each from a line of its own on."""
+    """Wrap the parts of a label. Each part begins on a line of its own."""
     return [line for one in parts for line in wrap(legible(one), LONGEST, max_lines=MOST_LINES, placeholder="…")]
 
 
 def forest(loaded: Loaded) -> Drawing | None:
-    """Draw the planned comparisons that have a number: one row each, one panel per metric; None: there are none."""
+    """Draw the planned comparisons that have a number: one row each, panels by metric. Return None without any."""
     found = [one for one in loaded.analysis.differences if one.mean is not None]
     if not found:
         return None
@@ -118,7 +118,7 @@ def forest(loaded: Loaded) -> Drawing | None:
 
 
 def _compared(loaded: Loaded, one: Difference, mean: float) -> Row:
-    """Make a row of a planned comparison, with its single pairs."""
+    """Return the row of a planned comparison, with its single pairs."""
     comparison = Comparison(metric=one.metric, of=one.of, against=one.against)
     of, against, shared = sides_of(one.of, one.against, loaded.experiment)
     label = label_of_lines(*(part.replace("_", " ") for part in (f"{of} {MINUS} {against}", shared)))
@@ -130,7 +130,7 @@ def _compared(loaded: Loaded, one: Difference, mean: float) -> Row:
 
 
 def forest_of(title: str, caption: str, rows: Sequence[Row], bidders: int = 0) -> Drawing:
-    """Draw rows, in panels by metric of as many as have room; the legend has what is published."""
+    """Draw rows in panels by metric, as many rows in each as fit. The legend has the published sources."""
     known = list(dict.fromkeys(source for row in rows for source in row.published))
     parted = list(_panelled(rows))
     cut = CUT.format(CUT_PAIRS * any(row.pairs for row in rows)) * any(map(_far, parted))
@@ -139,7 +139,7 @@ def forest_of(title: str, caption: str, rows: Sequence[Row], bidders: int = 0) -
 
 
 def _panelled(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Put the rows of each metric in panels of as many as have room."""
+    """Split the rows of each metric among panels, as many in each as fit."""
     for metric in dict.fromkeys(row.metric for row in rows):
         own = [row for row in rows if row.metric == metric]
         most = (TALLEST_PANEL - MARGIN) // _row_height(own, cut=True)
@@ -147,13 +147,13 @@ def _panelled(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _row_height(rows: Sequence[Row], *, cut: bool) -> int:
-    """Give the height of each of some rows, in pixels: where one is cut, there is room below for words on its pairs."""
+    """Return the height of a row in pixels. If a row is cut, there is room below for a note on its pairs."""
     tallest = max(max(len(row.label), len(row.numbers)) for row in rows)
     return LINE * (tallest + 2 * (cut and any(row.pairs for row in rows))) + GAP
 
 
 def _far(rows: Sequence[Row]) -> Row | None:
-    """Give the row that would squeeze all others, if there is one."""
+    """Return the row that would squeeze all others, or None."""
     *others, widest = sorted(rows, key=lambda row: row.spread[1] - row.spread[0])
     wide, next_wide = (row.spread[1] - row.spread[0] for row in (widest, others[-1] if others else widest))
     return widest if 0 < FAR * next_wide < wide else None
@@ -165,7 +165,7 @@ def _panel(title: str, rows: Sequence[Row], known: Sequence[Source], bidders: in
     named, (least, most) = metric.replace("_", " "), bounds_of(metric, bidders)
     first, last = min(ends), max(ends)
     low, high = span(first, last, (least - most, most - least))
-    inside = min(low, first), max(high, last)  # even what is beyond the bounds is shown
+    inside = min(low, first), max(high, last)  # include values beyond the bounds
 
     def draw(axes: Axes) -> None:
         axes.set(xlim=inside, ylim=(len(rows) - 0.5, -0.5), xlabel=titled(metric, f"difference of {named}"))
@@ -200,7 +200,7 @@ def _row(axes: Axes, place: int, row: Row, known: Sequence[Source]) -> None:
 
 
 def _arrows(axes: Axes, place: int, row: Row) -> None:
-    """Mark where an interval or single pairs go on beyond the axis, and say how far."""
+    """Mark an interval or single pairs that continue beyond the axis, and say how far."""
     low, high = axes.get_xlim()
     for edge, arrow, side, beyond in ((low, "<", "left", low.__gt__), (high, ">", "right", high.__lt__)):
         ends = [end for end in (row.low, row.high) if end is not None and beyond(end)]
@@ -216,7 +216,7 @@ def _arrows(axes: Axes, place: int, row: Row) -> None:
 
 
 def stacked(xs: Iterable[float], wide: float) -> list[float]:
-    """Give how far above the middle of its row each dot lies: those at one place of the axis stand on each other."""
+    """Return the height of each dot above the middle of its row. Dots at one place of the axis are stacked."""
     columns = [round(x / wide * COLUMNS) for x in xs]
     most = max(Counter(columns).values(), default=1)
     step = min(STEP, (TOP - BASE) / max(1, most - 1))
@@ -229,7 +229,7 @@ def stacked(xs: Iterable[float], wide: float) -> list[float]:
 
 
 def _numbers(one: Difference) -> list[str]:
-    """Write a difference: mean and interval, or in short lines why there is none, and p."""
+    """Return the texts for a difference: mean and interval, or a note on the missing interval, and p."""
     unit = unit_of(one.metric)
     p = "" if one.p_holm is None else equation_of_p(one.p_holm)
     interval = write_interval(one.low, one.high, unit)
@@ -243,7 +243,7 @@ def _bidders(loaded: Loaded) -> int:
 
 
 def _beside(loaded: Loaded, found: Sequence[Difference]) -> str:
-    """Say what the printed p are; empty where there are none."""
+    """Explain the printed p. "" if there is none."""
     family = len(loaded.analysis.differences)
     if all(one.p_holm is None for one in found):
         return ""
@@ -251,7 +251,7 @@ def _beside(loaded: Loaded, found: Sequence[Difference]) -> str:
 
 
 def _facts(found: Sequence[Difference]) -> Facts:
-    """Say of how many pairs the differences are, in which unit, and by which interval."""
+    """Return the facts on the differences: pairs, unit, and interval."""
     pairs = sorted({one.pairs for one in found})
     span_of = str(pairs[0]) if len(pairs) == 1 else f"{pairs[0]} to {pairs[-1]}"
     shared = in_draws(pairs[-1], max(one.draws for one in found))

@@ -19,26 +19,29 @@ from harbor.evaluation._report.tabular.formatting import write
 from harbor.evaluation._report.tabular.loading import Loaded
 
 MATCH = "persona_match"
+"""Metric that marks matched items."""
 FIRST_GAMES = 3
-"""How many games are shown one by one."""
+"""Number of games that are shown one by one."""
 CMAP = LinearSegmentedColormap.from_list("cells", mpl.colormaps["Blues"](np.linspace(0.15, 0.85, 9)))
-"""The colours of cells: on a white and a black page the palest and the darkest are still other than no cell."""
+"""Colours of cells: the palest and the darkest differ from an empty cell on a white and a black page."""
 ON_DARK, ON_LIGHT = "#f7fbff", "#08306b"
-"""Of the numbers on dark and on light cells; all stay as they are on a dark page."""
+"""Colours of numbers on dark and on light cells; they do not change on a dark page."""
 SIDE, CELL, MARGIN = 300, 24, 78
-"""Pixels: the side of a square heatmap; a cell, and everything around the cells, of one with numbers."""
+"""Pixels: the side of a square heatmap; a cell with a number; everything around such cells."""
 NAME = 15
-"""Pixels: the least height of a row with its name."""
+"""Least height of a row with its name, in pixels."""
 MOST_NUMBERS = 15
-"""The most columns in which each cell has room for its number, and each column for its name."""
+"""Most columns in which each cell has room for its number, and each column for its name."""
 MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // CELL
+"""Most bidders in a panel."""
 PRIORITIES = 1, 3
+"""Range of priorities, from 1 (give up if need be) to 3 (top)."""
 FRAME = COLOURS[1]
-"""Of the frames of matched items: it stands out on pale and dark cells, on a light and a dark page, and in grey."""
+"""Colour of the frames of matched items; visible on pale and dark cells, on light and dark pages, and in grey."""
 SHADES = tuple(LegendEntry(f"mean priority {mean:g}", to_hex(CMAP((mean - 1) / 2))) for mean in (1, 1.5, 2, 2.5, 3))
-"""The one scale of all panels of means."""
+"""Common legend of all panels of means."""
 DARKER = LegendEntry("the darker, the more bids", to_hex(CMAP(1.0)))
-"""Of heatmaps whose cells have no room for numbers."""
+"""Legend of heatmaps whose cells have no room for numbers."""
 MATCHED = LegendEntry("framed, with ◆: the item matches the bidder's persona", FRAME, "▢", "s", filled=False)
 
 
@@ -47,7 +50,7 @@ def priorities(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing
     table, matches = values_of(loaded, metric), values_of(loaded, MATCH)
     if matches.empty:
         told = facts(loaded, metric)
-        by = ("bidder", "arm", "condition")  # the end of a long heading is cut
+        by = ("bidder", "arm", "condition")  # bidder first, as a long heading is cut at the end
         return drawing(title, caption, parts(loaded, table, by), lambda part: _means(part, title), SHADES, told)
     shown = _first_games(parts(loaded, table, ("arm", "condition", "repeat", "bidder")))
 
@@ -83,7 +86,7 @@ def _means(part: PanelData, title: str) -> Panel:
 
 
 def _height(grid: pd.DataFrame) -> int:
-    """Give the height of a heatmap of priorities: square, or higher where its rows need it for their names."""
+    """Return the height of a heatmap of priorities in pixels: square, or higher if the names of its rows need it."""
     return min(TALLEST_PANEL, max(SIDE, MARGIN + NAME * len(grid)))
 
 
@@ -116,7 +119,7 @@ def bids(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | Non
 
 
 def _first_games(split: list[PanelData]) -> list[PanelData]:
-    """Keep the first games of each arm and condition, and name them as games."""
+    """Return the panels of the first `FIRST_GAMES` games of each arm and condition."""
     kept, seen = [], dict[tuple[str, str], list[int]]()
     for part in split:
         arm, condition, repeat = part.rows[["arm", "condition", "repeat"]].iloc[0]
@@ -129,7 +132,7 @@ def _first_games(split: list[PanelData]) -> list[PanelData]:
 
 
 def _matched(matches: pd.DataFrame, rows: pd.DataFrame, bidder: str = "") -> Set[int]:
-    """Give the places of the items that match the bidder of these rows, or the one named, in their game."""
+    """Return the places of the items that match a bidder in the game of these rows, by default their own bidder."""
     one = rows.iloc[0]
     own = matches[
         (matches["arm"] == one["arm"])
@@ -142,7 +145,7 @@ def _matched(matches: pd.DataFrame, rows: pd.DataFrame, bidder: str = "") -> Set
 
 
 def _cells(axes: Axes, grid: pd.DataFrame, scale: tuple[float, float], *, numbers: bool = True) -> None:
-    """Draw the cells, each with its number if asked for."""
+    """Draw the cells. With `numbers`, write its number into each if there is room."""
     low, high = scale
     style: dict[str, Any] = {"cmap": CMAP, "edgecolors": FAINT, "linewidth": 0.3}
     axes.pcolormesh(grid.to_numpy("float64"), vmin=low, vmax=high, **style)

@@ -1,4 +1,4 @@
-"""Rows show means with their intervals, by arm and bidder, beside published ones: of metrics, and of TrueSkill."""
+"""Rows of means with their intervals, by arm and bidder, beside published ones: of metrics, and of TrueSkill."""
 
 from __future__ import annotations
 
@@ -40,16 +40,17 @@ from harbor.evaluation._report.tabular.page_parts import legible
 from harbor.evaluation._report.tabular.tables import Finding, Place, findings, label_of
 
 LINE, MARGIN = 19, 70
-"""Pixels: the height of a line of a row's label or of a heading, and of everything around the rows."""
+"""Pixels: the height of a line of a label or heading, and of everything around the rows."""
 MOST_LINES = (TALLEST_PANEL - MARGIN) // LINE
-"""Of the rows of a panel with their headings; more go on in the next."""
+"""Most lines of rows and headings in a panel; the others go into the next."""
 LONGEST_HEADING = 36
-"""Characters: what has room above the rows in a column."""
+"""Characters that fit above the rows in a column."""
 OUTER_FIRST = ("condition", "arm", "bidder")
+"""Order in which rows are grouped, outermost first."""
 
 
 class Row(NamedTuple):
-    """A row of a chart: what it is of, its group, and in lines the heading of the group and its own label."""
+    """A row of a chart: its place, its group, and the lines of the group's heading and of its own label."""
 
     place: Place
     group: tuple[str, ...]
@@ -58,7 +59,7 @@ class Row(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where rows and headings are, in lines from the top to their middles, and how many lines there are."""
+    """Middles of rows and headings, in lines from the top, and the number of lines."""
 
     rows: dict[Place, float]
     headings: list[tuple[float, Sequence[str]]]
@@ -66,7 +67,7 @@ class Layout(NamedTuple):
 
 
 def rows_of(loaded: Loaded, places: Iterable[Place], bidders: Sequence[str]) -> list[Row]:
-    """Name rows by what varies: the last of condition, arm and bidder in the label, all others in the heading."""
+    """Name rows by the varying parts: the last of condition, arm and bidder in the label, the others in the heading."""
     experiment = loaded.experiment
     arms, conditions = ([one.name for one in some] for some in (experiment.arms, experiment.conditions))
     ordered = sorted(
@@ -101,7 +102,7 @@ def laid_out(rows: Sequence[Row]) -> Layout:
 
 
 def panelled(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Put rows in panels of `MOST_LINES`; those of one heading stay together if they can."""
+    """Split rows among panels of `MOST_LINES`. Rows of one heading stay together if they fit."""
     panel, full = list[Row](), 0
     for piece in _pieces(rows):
         own = laid_out(piece).height
@@ -113,7 +114,7 @@ def panelled(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _pieces(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Split rows where the heading changes, and where a panel is full."""
+    """Split rows at each change of heading, and at a full panel."""
     piece = list[Row]()
     for row in rows:
         if piece and (row.group != piece[0].group or laid_out([*piece, row]).height > MOST_LINES):
@@ -137,9 +138,10 @@ def write_rows(axes: Axes, rows: Sequence[Row], layout: Layout) -> None:
 
 
 WIDE = 520
+"""Width of a panel in pixels."""
 QUESTION = "Who does better than whom, by rank?"
 ASIDE = 0.3
-"""How far published marks and single games stand from ours, a share of the distance of two rows."""
+"""Distance of published marks and single games from our mark, in lines."""
 
 CAPTION = "Filled marks are means of games, or of values where a game has several."
 WHISKERS = " Whiskers are 95 % intervals."
@@ -152,7 +154,7 @@ REFERENCES = (
 
 
 class Rating(NamedTuple):
-    """How a kind of TrueSkill rating is drawn: title, axis, caption, and its interval."""
+    """The texts for a kind of TrueSkill rating: title, axis, caption, and its interval."""
 
     title: str
     says: str
@@ -176,12 +178,13 @@ RATED = {
         "95 % over games, by t",
     ),
 }
+"""The texts by kind of rating."""
 
 
 def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: Facts = ()) -> Drawing | None:
     """Draw the means of a metric with their intervals: as lines over the scale of the design, or else as rows.
 
-    Faint dots are single games, and open marks published numbers. What never varies is not drawn.
+    Faint dots are single games, and open marks published numbers. A metric that never varies is not drawn.
     """
     found, published = drawable(loaded, metric)
     if not found:
@@ -206,22 +209,22 @@ def dots(loaded: Loaded, metric: str, says: str, caption: str = CAPTION, told: F
 
 
 def drawable(loaded: Loaded, metric: str) -> tuple[list[Finding], list[PublishedMark]]:
-    """Give the means of a metric that are drawn, and the published numbers beside them; none if nothing varies."""
+    """Return the means of a metric to draw, and the published numbers beside them. Both are empty if nothing varies."""
     everything = findings(metric, loaded.analysis)
     found = [one for one in everything if one.place.at is None and not one.place.about and one.value is not None]
-    if (own := metric_or_none(metric)) is not None and own.shared:  # everyone's mean follows from the design
+    if (own := metric_or_none(metric)) is not None and own.shared:  # the mean of everyone follows from the design
         found = [one for one in found if one.place.bidder != EVERYONE]
     published = published_marks(metric, everything, loaded.experiment)
     return ([], []) if not published and found and _never_varies(loaded, metric, found) else (found, published)
 
 
 def _never_varies(loaded: Loaded, metric: str, found: Sequence[Finding]) -> bool:
-    """Tell whether all rows and all games have one number: then words say it better."""
+    """Return whether all rows and all games have one number, which words say better."""
     return len({one.value for one in found}) == 1 < len(found) and values_of(loaded, metric)["value"].nunique() < 2
 
 
 def _without_repetition(found: Sequence[Finding], published: Sequence[PublishedMark]) -> list[Finding]:
-    """Leave out the mean of everyone where it is that of one bidder, unless a number of others belongs to it."""
+    """Drop the mean of everyone if it equals that of the only bidder, unless a published number belongs to it."""
     bidders = Counter((one.place.arm, one.place.condition) for one in found)
     kept = {one.place for one in published}
     return [
@@ -232,7 +235,7 @@ def _without_repetition(found: Sequence[Finding], published: Sequence[PublishedM
 
 
 def rated(loaded: Loaded, metric: str) -> Drawing | None:
-    """Draw TrueSkill ratings, of either kind."""
+    """Draw TrueSkill ratings of either kind."""
     kind, found = RATED[metric], findings(metric, loaded.analysis)
     if not found:
         return None
@@ -250,24 +253,24 @@ def _methods(loaded: Loaded, metric: str) -> str:
 
 
 class _Rows:
-    """Means as rows: of arms and conditions that have no order."""
+    """Means as rows, for arms and conditions without an order."""
 
     def __init__(self, means: Means) -> None:
         self.means = means
 
     @property
     def unnamed(self) -> bool:
-        """Whether the labels of the rows leave out the only bidder."""
+        """Return whether the labels of the rows leave out the only bidder."""
         return len({(one.place.arm, one.place.condition) for one in self.means.found}) > 1
 
     def panels(self) -> list[Panel]:
-        """Draw the rows of what was found, and of what is published beside it."""
+        """Draw the rows of our means, and of the published numbers beside them."""
         means = self.means
         places = [one.place for one in means.found] + [mark.place for mark in means.published]
         return [self.panel(rows) for rows in panelled(rows_of(means.loaded, places, means.bidders))]
 
     def panel(self, rows: Sequence[Row]) -> Panel:
-        """Draw the dots of some rows."""
+        """Draw the marks of some rows."""
         layout, means = laid_out(rows), self.means
         found = [one for one in means.found if one.place in layout.rows]
 

@@ -1,4 +1,4 @@
-"""Lines show means over the scale of a design, with intervals, single games and others' numbers."""
+"""Lines of means over the scale of a design, with intervals, single games and published numbers."""
 
 from __future__ import annotations
 
@@ -34,20 +34,22 @@ from harbor.evaluation._report.tabular.page_parts import legible
 from harbor.evaluation._report.tabular.tables import Finding, Place, label_of
 
 Path = tuple[str, ...]
+"""The keys that lead to a setting, outermost first."""
 Of = Literal["condition", "arm"]
+"""The part of a design that has a scale."""
 NUMBER = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]?\$?\d+(?:,\d{3})*(?:\.\d+)?(?: ?%)?(?!\w|\.\d)")
 """A number in a label, with its sign and unit, such as "$10,000" or "50 %"."""
 APART = "bidders", "items"
-"""Settings that are lists of what can be counted."""
+"""Settings that are lists of countable things."""
 RISING = "low", "medium", "high"
 """Words that have an order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where each condition (or arm) lies on an axis, and which series it belongs to (empty: there is one series).
+    """The place of each condition (or arm) on an axis, and its series ("": there is one series).
 
-    `ticks` are the numbers as the labels of the design write them; `title` names the axis.
+    `ticks` are the numbers as the labels of the design write them. `title` names the axis.
     """
 
     of: Of
@@ -58,10 +60,10 @@ class Scale:
 
 
 def scale_of(experiment: Experiment) -> Scale | None:
-    """Find the scale of an experiment: that of its conditions, or else of its arms; None: they have no order.
+    """Return the scale of an experiment's conditions, or else of its arms. None: they have no order.
 
-    They have one if they differ by a single setting with numbers, or by it and a second one, which parts the series.
-    A setting may be at several places with equal values, as the budgets of all bidders are.
+    They have one if they differ by a single setting with numbers, or by it and a second one, which splits the series.
+    A setting may be at several places with equal values, such as the budgets of all bidders.
     """
     shared = dict(_leaves(experiment.auction)) | {("order",): experiment.order}
     return _scale("condition", experiment.conditions, shared) or _scale("arm", experiment.arms, shared)
@@ -86,7 +88,7 @@ def _scale(
 
 
 def _varied(variations: Sequence[Variation], shared: Mapping[Path, Any]) -> dict[Path, list[Any]]:
-    """Map each setting by which they differ to its values; places with equal values are one, named by their start."""
+    """Map each setting that differs to its values. Several places with equal values count as one setting."""
     own = [
         {**shared, **({("order",): one.order} if one.order else {}), **dict(_leaves(one.auction))} for one in variations
     ]
@@ -99,7 +101,7 @@ def _varied(variations: Sequence[Variation], shared: Mapping[Path, Any]) -> dict
 
 
 def _start(paths: Sequence[Path]) -> Path:
-    """Give what all paths begin with, or the first if they have nothing in common."""
+    """Return the shared beginning of all paths, or the first path if they share none."""
     shared = takewhile(lambda names: len({*names}) == 1, zip(*paths, strict=False))
     return tuple(names[0] for names in shared) or paths[0]
 
@@ -113,9 +115,9 @@ def _leaves(settings: Mapping[str, Any], path: Path = ()) -> Iterator[tuple[Path
 
 
 def _numbers(path: Path, values: Sequence[Any]) -> list[float] | None:
-    """Give the numbers of a setting, the ranks of its words, or the lengths of its lists where each begins the longer.
+    """Return the numbers of a setting, the ranks of its words, or the lengths of its nested lists.
 
-    None: it has no order.
+    Nested lists: each begins the next longer one. None: the setting has no order.
     """
     if all(one in RISING for one in values):
         return [float(RISING.index(one)) for one in values]
@@ -133,7 +135,7 @@ def _nameless(entry: Any) -> Any:
 
 
 def _named(setting: str, value: Any) -> str:
-    """Name a series by the value of the setting that parts it; words speak for themselves."""
+    """Name a series by the value of its setting. Words need no name of the setting."""
     said = value if isinstance(value, str) else f"{setting} {value}"
     return str(said).replace("_", " ")
 
@@ -141,7 +143,7 @@ def _named(setting: str, value: Any) -> str:
 def _axis(
     labels: Sequence[str], numbers: Sequence[float], path: Path, values: Sequence[Any]
 ) -> tuple[str, dict[float, str]]:
-    """Title an axis, and write its numbers, as the labels do if each holds just its own; else by the setting."""
+    """Return an axis title and ticks: from the labels if each contains just its own number, else from the setting."""
     setting, counted = path[-1].replace("_", " "), isinstance(values[0], list | tuple)
     title = f"number of {setting}" * counted or setting
     told = [one if isinstance(one, str) else f"{number:g}" for one, number in zip(values, numbers, strict=True)]
@@ -156,13 +158,13 @@ def _axis(
 
 
 def _says(written: str, number: float) -> bool:
-    """Tell whether a number in a label is that of its setting, or a share of it in percent."""
+    """Return whether a number in a label is that of its setting, or a share of it in percent."""
     said = float(re.sub(r"[$,% ]", "", written).replace("\N{MINUS SIGN}", "-"))
     return said in (number, round(100 * number, 9)) if "%" in written else said == number
 
 
 AT_FIRST = 25.0
-"""The rating that everybody begins with."""
+"""TrueSkill rating mu of everybody before the first game."""
 RATINGS = TRUESKILL, PER_GAME
 
 
@@ -188,14 +190,14 @@ class Means:
         self.bounds: Bounds = bounds_of(metric, len({*self.bidders} - {EVERYONE, ""}))
 
     def games_of(self, place: Place) -> pd.DataFrame:
-        """Give the single games of a mean."""
+        """Return the single games of a mean."""
         games = self.games
         return games[
             (games["arm"] == place.arm) & (games["condition"] == place.condition) & (games["bidder"] == place.bidder)
         ]
 
     def told(self, found: Iterable[Finding]) -> str:
-        """Say means in words, for those who can't see them."""
+        """Return means in words, for readers who can't see the figure."""
         return f"{self.says}: {'; '.join(map(self._said, found))}"
 
     def _said(self, one: Finding) -> str:
@@ -208,7 +210,7 @@ class Means:
 
 
 def _games(loaded: Loaded, metric: str) -> pd.DataFrame:
-    """Give one value per game and bidder, of a metric that has one; none where it has several, at places or about."""
+    """Return one value per game and bidder. Empty if the metric has several per game, by place or by rival."""
     rows = values_of(loaded, metric)
     if rows.empty or rows["at"].notna().any() or (rows["about"] != "").any():
         return rows[[*GAME, "bidder", "value"]][:0]
@@ -216,11 +218,11 @@ def _games(loaded: Loaded, metric: str) -> pd.DataFrame:
 
 
 MOST_LINES = 7
-"""The most lines in a panel; more go on in the next."""
+"""Most lines in a panel; the others go into the next."""
 STEP, WIDEST = 0.06, 0.5
-"""How far lines stand apart, and all of a panel together, shares of the least distance of two numbers."""
+"""Distance between lines, and of all in a panel together, as shares of the least distance of two numbers."""
 LEAST_TICK = 0.12
-"""The least distance of two numbers that are written, a share of the axis."""
+"""Least distance between two written numbers, as a share of the axis."""
 
 
 class _Line(NamedTuple):
@@ -232,7 +234,7 @@ class _Line(NamedTuple):
 
 
 def line_panels(means: Means, scale: Scale) -> tuple[list[Panel], tuple[LegendEntry, ...]]:
-    """Draw the means over a scale, with a legend of the lines if there are several."""
+    """Draw the means over a scale. Return panels and, if there are several lines, a legend."""
     lines = _lines(means, scale)
     names = list(dict.fromkeys(line.name for line in lines))
     panels = []
@@ -246,7 +248,7 @@ def line_panels(means: Means, scale: Scale) -> tuple[list[Panel], tuple[LegendEn
 
 
 def _lines(means: Means, scale: Scale) -> list[_Line]:
-    """Part the means into lines: the last of arm (or condition), other setting and bidder that varies names them."""
+    """Split the means into lines. The last varying one of arm (or condition), other setting and bidder names a line."""
     other, experiment = "arm" if scale.of == "condition" else "condition", means.loaded.experiment
     variations = [one.name for one in (experiment.arms if other == "arm" else experiment.conditions)]
     series = list(dict.fromkeys(scale.series.values()))
@@ -314,7 +316,7 @@ def _draw_line(axes: Axes, means: Means, found: Sequence[Finding], xs: Mapping[P
 
 
 def _references(means: Means, scale: Scale, lines: Sequence[_Line]) -> dict[str, tuple[tuple[float, float], ...]]:
-    """Name each reference once, with its values over the scale; one that is of some lines names them."""
+    """Return the derived numbers over the scale, by name. If one belongs to some lines only, its name lists them."""
     names = {one.place: line.name for line in lines for one in line.found}
     values: dict[tuple[str, str], dict[float, float]] = {}
     for mark in means.published:
@@ -333,7 +335,7 @@ def _references(means: Means, scale: Scale, lines: Sequence[_Line]) -> dict[str,
 
 
 def _written(numbers: Sequence[float]) -> list[float]:
-    """Leave out numbers that stand too near to the one before to be written."""
+    """Drop numbers that stand too near to the one before to be written."""
     told = list(numbers[:1])
     for one in numbers[1:]:
         if one - told[-1] >= LEAST_TICK * (numbers[-1] - numbers[0]):

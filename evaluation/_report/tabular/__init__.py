@@ -1,1 +1,1 @@
-"""Findings as tables, and the frames and formats they are made of."""
+"""Findings as tables, with their frames and formats."""

@@ -1,4 +1,4 @@
-"""Tables list by arm who answered the calls of an experiment, and whose answers were refused."""
+"""Tables by arm of the models that answered the calls of an experiment, and of refused answers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
 from harbor.evaluation._report.tabular.tables import label_of
 
 Days = Mapping[str, tuple[str, str]]
-"""The first and the last moment at which a game of an arm began, in UTC."""
+"""First and last time at which a game of an arm began, in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmCalls:
-    """The calls of an arm: how many, from a cache (`imported`: by replies from a file), failed for good, and refused.
+    """The calls of an arm: all, from a cache, imported (replies from a file), failed for good, and refused.
 
-    `answered_by` counts the calls of each model that a provider named: a name of a model may stand for another snapshot
-    each month. `probes`, `lost` and `noted` are those of `CallTotals`; `cost` is in dollars, without them. `first` and
-    `last` are when the first and the last game began ("": unknown).
+    `answered_by` counts calls by the model that the provider named: one model name may mean another snapshot each
+    month. `probes`, `lost` and `noted` are those of `CallTotals`. `cost` is in dollars, without them. `first` and
+    `last` are the times at which the first and the last game began ("": unknown).
     """
 
     arm: str
@@ -50,12 +50,12 @@ class ArmCalls:
 
     @property
     def cached_share(self) -> float | None:
-        """The share of calls that were answered from a cache; None without calls."""
+        """Return the share of calls that were answered from a cache; None without calls."""
         return self.cached / self.calls if self.calls else None
 
 
 def days_of(folder: Path, arms: Sequence[str]) -> Days:
-    """Read when the games of each arm began; what can't be read is left out."""
+    """Return the first and last beginning of games by arm. Unreadable manifests are left out."""
     return {arm: (min(found), max(found)) for arm in arms if (found := _beginnings(folder / GAMES / arm))}
 
 
@@ -100,7 +100,7 @@ def _of_arm(arm: str, found: Sequence[TrialRecord], first: str, last: str) -> Ar
 
 
 def calls_table(results: Results, days: Days) -> Table:
-    """List the calls of each arm; refusals of models have a column where there are any."""
+    """List the calls of each arm. Refusals of models get a column if there are any."""
     arms = calls_by_arm(results, days)
     refusing = any(one.refused for one in arms)
     counts = (Cell("games"), Cell("calls"), Cell("cached", "share"), Cell("failed", "for good"))
@@ -113,7 +113,7 @@ def calls_table(results: Results, days: Days) -> Table:
 
 
 def call_notes(results: Results) -> list[str]:
-    """Say what else the calls of each arm tell: requests without a reply, odd replies, keys, models that stood in."""
+    """Return notes on the calls of each arm: requests without a reply, odd replies, keys, fallback models."""
     return [
         f"{label_of(results.experiment, 'arm', one.arm)}: {'; '.join(notes)}."
         for one in calls_by_arm(results, {})
@@ -138,10 +138,10 @@ def _row(results: Results, one: ArmCalls, refusing: bool) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ArmRefusals:
-    """The refused answers of a bidder in the finished games of an arm in which there are any.
+    """The refused answers of a bidder in the finished games of an arm in which it has any.
 
-    It was asked `asked` times in these `games`; in `entire` of them all its answers were refused. `by_model` is how
-    often its model refused to answer. `alarming` says whether to warn of it, and `first` is the first reason.
+    The bidder was asked `asked` times in these `games`; in `entire` of them all its answers were refused. `by_model`
+    counts refusals by its model. `alarming` says whether to warn, and `first` is the first reason.
     """
 
     arm: str
@@ -179,7 +179,7 @@ def refusals_by_arm(results: Results) -> list[ArmRefusals]:
 
 
 def refusals_told(results: Results) -> Iterator[str]:
-    """Warn in words of agents whose answers were refused, of models that refused, and of who was never understood."""
+    """Warn of bidders with alarming refusals: refused answers of agents, refusing models, or no accepted answer."""
     for one in refusals_by_arm(results):
         if one.alarming:
             how_often = f"{one.bidder} was asked {counted(one.asked, 'time')} in {counted(one.games, 'game')}"

@@ -1,4 +1,4 @@
-"""A metric stands by arm and condition in the rows and by bidder in the columns, ours first, then what is published.
+"""A metric by arm and condition (rows) and bidder (columns), our numbers first, then the published ones.
 
 A paper's table, its CSV file and the short table in a terminal are written from it.
 """
@@ -16,15 +16,15 @@ from harbor.evaluation._report.tabular.formatting import unit_of, write
 from harbor.evaluation._report.tabular.tables import Finding, findings, label_of, published_numbers
 
 GAME = "game"
-"""The column of what is measured of a game and not of a bidder."""
+"""Column of a metric that belongs to the game and not to a bidder."""
 
 
 @dataclass(frozen=True, slots=True)
 class BidderRow:
-    """A row: an arm and a condition by their labels, whose numbers they are ("" for ours), and one number a column.
+    """A row: an arm and a condition by their labels, the source ("" for ours), and one number per column.
 
-    `games` is a count, or the least and the greatest: "3 to 5". `draws` counts the draws that games share; 0 where each
-    game is one of its own.
+    `games` is a count, or the least and the greatest: "3 to 5". `draws` counts shared draws; 0 if each game has its
+    own.
     """
 
     arm: str
@@ -36,20 +36,20 @@ class BidderRow:
 
     @property
     def cell(self) -> tuple[str, str]:
-        """The arm and the condition by their names, which are never alike."""
+        """Return the arm and the condition by their names, which are unique; labels may not be."""
         return next((one.place.arm, one.place.condition) for one in self.numbers if one)
 
 
 @dataclass(frozen=True, slots=True)
 class BidderTable:
-    """A metric by arm and condition (rows) and bidder (columns); a game's own metric has one column, ""."""
+    """A metric by arm and condition (rows) and bidder (columns). A metric of the game has one column, ""."""
 
     metric: str
     bidders: tuple[str, ...]
     rows: tuple[BidderRow, ...]
 
     def best(self, column: int) -> str:
-        """Write the best of our numbers in a column; empty where none is better than others."""
+        """Return the best of our numbers in a column, as written; "" if all are equal or none is better."""
         own = metric_or_none(self.metric)
         found = [one.value for row in self.rows if not row.source and (one := row.numbers[column]) is not None]
         values = {value for value in found if value is not None}
@@ -59,7 +59,7 @@ class BidderTable:
 
 
 def bidder_table(metric: str, results: Results, analysis: Analysis) -> BidderTable | None:
-    """Make the table of a metric; None: it has no number for whole games."""
+    """Return the table of a metric; None if the metric has no number for whole games."""
     own = [one for one in findings(metric, analysis) if is_whole(one) and one.value is not None]
     if not own:
         return None
@@ -75,7 +75,7 @@ def bidder_table(metric: str, results: Results, analysis: Analysis) -> BidderTab
 
 
 def is_whole(one: Finding) -> bool:
-    """Tell whether a number is of whole games, and not of an item, a day or a rival."""
+    """Return whether a number belongs to whole games, and not to an item, a day or a rival."""
     return one.place.at is None and not one.place.about
 
 

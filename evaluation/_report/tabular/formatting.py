@@ -1,6 +1,6 @@
-"""A report writes numbers by the unit of their metric, and foreign text so that a page or LaTeX takes it.
+"""Writes numbers by the unit of their metric, and foreign text so that a page or LaTeX takes it.
 
-Shares are never percentages. In LaTeX every character is escaped, or one that pdfLaTeX knows stands for it.
+Shares are never percentages. In LaTeX every character is escaped, or replaced by a command that pdfLaTeX knows.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from harbor.evaluation._metrics.measurement import Unit, metric_or_none
 from harbor.evaluation._report.tabular.page_parts import legible
 
 NOTHING = "\N{EN DASH}"
-"""Shown where there is no number."""
+"""Shown in place of a missing number."""
 MINUS = "\N{MINUS SIGN}"
 EXACT_DOLLARS = 1000
-"""From here on dollars are written without cents."""
+"""From this amount on, dollars have no cents."""
 PLACES: dict[str, int] = {"share": 3, "ratio": 3, "nats": 3, "correlation": 3, "tokens": 0}
 """Places after the point by unit; two for all others."""
 WHOLE_DOLLARS = 10
-"""An axis as long as this has ticks at whole dollars."""
+"""An axis of at least this span has ticks at whole dollars."""
 TICKS = ((1e9, 1e9, "B"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 """The least span of an axis, in dollars, for ticks in a unit, that unit, and its letter."""
 SMALLEST_P = 0.001
+"""A smaller p is shown as "< 0.001"."""
 PLACES_OF_P = range(3, 7)
-"""More than three where p would otherwise read 0.050 though the verdict says that the difference is shown."""
+"""Places of p to try: more than three if p would otherwise read 0.050 though it is below 0.05."""
 
 
 def unit_of(metric: str) -> Unit:
-    """Give the unit of a metric; correlations ("a ~ b") and ratings, which are none, have their own."""
+    """Return the unit of a metric. Correlations ("a ~ b") and ratings are no metrics and have their own units."""
     if (found := metric_or_none(metric)) is not None:
         return found.unit
     return "correlation" if "~" in metric else "number"
@@ -44,13 +45,13 @@ def write(value: float | None, unit: Unit) -> str:
 
 
 def write_printed(value: float, unit: Unit) -> str:
-    """Write a published number with all the places that it was printed with."""
+    """Write a published number with all its printed places."""
     printed = len(f"{value!r}".partition(".")[2].removesuffix("0"))
     return write_to(value, unit, max(printed, 0 if unit == "dollars" else _places(unit, [value])))
 
 
 def write_interval(low: float | None, high: float | None, unit: Unit) -> str:
-    """Write an interval as ``[low, high]``; nothing where there is none."""
+    """Write an interval as ``[low, high]``; "" if an end is None."""
     if low is None or high is None:
         return ""
     places = _places(unit, [low, high])
@@ -58,7 +59,11 @@ def write_interval(low: float | None, high: float | None, unit: Unit) -> str:
 
 
 def write_p(p: float | None) -> str:
-    """Write a p-value, tiny ones as a bound."""
+    """Write a p-value; a bound if it is tiny.
+
+    >>> write_p(0.04), write_p(0.0004)
+    ('0.040', '< 0.001')
+    """
     if p is None:
         return NOTHING
     if p < SMALLEST_P:
@@ -68,13 +73,13 @@ def write_p(p: float | None) -> str:
 
 
 def equation_of_p(p: float | None) -> str:
-    """Write a p-value in a sentence: ``p = 0.040``, or ``p < 0.001``."""
+    """Write a p-value for a sentence: ``p = 0.040``, or ``p < 0.001``."""
     written = write_p(p)
     return f"p {written}" if written.startswith("<") else f"p = {written}"
 
 
 def in_draws(games: int, draws: int) -> str:
-    """Say in how many draws games are, where several share one.
+    """Say how many draws the games have; "" if each game is one.
 
     >>> in_draws(15, 5), in_draws(15, 15)
     (' in 5 draws', '')
@@ -89,14 +94,14 @@ def _places(unit: Unit, values: Sequence[float]) -> int:
 
 
 def write_to(value: float, unit: Unit, places: int) -> str:
-    """Write a number to this many places, with its sign first."""
+    """Write a number with this many places, its sign first."""
     size = f"{abs(value):,.{places}f}"
     sign = MINUS if value < 0 and any(digit in "123456789" for digit in size) else ""
     return f"{sign}{'$' if unit == 'dollars' else ''}{size}"
 
 
 def write_tick(value: float, span: float) -> str:
-    """Write dollars beside an axis of this span, short: in thousands or millions where it is long."""
+    """Write dollars beside an axis of this span: in thousands or millions on a long axis."""
     size, letter = next(((size, letter) for least, size, letter in TICKS if span >= least), (1, ""))
     if not letter:
         return write_to(value, "dollars", 0 if span >= WHOLE_DOLLARS else 2)
@@ -109,16 +114,19 @@ _SPECIAL = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"\textquotedbl{}", "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
 }  # fmt: skip
+"""LaTeX for ASCII characters with a meaning in LaTeX."""
 _KNOWN = {
     "−": "$-$", "–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\ldots{}", "×": r"$\times$",  # noqa: RUF001
     "·": r"$\cdot$", "‖": r"$\Vert$", "≤": r"$\le$", "≥": r"$\ge$", "±": r"$\pm$", "→": r"$\to$", "●": r"$\bullet$",
     "◆": r"$\diamond$", "\ufffd": "?", "\u00a0": "~", "µ": r"$\mu$", "°": r"$^\circ$", "²": "$^2$", "½": r"$\frac12$",
 }  # fmt: skip
+"""LaTeX for further characters."""
 _LATIN = re.compile(r"[ -~À-ÖØ-öø-\u017e]")
 """ASCII, and the letters that every font of the T1 encoding has."""
 _COMMAND = re.compile(r"\\[a-zA-Z]+\*?|[{}$\\]")
+"""A LaTeX command or brace, which takes no room in print."""
 COLUMN = 52
-"""How many small letters a column of a page of two has room for."""
+"""Small letters that fit into one column of a page with two columns."""
 PREAMBLE = "\n".join(
     (
         r"\documentclass{article}",
@@ -131,16 +139,16 @@ PREAMBLE = "\n".join(
         r"\usepackage[margin=2cm]{geometry}",
     )
 )
-"""What the tables and figures need."""
+"""Packages that the tables and figures need."""
 
 
 def escaped(text: str) -> str:
-    """Write any text for LaTeX; a character without a letter in T1 is "?"."""
+    """Write any text for LaTeX. A character without a letter in T1 becomes "?"."""
     return "".join(map(_letter, unicodedata.normalize("NFC", legible(text))))
 
 
 def unknown_letters(text: str) -> str:
-    """Give the characters that `escaped` loses, each once."""
+    """Return the characters that `escaped` loses, each once."""
     return "".join(dict.fromkeys(one for one in legible(text) if one != "?" and _letter(one) == "?"))
 
 
@@ -151,9 +159,9 @@ def _letter(one: str) -> str:
 
 
 def floating(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str, label: str) -> str:
-    """Write a table with caption and label, of cells that are LaTeX already, a rule above a row that spans them all.
+    """Return a LaTeX table with caption and label, from cells of LaTeX. A row with one spanning cell has a rule above.
 
-    One that is too wide for a column goes over both, where there are two, and is made to fit.
+    A table too wide for a column spans both, if there are two, and is scaled to fit.
     """
     kind = "table*" if _letters([heads, *rows]) > COLUMN else "table"
     ruled = (at == 0 or len(row) < len(heads) for at, row in enumerate(rows))
@@ -182,7 +190,7 @@ def floating(heads: Sequence[str], rows: Sequence[Sequence[str]], columns: str, 
 
 
 def _letters(rows: Sequence[Sequence[str]]) -> int:
-    """Count the letters of the widest cells of all columns; a cell that spans them is left out."""
+    """Return the total length of the widest cells of all columns, without cells that span them."""
     plain = [[_COMMAND.sub("", cell) for cell in row] for row in rows if len(row) == len(rows[0])]
     return sum(max(map(len, column)) + 2 for column in zip(*plain, strict=True))
 
@@ -192,6 +200,6 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def preview(files: Iterable[Path]) -> str:
-    """Write a document that shows these files, one below the other."""
+    """Return a document that shows these files, one below the other."""
     shown = "\n".join(rf"\input{{{one.stem}}}\clearpage" for one in files)
     return f"{PREAMBLE}\n\\begin{{document}}\n{shown}\n\\end{{document}}\n"

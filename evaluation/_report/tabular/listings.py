@@ -1,4 +1,4 @@
-"""Tables without published numbers list the design, comparisons, ratings, failures, cost, and the games."""
+"""Tables without published numbers: the design, comparisons, ratings, failures, cost, and the games."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _cell_of(one: Correlation | SkillRating | Spread | TrialRecord, experiment: 
 
 
 def variations(kind: str, varied: Sequence[Variation], public: bool = False) -> Table:
-    """List arms or conditions with what they change, which a `public` copy does not tell."""
+    """List arms or conditions with their changes. A `public` copy leaves the changes out."""
     changes = [NOTHING if public else _changes(one) for one in varied]
     names = [Cell(one.label or one.name, one.name if one.label else "") for one in varied]
     rows = [row_of(*cells) for cells in zip(names, changes, strict=True)]
@@ -39,7 +39,7 @@ def variations(kind: str, varied: Sequence[Variation], public: bool = False) -> 
 
 
 def seats(results: Results) -> Table:
-    """List the bidders with persona and model, as designed, and what played them."""
+    """List the bidders with persona and model, as designed, and their players."""
     played: dict[str, dict[str, None]] = {}
     for game in results.records:
         for bidder, player in game.players:
@@ -56,7 +56,7 @@ def seats(results: Results) -> Table:
 
 
 def personas_rotate(experiment: Experiment) -> bool:
-    """Tell whether any bidder's persona is a slot, in any arm."""
+    """Return whether any bidder's persona is a slot, in any arm."""
     varied = (one.auction for one in (*experiment.arms, *experiment.conditions))
     settings = [*experiment.auction.get("bidders", []), *varied]
     return any(name.endswith("persona") and SLOT.search(value) for one in settings for name, value in _flat(one))
@@ -77,7 +77,7 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, st
 
 
 def of_analysis(analysis: Analysis, experiment: Experiment) -> dict[str, Table]:
-    """Give the tables of the analysis by name; those that have no rows are left out."""
+    """Return the tables of the analysis by name, without empty ones."""
     found = {
         "comparisons": comparisons(analysis.differences, experiment),
         "companions": companions(analysis.companions, experiment),
@@ -104,7 +104,7 @@ def comparisons(differences: Sequence[Difference], experiment: Experiment) -> Ta
 
 
 def companions(found: Sequence[Difference], experiment: Experiment) -> Table:
-    """List what rivals and the seller gain or lose in planned comparisons of a bidder, without tests."""
+    """List the gains and losses of rivals and the seller in planned comparisons of a bidder, without tests."""
     heads = columns_of(["of", "metric", "difference"], ["mean", "n"])
     rows = []
     for one in found:
@@ -116,7 +116,7 @@ def companions(found: Sequence[Difference], experiment: Experiment) -> Table:
 
 
 def _pairs(one: Difference, experiment: Experiment) -> Cell:
-    """Count pairs; below them, how many are missing, or that an arm was not run."""
+    """Count pairs. The line below says how many are missing, or that an arm was not run."""
     if {arm.name for arm in experiment.arms_left_out} & {one.of.arm, one.against.arm}:
         return Cell(str(one.pairs), "not run")
     said = in_draws(one.pairs, one.draws).strip(), f"{one.missing} missing" if one.missing else ""
@@ -124,17 +124,17 @@ def _pairs(one: Difference, experiment: Experiment) -> Cell:
 
 
 def _games(one: Correlation | SkillRating) -> Cell:
-    """Count games; below them, the draws that they share."""
+    """Count games. The line below says how many draws they share."""
     return Cell(str(one.games), in_draws(one.games, one.draws).strip())
 
 
 def _tested(one: Difference | Correlation) -> Cell:
-    """Write p; below it, by which method."""
+    """Write p. The line below names the method."""
     return Cell(write_p(one.p), "" if one.p is None else "; ".join(filter(None, (one.method, one.note))))
 
 
 def sides(of: Side, against: Side, experiment: Experiment) -> Cell:
-    """Name what differs between the sides; below it, what they share."""
+    """Name the differing parts of the sides. The line below has the shared parts."""
     found = sides_of(of, against, experiment)
     return Cell(f"{found.of} {MINUS} {found.against}", found.shared)
 
@@ -164,7 +164,7 @@ def ratings(found: Sequence[SkillRating], experiment: Experiment) -> Table:
 
 
 def spreads(found: Sequence[Spread], experiment: Experiment) -> Table:
-    """List how much games of one draw differ: the standard deviation of each metric, beside its mean."""
+    """List the spread of games of one draw: the standard deviation of each metric, beside its mean."""
     heads = columns_of(["metric", "arm", "condition", "bidder"], ["standard deviation", "mean", "games"])
     rows = []
     for one in found:
@@ -187,7 +187,7 @@ def variance(found: Sequence[VarianceShare]) -> Table:
 
 
 def costs(results: Results) -> Table:
-    """Count games, calls, tokens and dollars by arm, and in all."""
+    """Count games, calls, tokens and dollars by arm, and in total."""
     heads = columns_of(["arm"], ["games", "calls", "input tokens", "output tokens", "dollars"])
     arms = [[one for one in results.records if one.arm == arm.name] for arm in results.experiment.arms]
     labels = [label_of(results.experiment, "arm", arm.name) for arm in results.experiment.arms]
@@ -206,11 +206,13 @@ def _cost(label: str, found: Sequence[TrialRecord]) -> tuple[Cell, ...]:
 
 
 RANK = "rank"
+"""Metric of ranks."""
 FIRST = 1
+"""The best rank."""
 
 
 class Key(NamedTuple):
-    """What a game is summed up by: a metric, and whose value."""
+    """The number that sums up a game: a metric and its bidder."""
 
     metric: str
     bidder: str
@@ -221,7 +223,7 @@ Game = tuple[str, str, int]
 
 
 def key_of(experiment: Experiment) -> Key:
-    """Give the metric that the first planned comparison is of, or else the first metric of the design."""
+    """Return the metric and bidder of the first planned comparison, or else the first metric of the design."""
     if experiment.comparisons:
         first = experiment.comparisons[0]
         return Key(first.metrics[0], first.of.bidder)
@@ -229,9 +231,9 @@ def key_of(experiment: Experiment) -> Key:
 
 
 def game_rows(loaded: Loaded, games: Sequence[TrialRecord]) -> Table:
-    """List games of an experiment, each with a link to its page; if only some have one, the folders of the others.
+    """List games of an experiment with links to their pages, and why a game failed.
 
-    Of a failed game it says why.
+    If only some games have a page, the others get their folders.
     """
     experiment, public = loaded.experiment, loaded.results.public
     key, values = key_of(experiment), _values(loaded)
@@ -258,12 +260,12 @@ def game_rows(loaded: Loaded, games: Sequence[TrialRecord]) -> Table:
 
 
 def place_of(game: TrialRecord) -> str:
-    """Give the folder of a game within that of its experiment."""
+    """Return the folder of a game within that of its experiment."""
     return f"{GAMES}/{game.arm}/{game.condition}/{game.repeat:04}"
 
 
 def _values(loaded: Loaded) -> Mapping[Game, float]:
-    """Give the key number of each game that has one."""
+    """Return the key number of each game that has one."""
     key, values = key_of(loaded.experiment), loaded.analysis.values
     found: dict[Game, float] = {}
     for arm, condition in loaded.experiment.cells:
@@ -274,13 +276,13 @@ def _values(loaded: Loaded) -> Mapping[Game, float]:
 
 
 def _first(game: TrialRecord) -> str:
-    """Name who is first by rank."""
+    """Return the bidders with the first rank."""
     first = [one.bidder for one in game.measurements if one.metric == RANK and one.value == FIRST]
     return ", ".join(first) or NOTHING
 
 
 def _without_constants(table: Table, experiment: Experiment) -> Table:
-    """Leave out arm or condition where there is but one."""
+    """Drop the column of arms or conditions if there is only one."""
     alone = {place for place, cells in enumerate((experiment.arms, experiment.conditions)) if len(cells) == 1}
     kept = [place for place in range(len(table.columns)) if place not in alone]
     return Table(

@@ -30,16 +30,17 @@ from harbor.evaluation._report.tabular.arm_calls import Days, days_of
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results
 
 LONGEST_OPTIONS = 300
-"""The most characters that are shown of options; the folder may have been sent."""
+"""Most characters of options that are shown, as the folder may come from somebody else."""
 SIDE = ("arm", "condition", "bidder", "metric")
+"""Names of a side of a comparison, each a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an experiment was begun with: Harbor's version, digest of the design, packages, commit.
+    """The versions at the start of an experiment: Harbor, digest of the design, Python, packages, commit.
 
-    `changed`: files differed from the commit; manifests say it no more. `options` are those of its sessions in words,
-    at first and after each change; `mixed`: one changed that replies may hang on, the cache or the lane.
+    `changed`: files differed from the commit; newer manifests leave this out. `options` are those of its sessions in
+    words, at first and after each change. `mixed`: the cache or the lane changed, which may affect replies.
     """
 
     harbor: str = __version__
@@ -53,6 +54,7 @@ class Origin:
 
 
 UNKNOWN = Origin()
+"""Origin of results without a folder."""
 UNTOLD = (
     "seed",
     "calls",
@@ -70,25 +72,25 @@ UNTOLD = (
     "answered_by",
     "refusals",
 )
-"""Columns of games that a public copy does not have: they would be 0 where nothing is known."""
+"""Columns of games that a public copy lacks: there they would be 0 though unknown."""
 
 
 LinkOf = Callable[[str, str, int], str]
-"""Tells the address of a game's page, by arm, condition and repeat; empty where there is none."""
+"""Returns the address of a game's page by arm, condition and repeat; "" without a page."""
 
 
 def nowhere(arm: str, condition: str, repeat: int) -> str:
-    """Link no game."""
+    """Return no link for any game."""
     del arm, condition, repeat
     return ""
 
 
 class Loaded:
-    """An experiment and its results; each frame is made when it is first asked for.
+    """An experiment and its results. Each frame is made on first access.
 
     Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation`, `SkillRating`, `Spread` and `VarianceShare`; missing numbers are NaN,
-    counts and places are `Int64`. `link_of` tells where the page of a game is, so that its dots in figures lead there.
+    `Estimate`, `Difference`, `Correlation`, `SkillRating`, `Spread` and `VarianceShare`. Missing numbers are NaN;
+    counts and places are `Int64`. `link_of` returns the page of a game, which its dots in figures link to.
     """
 
     def __init__(self, results: Results, origin: Origin = UNKNOWN, days: Days = MappingProxyType({})) -> None:
@@ -100,7 +102,7 @@ class Loaded:
         self.view: Callable[[Loaded], str] | None = None
 
     def _repr_html_(self) -> str | None:
-        """Show it in a notebook, if it was loaded for that."""
+        """Return the HTML for a notebook; None unless `load` made the object."""
         return self.view(self) if self.view else None
 
     @property
@@ -110,15 +112,14 @@ class Loaded:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """The analysis of the results, as data classes; each kind is computed when it is first asked for."""
+        """The analysis of the results, as data classes. Each kind is computed on first access."""
         return analyse(self.results)
 
     @cached_property
     def games(self) -> pd.DataFrame:
-        """One row per game, including unfinished and failed ones; `cost` is dollars.
+        """One row per game, including unfinished and failed ones. `cost` is in dollars.
 
-        `players`, `answered_by`, `refusals` (how many answers of each bidder were refused), `probes`, `lost` and
-        `noted` are JSON.
+        `players`, `answered_by`, `refusals` (refused answers by bidder), `probes`, `lost` and `noted` are JSON.
         """
         table = as_frame(TrialRecord, self.results.records).drop(columns="measurements")
         objects = {
@@ -142,17 +143,17 @@ class Loaded:
     @cached_property
     def measurements(self) -> pd.DataFrame:
         """One row per measurement of a finished game."""
-        return self.analysis.table.copy()  # a reader may write into it
+        return self.analysis.table.copy()  # the caller may write into the copy
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """One row per estimate; the reasons in `why` are joined."""
+        """One row per estimate. The reasons in `why` are joined."""
         table = as_frame(Estimate, self.analysis.estimates)
         return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """One row per planned comparison; its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric` etc."""
+        """One row per planned comparison. Its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric` etc."""
         return _sided(self.analysis.differences)
 
     @cached_property
@@ -172,12 +173,12 @@ class Loaded:
 
     @cached_property
     def spreads(self) -> pd.DataFrame:
-        """One row per metric, bidder, arm and condition, if all repeats are of one draw."""
+        """One row per metric, bidder, arm and condition, if all repeats share one draw."""
         return as_frame(Spread, self.analysis.spreads)
 
     @cached_property
     def variance(self) -> pd.DataFrame:
-        """One row per metric, bidder and source of variance, if the design has factors; `means` are a JSON object."""
+        """One row per metric, bidder and source of variance, if the design has factors. `means` is a JSON object."""
         means = [json.dumps(dict(one.means)) for one in self.analysis.variance]
         return as_frame(VarianceShare, self.analysis.variance).assign(means=pd.Series(means, dtype="str"))
 
@@ -195,11 +196,11 @@ TYPES = {
     "tuple[Measurement, ...]": "object",
     "Side": "object",
 }
-"""Types of columns by the annotations of their fields, so that an empty table has them too; others are text."""
+"""Types of columns by the annotations of their fields, so that an empty frame has them too. Others are text."""
 
 
 def _sided(found: Sequence[Difference]) -> pd.DataFrame:
-    """Put differences in a table, with a column for each name of each of their sides."""
+    """Return differences as a frame, with a column for each name of each of their sides."""
     table = as_frame(Difference, found).drop(columns=["of", "against"])
     for side in ("against", "of"):
         for name in reversed(SIDE):
@@ -209,14 +210,14 @@ def _sided(found: Sequence[Difference]) -> pd.DataFrame:
 
 
 def as_frame(kind: type[Any], rows: Sequence[Any]) -> pd.DataFrame:
-    """Put data classes of a kind in a table: one row each, a column for each field."""
+    """Return data classes of a kind as a frame: one row each, a column for each field."""
     types = {one.name: TYPES.get(str(one.type), "str") for one in fields(kind)}
     columns = {name: [_sound(getattr(row, name)) for row in rows] for name in types}
     return pd.DataFrame({name: pd.Series(values, dtype=types[name]) for name, values in columns.items()})
 
 
 def _sound(value: object) -> object:
-    """Escape lone surrogates, which a cut reply may contain and no file can."""
+    """Escape lone surrogates: a cut reply may contain them, but a file can't."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 

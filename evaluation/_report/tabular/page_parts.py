@@ -1,4 +1,4 @@
-"""Pages are made of tables and templates, and of text that is legible; they load before any statistics do."""
+"""Tables, templates and legible text for pages. This module loads without statistics."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ILLEGIBLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Characters that an SVG image can't contain."""
 
 
 def legible(text: str, longest: int | None = None) -> str:
-    """Make white space single spaces, replace characters that an SVG image can't contain, and cut to `longest`.
+    """Return a text with single spaces, without characters that an SVG image can't contain, cut to `longest`.
 
     >>> legible("a very  long name", 8)
     'a very…'
@@ -29,7 +30,7 @@ def legible(text: str, longest: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table, a smaller line below it, where it leads, and whether print sets it in bold."""
+    """A cell of a table, a smaller line below it, its link, and whether print sets it in bold."""
 
     text: str
     below: str = ""
@@ -38,7 +39,7 @@ class Cell:
 
     @property
     def is_interval(self) -> bool:
-        """Whether the line below is an interval, which brackets set apart already."""
+        """Return whether the line below is an interval, which has brackets already."""
         return self.below.startswith("[")
 
 
@@ -55,24 +56,24 @@ TableRow = tuple[Cell, ...]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, ready to be written; in print a row of one cell heads the rows below it."""
+    """A table, ready for output. In print, a row of one cell is the head of the rows below it."""
 
     columns: tuple[Column, ...]
     rows: tuple[TableRow, ...]
 
 
 def columns_of(text: Sequence[str], numbers: Sequence[str] = ()) -> tuple[Column, ...]:
-    """Give columns of text, and then columns of numbers, by their heads."""
+    """Return columns by their heads: first those of text, then those of numbers."""
     return tuple(Column(Cell(head), numeric=False) for head in text) + tuple(Column(Cell(head)) for head in numbers)
 
 
 def row_of(*cells: str | Cell) -> tuple[Cell, ...]:
-    """Give a row of cells, of which some are text alone."""
+    """Return a row of cells, from cells or texts."""
     return tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells)
 
 
 def filled(template: str, **fields: object) -> str:
-    """Fill a template of a page; every text that it is filled with is made legible and escaped.
+    """Fill a template of a page. Every text for it is made legible and escaped.
 
     A template is named by its package and its file, as in ``harbor.evaluation._report/frame.html.j2``.
     """
@@ -81,14 +82,14 @@ def filled(template: str, **fields: object) -> str:
 
 @cache
 def packaged(name: str) -> str:
-    """Read a file that is shipped, by its package and its name."""
+    """Return the text of a file in a package, by package and file name."""
     package, _, file = name.rpartition("/")
     return (files(package) / file).read_text(encoding="utf-8")
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined  # tables on a screen need no templates
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # not for tables on a screen
 
     found = Environment(
         loader=FunctionLoader(packaged),
@@ -103,5 +104,5 @@ def _environment() -> Environment:
 
 
 def _legible(value: object) -> object:
-    """Clean a value for the page; a `Markup` is the page's own and stays."""
+    """Make a text legible for the page. A `Markup` is the page's own and stays."""
     return legible(value) if type(value) is str else value

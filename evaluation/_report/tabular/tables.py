@@ -1,4 +1,4 @@
-"""Tables show our numbers, each at its place, beside the published ones, and name the sides of comparisons."""
+"""Tables with our numbers, each at its place, beside the published ones; names for the sides of comparisons."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a number is of; an estimate and a published number are matched by it."""
+    """The key that matches an estimate with a published number: arm, condition, bidder, rival or kind, and item."""
 
     arm: str
     condition: str
@@ -66,7 +66,7 @@ class Finding:
 def findings(metric: str, analysis: Analysis) -> list[Finding]:
     """List the findings on a metric, on a correlation "a ~ b", or on a rating.
 
-    The mean over all bidders of what they share out, such as ranks, is left out where it never varies.
+    A mean over all bidders of a shared total, such as ranks, is left out if it never varies.
     """
     if metric in MEANINGS:
         return [_of_rating(metric, one) for one in analysis.ratings]
@@ -76,7 +76,7 @@ def findings(metric: str, analysis: Analysis) -> list[Finding]:
 
 
 def _says_nothing(one: Estimate) -> bool:
-    """Tell whether it is the mean over all bidders of what they share out, such as ranks, and never varies."""
+    """Return whether an estimate is the mean over all bidders of a shared total, such as ranks, and never varies."""
     of_all = one.bidder == EVERYONE and one.mean is not None
     return of_all and metric_of(one.metric).shared and not one.sd
 
@@ -101,34 +101,36 @@ def _of_rating(metric: str, one: SkillRating) -> Finding:
 
 
 OF_GAMES = 'means of games, or of all their values where "mean of values" stands, with 95 % intervals'
+"""Explains the numbers of a table."""
 FEW = 5
+"""With fewer games or draws than this, an interval says little."""
 LONGEST = 40
-"""The longest list of models, in characters, in the head of a column."""
+"""Longest list of models, in characters, in the head of a column."""
 ROUNDING = 0.005
-"""How far a share that a paper prints may be from that of a whole number of games."""
+"""Most difference between a printed share and that of a whole number of games."""
 PERSON = "person"
-"""What a log says that plays where a person does."""
+"""Player in a log where a person plays."""
 VARIED = ("arm", "condition", "bidder", "about", "at")
-"""What tells places apart; what is equal for all needs no column."""
+"""Fields of `Place`. A field with one value in all rows gets no column."""
 
 
 Printed = Mapping[Published, Mapping[Place, PublishedValue]]
-"""Published numbers, by the place of ours that each belongs to."""
+"""Published numbers by the matching place of ours."""
 
 
 def meaning(metric: str) -> str:
-    """Say what is measured and in which unit; of a rating, what it is and what its interval is."""
+    """Return the description of a metric with its unit; for a rating, its meaning and its interval."""
     own = metric_or_none(metric)
     return MEANINGS.get(metric, f"{own.description}, {own.unit}" if own else "")
 
 
 def models_of(results: Results) -> str:
-    """Name what played: models, rules, agents and people; of agents and people also where, if not in all arms."""
+    """List the players: models, rules, agents and people. If an agent or a person is not in all arms, name its arms."""
     return ", ".join(_players(results))
 
 
 def heading(results: Results) -> str:
-    """Name what played in the head of a column, or say how many did if that is too long for it."""
+    """Return the players for the head of a column, or their number if the list is too long."""
     whole, count = models_of(results), len(_players(results))
     return whole if len(whole) <= LONGEST else f"{count} {'player' if count == 1 else 'players'}"
 
@@ -144,14 +146,14 @@ def _players(results: Results) -> list[str]:
 
 
 def _placed(player: str, arms: Mapping[str, None], everywhere: Set[str], experiment: Experiment) -> str:
-    """Name a player; of an agent and of a person also the arms, if they are not all."""
+    """Name a player. An agent or a person gets its arms, if they are not all."""
     if arms.keys() == everywhere or not (player == PERSON or is_agent(player)):
         return player
     return f"{player} (in {' and '.join(label_of(experiment, 'arm', arm) for arm in arms)})"
 
 
 def few_games(results: Results) -> str:
-    """Warn of arms under conditions with too few finished games, or draws that games share, for a good interval."""
+    """Warn of arms under conditions with too few finished games, or too few draws, for a good interval."""
     games = results.of("finished")
     draws = draws_of(results.experiment, (game.repeat for game in games))
     played = {(one.arm, one.condition, draw) for one, draw in zip(games, draws, strict=True)}
@@ -162,14 +164,14 @@ def few_games(results: Results) -> str:
 
 
 def own_noise(results: Results) -> str:
-    """Say what intervals are of if all repeats are of one draw; empty if they are not."""
+    """Return a warning if all repeats share one draw, else ""."""
     if not results.experiment.same_seed:
         return ""
     return OWN_NOISE + (" The built-in model has no noise of its own." if results.simulated else "")
 
 
 def played_on(results: Results) -> str:
-    """Say in which games calls failed for good and the bidders played on, by arm; empty if in none."""
+    """Say by arm in which games calls failed for good and the bidders played on. "" if there are none."""
     told = []
     for arm in results.experiment.arms:
         games = [one for one in results.of("finished") if one.arm == arm.name]
@@ -183,7 +185,7 @@ def played_on(results: Results) -> str:
 
 
 def asked(experiment: Experiment) -> tuple[str, ...]:
-    """Name what is measured, and what is published of correlations and ratings."""
+    """List the measured metrics, and the published correlations and ratings."""
     return tuple(dict.fromkeys((*measured(experiment), *(one.metric for one in experiment.published))))
 
 
@@ -197,7 +199,7 @@ def parted(found: Sequence[Finding], printed: Printed) -> tuple[list[Finding], l
 def published_numbers(
     metric: str, found: Sequence[Finding], experiment: Experiment
 ) -> dict[Published, dict[Place, PublishedValue]]:
-    """Find the published numbers of a metric, and the place of ours that each belongs to."""
+    """Return the published numbers of a metric by the place of ours that each matches."""
     own = {finding.place for finding in found}
     return {one: _places(one, experiment, own) for one in experiment.published if one.metric == metric}
 
@@ -208,7 +210,7 @@ def beside_published(
     printed: Printed,
     results: Results,
 ) -> Table:
-    """Put our numbers beside the published ones; each of these names its model, in the head or beside the number."""
+    """Return a table with our numbers beside the published ones. The head or the cell of these names their model."""
     own, experiment = {finding.place: finding for finding in found}, results.experiment
     places = list(dict.fromkeys([*own, *(place for values in printed.values() for place in values)]))
     varied = [name for name in VARIED if len({getattr(place, name) for place in places}) > 1] or ["arm"]
@@ -230,7 +232,10 @@ def beside_published(
 
 
 def _places(published: Published, experiment: Experiment, own: Set[Place]) -> dict[Place, PublishedValue]:
-    """Find the places of published numbers: without arm or condition, each; everyone's is the game's if ours is."""
+    """Return the places of published numbers. A number without arm or condition belongs to every one of them.
+
+    A number of "everyone" belongs to the whole game if our metric is per game.
+    """
     found = {}
     for value in published.values:
         for arm, condition in experiment.cells:
@@ -249,7 +254,7 @@ def _named(experiment: Experiment, place: Place, name: str) -> Cell:
 
 
 def label_of(experiment: Experiment, kind: str, name: str) -> str:
-    """Give the label of an arm or a condition, by default its name."""
+    """Return the label of an arm or a condition, by default its name."""
     arms = (*experiment.arms, *experiment.arms_left_out)
     variations = arms if kind == "arm" else experiment.conditions
     return next((one.label for one in variations if one.name == name and one.label), name)
@@ -271,7 +276,7 @@ def _own_cells(found: Finding | None, unit: Unit, with_missing: bool, spoiled: i
 
 
 def _united(printed: Printed) -> list[list[Published]]:
-    """Put the models of one source in one column, if no place has the numbers of two of them."""
+    """Put the models of one source in one column, unless a place has numbers from two of them."""
     sources: dict[str, list[Published]] = {}
     for one in printed:
         sources.setdefault(one.source, []).append(one)
@@ -283,7 +288,7 @@ def _united(printed: Printed) -> list[list[Published]]:
 
 
 def _published_cell(column: Sequence[Published], printed: Printed, place: Place) -> Cell:
-    """Write a published number; below it its model, the interval that follows from it, its games, and their sd."""
+    """Return the cell of a published number: below it its model, its exact interval, its games, and their sd."""
     published = next((one for one in column if place in printed[one]), None)
     if published is None:
         return Cell(NOTHING)
@@ -295,7 +300,7 @@ def _published_cell(column: Sequence[Published], printed: Printed, place: Place)
 
 
 def _exact(metric: str, share: float, games: int) -> str:
-    """Write the exact interval of a share of games: it follows from share and number alone if each is a yes or a no."""
+    """Return the exact interval of a share of games if each is a yes or a no, else ""."""
     own, count = metric_or_none(metric), round(share * games)
     if own is None or own.interval != "binary" or abs(share * games - count) > ROUNDING * games:
         return ""
@@ -303,10 +308,11 @@ def _exact(metric: str, share: float, games: int) -> str:
 
 
 PARTS = ("arm", "condition", "bidder")
+"""Parts of a side, besides its metric."""
 
 
 class Sides(NamedTuple):
-    """Each side by what it has of its own, and what both have."""
+    """The own parts of each side in words, and the shared parts."""
 
     of: str
     against: str
@@ -314,7 +320,7 @@ class Sides(NamedTuple):
 
 
 def sides_of(of: Side, against: Side, experiment: Experiment) -> Sides:
-    """Name what differs between the sides of a comparison, and what they share if another comparison might not."""
+    """Return the parts in which the sides of a comparison differ, and the shared parts that may vary in another one."""
     named = [{part: _part(side, part, experiment) for part in ("metric", *PARTS)} for side in (of, against)]
     metrics = () if of.metric == against.metric else ("metric",)
     differing = [*metrics, *(part for part in PARTS if named[0][part] != named[1][part])]
