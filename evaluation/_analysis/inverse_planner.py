@@ -130,8 +130,7 @@ def _expected_values(view: View, results: Sequence[Part]) -> dict[str, float]:
 
 
 class Evidence(NamedTuple):
-    """A rival's bids on an item: its limit is at least its `highest` bid and below the bid it `declined`, in dollars.
-    """
+    """A rival's bids on an item, in dollars: its limit is at least its `highest` and less than its `declined` bid."""
 
     value: float
     highest: float
@@ -147,12 +146,11 @@ class Evidence(NamedTuple):
 
     @property
     def says_something(self) -> bool:
-        """Whether the rival bid or declined, on an item of known value."""
+        """Say whether the rival bid or declined, on an item of known value."""
         return self.value > 0 and (self.highest > 0 or self.declined < float("inf"))
 
     def likelihood(self, limit: float, spread: float) -> float:
-        """Return the probability of this evidence for a planned limit in dollars, and a spread as a share of the value.
-        """
+        """Return the probability of this evidence for a planned limit in dollars; `spread` is a share of the value."""
         planned = NormalDist(limit, spread * self.value)
         reach = ODD_REACH * self.value
         odd = max(0.0, min(self.declined, reach) - self.highest) / reach
@@ -219,8 +217,7 @@ def profiling_error_inverse(name: str, entries: Sequence[Entry]) -> list[Measure
 
 
 def _reference(score: profiling.Score, of: Metric) -> Metric:
-    """Return a metric of an inverse planner's last profiles that stands beside a metric of the bidders' own profiles.
-    """
+    """Return the metric of an inverse planner's last profiles that stands beside one of the bidders' own profiles."""
 
     def measure(name: str, entries: Sequence[Entry]) -> list[Measurement]:
         return profiling.scored(name, profiling.last(inferred(entries)), score)

@@ -1,5 +1,4 @@
-"""A statistical profiler is a baseline for the profiles of models. Calibration compares their confidence with the
-truth.
+"""A statistical profiler is a baseline for the profiles of models; calibration compares confidence with the truth.
 
 The profiler sees the same as a bidder: listings, catalog texts, public bids. A logistic regression learns from logs of
 other sales how bidding shows a persona. Trained on some personas and houses, it can judge others. Calibration needs

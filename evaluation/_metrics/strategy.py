@@ -79,8 +79,8 @@ class Foresight:
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
     """Compare predicted limits with last bids; a rival that made no bid on the item is left out.
 
-    >>> events = [Predicted("Ann", "Vase", (Prediction("Ben", Decimal(200), 0.7),)), Acted("Ben", "Vase", Bid(150))]
-    >>> [(one.limit, one.last_bid) for one in foresights([Entry(seq, 0.0, event) for seq, event in enumerate(events)])]
+    >>> events = [Predicted("Ann", "Vase", (Prediction("Ben", 0.7, Decimal(200)),)), Acted("Ben", "Vase", Bid(150))]
+    >>> [(one.limit, one.last_bid) for one in foresights([Entry(1, 0.0, event) for event in events])]
     [(Decimal('200'), 150)]
     """
     last = {(bid.bidder, bid.item): bid.amount for bid in bids(entries)}
