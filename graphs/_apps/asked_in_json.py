@@ -74,7 +74,8 @@ class BidderOutput(BaseModel):
 class BidderState(TypedDict, total=False):
     """The state that a bidder's graph shares with an app, as JSON.
 
-    >>> state: BidderState = {"ask": {"bidder": "Ann", "closed": []}, "seen": []}
+    >>> BidderState(ask={"bidder": "Ann", "closed": []}, seen=[])
+    {'ask': {'bidder': 'Ann', 'closed': []}, 'seen': []}
     """
 
     ask: Json

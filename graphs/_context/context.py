@@ -142,8 +142,7 @@ class NodeContext:
         return (*style, *(key.replace(" ", "_") for key in facts.get("answer_keys", ())))
 
     def _notes(self, view: View) -> Iterator[tuple[ThoughtNode, Any]]:
-        """Yield the notes to show now, as their nodes show them; notes of calls are shown only at calls of other nodes.
-        """
+        """Yield the notes to show now, in their nodes' form; a note of calls is shown only at calls of other nodes."""
         for name, note in view.notes.items():
             if name in self.bidder.table.played.tells or note is None:
                 continue

@@ -177,7 +177,7 @@ IN_SENTENCES = "Facts come in sentences: a name in backticks stands for what suc
 REFUSAL = ("refused", "attempt")
 """Facts of an earlier call that are no longer true."""
 ADVICE = "true_per_estimate"
-"""A fact that advises: the ratio of true values to estimates, which a bidder could work out itself."""
+"""A fact that advises: the ratio of true values to estimates so far, unasked."""
 
 
 def fill(
