@@ -1,4 +1,4 @@
-"""What happened, measured from the log alone; `load` reads the folder of an experiment as frames for pandas."""
+"""Metrics, measured from the log of a game alone, and their analysis; `load` reads an experiment as pandas frames."""
 
 from __future__ import annotations
 

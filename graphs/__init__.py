@@ -1,4 +1,4 @@
-"""How one bidder thinks: the graph, its nodes, prompts and replies; what a thought of your own is made of."""
+"""The graph of one bidder, with its nodes, prompts and replies; `ThoughtNode` adds a node of your own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who bids and what is sold: catalogues of personas and of items that suit them."""
+"""Catalogues of personas, and of items that suit them."""
 
 from __future__ import annotations
 

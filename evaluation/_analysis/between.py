@@ -1,4 +1,4 @@
-"""Two experiments are compared by what each measured, paired by repeat where games share all that chance drew."""
+"""Comparisons of two experiments, paired by repeat if their games share all random draws."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Pairing:
 
 
 def pairing(of: Results, against: Results, cells: tuple[Cell, Cell]) -> Pairing:
-    """Find the repeats that have the same seed, items and seats in a cell of each experiment.
+    """Return the repeats that have the same seed, items and seats in a cell of each experiment.
 
-    What else differs is what is compared. Items and seats are those of the first repeat with one seed: they follow from
-    settings and seed alone.
+    All other differences are the subject of the comparison. Items and seats are checked in the first repeat with one
+    seed, because they follow from settings and seed alone.
     """
     ours, theirs = (_seeds(results, cell) for results, cell in zip((of, against), cells, strict=True))
     if of.public or against.public:
@@ -70,7 +70,7 @@ def _seeds(results: Results, cell: Cell) -> Mapping[int, int | None]:
 
 
 def _unlike(one: AuctionConfig, other: AuctionConfig) -> str:
-    """Say what two games of one seed do not share; seats count of the bidders that both have."""
+    """Say which part two games of one seed do not share; only seats of bidders in both are compared."""
     if resolve_items(one) != resolve_items(other):
         return OTHER_ITEMS
     names = {bidder.name for bidder in one.bidders} & {bidder.name for bidder in other.bidders}
@@ -91,11 +91,11 @@ Values = dict[tuple[str, str, str], pd.DataFrame]
 class Contrast:
     """A quantity in two experiments: means of games with 95 % intervals, and the first minus the second (`against`).
 
-    `arm` is that of the second too, unless `against_arm` names another. `n` counts games with a value, and `draws` the
-    independent draws that they are of, the unit of intervals and tests. `how` says whether games are taken as pairs
-    (then `pairs` of them have a value on both sides) or as independent, and `why` why they are no pairs. `effect` is
-    Hedges' g with its interval; `method` is that of interval and p alike; `p_holm` is corrected by Holm over all that
-    is compared at once. `note` says why there is no interval, such as a side of one draw.
+    `arm` is that of the second too, unless `against_arm` names another. `n` counts games with a value, and `draws`
+    their independent draws, the unit of intervals and tests. `how` says whether games are taken as pairs (then `pairs`
+    of them have a value on both sides) or as independent, and `why` says why they are no pairs. `effect` is Hedges' g
+    with its interval. `method` is the method of both interval and p. `p_holm` is corrected by Holm over all comparisons
+    of the call. `note` says why there is no interval, such as a side of one draw.
     """
 
     experiment: str
@@ -131,12 +131,12 @@ class Contrast:
 
     @property
     def is_found(self) -> bool:
-        """Whether the difference is found at 5 %, all that is compared considered."""
+        """Say whether the difference is significant at 5 %, corrected for all comparisons."""
         return is_found(self.p_holm)
 
     @property
     def is_equal(self) -> bool:
-        """Whether each pair of games has one value, and not only the mean of each draw."""
+        """Say whether both games of each pair have the same value, and not only the means of each draw."""
         return 0 < self.pairs <= self.draws and self.mean == 0 and not self.sd
 
 
@@ -144,11 +144,11 @@ def contrasts(named: dict[str, Results], metrics: Sequence[str] = ()) -> list[Co
     """Compare each experiment with the first one, as one family of tests.
 
     Args:
-        named: two or more, by the names that they are shown by.
-        metrics: which; all that both of two are measured by, by default.
+        named: two or more experiments, by display name.
+        metrics: metrics to compare; by default, all that both experiments measure.
 
     Raises:
-        ConfigError: two have no arm, condition or metric in common; it names what they have.
+        ConfigError: two have no arm, condition or metric in common; the message names those of each.
     """
     (first, reference), *others = named.items()
     own = _values(reference)
@@ -162,7 +162,7 @@ def contrasts(named: dict[str, Results], metrics: Sequence[str] = ()) -> list[Co
 
 
 def shared_cells(of: Results, against: Results) -> list[tuple[Cell, Cell]]:
-    """Match the arms and conditions of two experiments by name; where each has but one, that is the same to us."""
+    """Match the arms and conditions of two experiments by name; a single one on each side matches under any name."""
     arms = _matched(of.experiment.arms, against.experiment.arms)
     conditions = _matched(of.experiment.conditions, against.experiment.conditions)
     return [((arm, one), (other, its)) for arm, other in arms for one, its in conditions]
@@ -176,7 +176,7 @@ def _matched(ours: Sequence[Variation], theirs: Sequence[Variation]) -> list[Cel
 
 
 def shared_metrics(of: Results, against: Results, wanted: Sequence[str] = ()) -> list[str]:
-    """Name the metrics of both, in the order of the second, or those of them that are wanted."""
+    """Name the metrics of both, in the order of the second; with `wanted`, only those."""
     both = [name for name in measured(against.experiment) if name in measured(of.experiment)]
     return [name for name in both if not wanted or name in wanted]
 
@@ -223,14 +223,14 @@ def _nothing_in_common(name: str, of: Results, first: str, against: Results, cel
 
 
 def _values(results: Results) -> Values:
-    """Group what was measured, once, as each quantity is looked up in its cell."""
+    """Group the values once by arm, condition and metric, for later look-up."""
     table = measurements(frame(results))
     grouped = table.groupby(["arm", "condition", "metric"], sort=False)
     return {(str(arm), str(condition), str(metric)): rows for (arm, condition, metric), rows in grouped}
 
 
 def _bidders(metric: str, ours: pd.DataFrame, theirs: pd.DataFrame) -> list[str]:
-    """Name the bidders of both, the game and everyone first: but for what is shared out, whose mean says nothing."""
+    """Name the bidders of both, the game and everyone first; shared metrics have no "everyone", a constant mean."""
     both = {*ours["bidder"]} & {*theirs["bidder"]}
     of_all = [name for name in ("", EVERYONE) if name in both]
     return [*([] if metric_of(metric).shared else of_all), *sorted(both - {EVERYONE, ""})]
@@ -246,7 +246,7 @@ class _Sample:
 
     @property
     def by_draw(self) -> Floats:
-        """One value per independent draw: repeats with one seed are of one, as what is compared is not their noise."""
+        """One value per independent draw; repeats with one seed are one draw."""
         repeats, experiment = [int(repeat) for repeat in self.values.index], self.results.experiment
         draws = [1 for _ in repeats] if experiment.same_seed else draws_of(experiment, repeats)
         return per_draw(self.values.to_numpy(), draws)
@@ -308,7 +308,7 @@ def _independent(ours: _Sample, theirs: _Sample, kind: Interval, most: float) ->
 
 
 def _mean(metric: str, bidder: str, sample: _Sample, bounds: Bounds) -> Mean:
-    """Give the mean of games, with draws as the unit; a share where each is a yes or a no."""
+    """Return the mean of games, with draws as the unit; a share if all values are 0 or 1."""
     kind, values = metric_of(metric).interval, sample.by_draw
     if kind == "binary":
         yes_or_no = bidder != EVERYONE and len(values) and np.isin(values, (0, 1)).all()

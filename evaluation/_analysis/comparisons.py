@@ -1,7 +1,7 @@
-"""Planned comparisons test differences between trials of the same repeat as one family; companions describe others.
+"""Planned comparisons test paired differences between trials as one family; companions describe other bidders.
 
-Companions are what rivals and the seller gain or lose where a bidder is compared with itself in another cell. They are
-not planned: they describe, are in no family of tests, and have no p.
+If a bidder is compared with itself in another cell, companions are the gains or losses of its rivals and of the seller.
+They are not planned, so they are in no family of tests and have no p.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from harbor.evaluation._metrics.measurement import Bounds, Interval, metric_of
 
 
 class Gaps(NamedTuple):
-    """How many repeats lack a value on either side, and the limits of the mean difference whatever they gave.
+    """The number of repeats without a value on each side, and the worst-case limits of the mean difference.
 
-    There are limits where one side lacks more than the other, and both have bounds.
+    Limits exist if one side lacks more values than the other, and both have bounds.
     """
 
     of: int
@@ -38,13 +38,13 @@ class Gaps(NamedTuple):
 
 
 def gaps(of: pd.Series[float], against: pd.Series[float], repeats: Collection[int], bounds: Sequence[Bounds]) -> Gaps:
-    """Count what is missing, and take each missing value at either bound in turn.
+    """Count the missing values, and set each missing value to either bound in turn.
 
     Args:
         of: values of one side, by repeat.
-        against: those of the other.
-        repeats: all that were planned.
-        bounds: the least and the greatest value of either side.
+        against: values of the other side.
+        repeats: all planned repeats.
+        bounds: the least and the greatest value of each side.
 
     Source: Horowitz and Manski 2000, worst-case bounds.
     """
@@ -60,7 +60,7 @@ def gaps(of: pd.Series[float], against: pd.Series[float], repeats: Collection[in
 
 
 ONE_DRAW = "one draw: no pairs"
-"""Why arms or conditions are not compared where all repeats have the same seed."""
+"""Reason why arms or conditions are not compared if all repeats have the same seed."""
 COPIES = "repeats of one seed that differ alike are copies of one draw"
 ONE_DRAW_ONLY = "all games are of one draw, which has no spread"
 
@@ -69,13 +69,13 @@ ONE_DRAW_ONLY = "all games are of one draw, which has no spread"
 class Difference:
     """A planned comparison: the mean of the paired differences, with its 95 % interval, p and effect size.
 
-    Each side names its arm, condition and metric. `pairs` counts games with a value on both sides, and `draws` the
-    independent draws that they are of: interval, p, `sd` and effect take draws as the unit. `missing` counts repeats
-    that lack a value on a side, `missing_of` and `missing_against` those that lack it on that side; if these differ and
-    the metric is bounded, `worst_low` and `worst_high` are the limits of the mean whatever the missing games gave.
-    `effect` is Hedges' g in standard deviations of the differences, with its interval; `method` is that of interval and
-    p alike. `p_holm` is p corrected by Holm over all planned comparisons of the experiment, including those that can't
-    be made. `note` says why there is no interval, or that so few pairs can't reach 5 %.
+    Each side names its arm, condition and metric. `pairs` counts games with a value on both sides, and `draws` their
+    independent draws, which are the unit of interval, p, `sd` and effect. `missing` counts repeats without a value on
+    some side, `missing_of` and `missing_against` those on that side. If these differ and the metric is bounded,
+    `worst_low` and `worst_high` are the worst-case limits of the mean. `effect` is Hedges' g in standard deviations of
+    the differences, with its interval. `method` is the method of both interval and p. `p_holm` is p corrected by Holm
+    over all planned comparisons of the experiment, including those that can't be made. `note` says why there is no
+    interval, or that so few pairs can't reach 5 %.
     """
 
     metric: str
@@ -114,11 +114,11 @@ def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...
 
 
 def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Series[float]:
-    """Give the differences by repeat, over the repeats that have a value on both sides.
+    """Return the differences by repeat, over the repeats that have a value on both sides.
 
     Args:
         values: the `measurements` of a frame.
-        comparison: one that leaves nothing open.
+        comparison: a comparison that leaves nothing open.
     """
     of, against = both_sides(values, comparison)
     return (of - against).dropna()
@@ -132,16 +132,16 @@ def both_sides(values: pd.DataFrame, comparison: Comparison) -> tuple[pd.Series[
 
 
 def repeats_of(results: Results, comparison: Comparison) -> set[int]:
-    """Return the repeats that both cells of a comparison have, with a value or not; one's, if the other has none."""
+    """Return the repeats of both cells of a comparison, with or without a value; if one has none, the other's."""
     cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
     planned = [{game.repeat for game in results.records if (game.arm, game.condition) == cell} for cell in cells]
     return set.intersection(*filter(None, planned)) if any(planned) else set()
 
 
 def by_repeat(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
-    """Give one value per repeat: that of the whole game, or else the mean over places and subjects.
+    """Return one value per repeat: that of the whole game, or else the mean over places and subjects.
 
-    A value of the game, which belongs to no bidder, counts as everyone's.
+    A value of the game, without a bidder, counts as everyone's.
     """
     cell = values[(values["arm"] == side.arm) & (values["condition"] == side.condition) & (values["metric"] == metric)]
     own = cell[cell["bidder"] == side.bidder]
@@ -152,9 +152,9 @@ def by_repeat(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]
 
 
 def kind_of(metrics: Sequence[str], found: Iterable[float], turns: int = 1) -> Interval:
-    """Say how differences are distributed: "binary" if all are -1, 0 or 1, else as the more skewed of their metrics.
+    """Return the kind of differences: "binary" if all are -1, 0 or 1, else that of the more skewed metric.
 
-    Means of a yes or no over bidders, or over games of which several (`turns`) share a draw, are no longer binary.
+    Means of yes or no over bidders, or over several games (`turns`) of one draw, are not binary.
     """
     kinds = {metric_of(metric).interval for metric in metrics}
     if kinds == {"binary"} and turns == 1 and {*found} <= {-1, 0, 1}:
@@ -163,7 +163,7 @@ def kind_of(metrics: Sequence[str], found: Iterable[float], turns: int = 1) -> I
 
 
 def most_apart(bounds: Sequence[Bounds]) -> float:
-    """Give the greatest difference that the bounds of both sides leave."""
+    """Return the greatest difference that the bounds of both sides allow."""
     (least, most), (others_least, others_most) = bounds
     return max(most - others_least, others_most - least)
 
@@ -179,7 +179,7 @@ def bounds_in(results: Results, metric: str, arm: str | None, condition: str | N
 
 
 def difference(results: Results, values: pd.DataFrame, comparison: Comparison) -> Difference:
-    """Make one comparison, which leaves nothing open and is not corrected for others."""
+    """Return one comparison, which leaves nothing open, without a correction for others."""
     of, against = both_sides(values, comparison)
     if not _pairable(results.experiment, comparison):
         of = against = of[:0]
@@ -218,20 +218,20 @@ def difference(results: Results, values: pd.DataFrame, comparison: Comparison) -
 def tested(
     experiment: Experiment, metrics: Sequence[str], apart: pd.Series[float], bounds: Sequence[Bounds]
 ) -> tuple[Tested, Interval]:
-    """Test paired differences, by repeat, draw by draw; also return their kind."""
+    """Test paired differences (by repeat) with draws as the unit, and return their kind too."""
     found = per_draw(apart.to_numpy(), draws_of(experiment, map(int, apart.index)))
     kind = kind_of(metrics, found, turns_of(experiment))
     test = paired(found, kind, most_apart(bounds))
     if experiment.same_seed and found.any() and (test.test == "sign flips" or constant(found)):
         none = replace(test.difference, low=None, high=None, method="none", note=COPIES)
-        test = Tested(none, None, None)  # without noise repeats are no evidence of a direction
+        test = Tested(none, None, None)  # repeats without noise are no evidence of a direction
     if len(apart) > test.difference.n == 1:
         test = replace(test, difference=replace(test.difference, note=ONE_DRAW_ONLY))
     return test, kind
 
 
 def _impossible(experiment: Experiment, comparison: Comparison) -> str:
-    """Say why a comparison can't be made, whatever its games gave; empty if it can."""
+    """Say why a comparison can't be made for any values; empty if it can."""
     left_out = {one.name for one in experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
     if left_out:
         return f"arm not run: {', '.join(sorted(left_out))}"
@@ -239,13 +239,13 @@ def _impossible(experiment: Experiment, comparison: Comparison) -> str:
 
 
 def unreached(draws: int, kind: Interval, pairs: int) -> str:
-    """Say that no effect could be found by so few pairs, or draws that pairs share; empty if one could."""
+    """Say that so few pairs, or draws that pairs share, can't reach significance; empty if they can."""
     least, unit = attainable(draws, kind), "draw" if draws < pairs else "pair"
     return f"{counted(draws, unit)} reach{'es' * (draws == 1)} no p below {least:.3f}" if least >= ALPHA else ""
 
 
 def _pairable(experiment: Experiment, comparison: Comparison) -> bool:
-    """Tell whether repeats are pairs; those of one draw are within a game alone."""
+    """Say whether repeats are pairs; repeats of one draw are pairs only within a cell."""
     of, against = ((side.arm, side.condition) for side in (comparison.of, comparison.against))
     return of == against or not experiment.same_seed
 
@@ -255,7 +255,7 @@ SELLER = "the seller"
 
 
 def companions(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]:
-    """Give beside each comparison of a bidder with itself that of the mean of its rivals, then that of the seller.
+    """Return, for each comparison of a bidder with itself, the differences of its rivals' mean and of the seller.
 
     Args:
         results: the records.
@@ -270,7 +270,7 @@ def companions(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]
 
 
 def _across_cells(planned: Comparison) -> bool:
-    """Tell whether one bidder is compared between arms or conditions."""
+    """Say whether one bidder is compared between arms or conditions."""
     (of, own), (against, other) = (((side.arm, side.condition), side.bidder) for side in (planned.of, planned.against))
     return own == other != EVERYONE and of != against
 

@@ -1,4 +1,4 @@
-"""Spearman's rank correlation, by scipy, gives the planned correlations of metrics that are measured per item."""
+"""Planned correlations of metrics that are measured per item: Spearman's rank correlation, by scipy."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from harbor.evaluation._experiments.design import EVERYONE
 from harbor.evaluation._experiments.trial_records import Results
 
 FEWEST_GAMES = 3
-"""The fewest games of which each is left out in turn."""
+"""Fewest games for a jackknife."""
 BLOCK = 100
-"""How many games are left out at once; more would take memory and no less time."""
+"""Number of games left out at once; more would take memory and save no time."""
 METHOD = "jackknife of games"
 
 
 @dataclass(frozen=True, slots=True)
 class RankCorrelation:
-    """Spearman's rho over `n` pairs of values from so many games, with its interval and a p of the same kind."""
+    """Spearman's rho over `n` pairs of values from these games, with an interval and a p of the same kind."""
 
     games: int
     n: int
@@ -39,14 +39,14 @@ class RankCorrelation:
 def spearman(one: ArrayLike, other: ArrayLike, games: ArrayLike) -> RankCorrelation:
     """Correlate the ranks of two series of values, with an interval and a p that take games as wholes.
 
-    Both are of Student's t of Fisher's z of rho, whose standard error is that of the jackknife: how much z changes
-    without each game. So p is below 0.05 exactly where the interval leaves out zero.
+    Both use Student's t for Fisher's z of rho. The standard error of z is that of the jackknife over games. So p is
+    below 0.05 exactly if the interval leaves out zero.
     Source: Arvesen 1969; Efron and Tibshirani 1993, ch. 11.
 
     Args:
         one: one value of each pair.
         other: the other value of each pair.
-        games: which game each pair is of.
+        games: the game of each pair.
     """
     x, y = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     count = np.unique(np.asarray(games)).size
@@ -70,10 +70,10 @@ def spearman(one: ArrayLike, other: ArrayLike, games: ArrayLike) -> RankCorrelat
 
 
 def _without_each(x: Floats, y: Floats, games: ArrayLike) -> Floats:
-    """Give rho without each game: NaN where a side is then constant.
+    """Return rho without each game; NaN if a side is then constant.
 
-    It is computed from pairs that count as often as they occur, for many games at once: ranking anew without each of a
-    thousand games would take minutes.
+    Equal pairs are counted once with weights, for many games at once. A new ranking without each of a thousand games
+    would take minutes.
     """
     pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
     codes = np.unique(np.asarray(games), return_inverse=True)[1]
@@ -85,12 +85,12 @@ def _without_each(x: Floats, y: Floats, games: ArrayLike) -> Floats:
 
 
 def weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) -> Floats:
-    """Correlate the mean ranks of pairs that count as often as their weights say; NaN where a side is constant.
+    """Correlate the mean ranks of weighted pairs; NaN if a side is constant.
 
     Args:
         weights: resamples by pairs.
-        x: the rank of each pair's one value among the different ones, from 0.
-        y: that of its other value.
+        x: rank of each pair's first value among the distinct values, from 0.
+        y: rank of its second value.
     """
     spans = []
     for side in (x, y):
@@ -108,7 +108,7 @@ def weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) ->
 class Correlation:
     """Spearman's rho of two metrics over bidders and items, with an interval and a p of one kind.
 
-    Both take draws as wholes, which are games unless games share them: `method` is the jackknife of these. `pairs`
+    Both take draws as wholes, which are games unless games share them; `method` is the jackknife of these. `pairs`
     counts each bidder and item of each game once. `note` says why there is no rho, or neither interval nor p.
     """
 

@@ -1,4 +1,4 @@
-"""The analysis of an experiment finds estimates with intervals, planned comparisons, correlations and ratings.
+"""The analysis of an experiment: estimates with intervals, planned comparisons, correlations and ratings.
 
 The draw is the unit: values of several bidders, items or days of one game are averaged, and games that share a draw are
 one cluster.
@@ -28,7 +28,7 @@ from harbor.evaluation._metrics.measurement import Bounds, metric_of
 Cell = tuple[str, str]
 """An arm under a condition."""
 Quantity = tuple[str, str, str, int | None]
-"""What is estimated in a cell: metric, bidder, about, at."""
+"""A quantity in a cell: metric, bidder, about, at."""
 Over = Literal["games", "values"]
 GAMES: Over = "games"
 UNMEASURED = "not measured in this game"
@@ -38,13 +38,12 @@ UNMEASURED = "not measured in this game"
 class Estimate:
     """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
 
-    `over` tells what counts once: "games", each with its own mean, or "values", each bid, answer or place of any game,
-    so that games with many count for more. `bidder` is a name, "everyone" (the mean over the bidders of each game), or
-    "" for a value of the game. `draws` counts the independent draws that its games are of: intervals take these as
-    the unit. `about` and `at` are as in a measurement; a metric with values at places only also has
-    an estimate over all places, `at` None; one about each rival only has also the mean
-    over rivals, `about` empty. `missing` counts games without a value, including failed ones, and `why`
-    gives each reason with its number.
+    `over` names the unit that counts once: "games", each with its own mean, or "values", each bid, answer or place of
+    any game, so that games with many values count more. `bidder` is a name, "everyone" (the mean over the bidders of
+    each game), or "" for a value of the game. `draws` counts the independent draws of the games, which are the unit of
+    intervals. `about` and `at` are as in a measurement. A metric that has only values at places also has an estimate
+    over all places (`at` None). One that is only about rivals also has the mean over rivals (`about` empty). `missing`
+    counts games without a value, including failed ones, and `why` lists each reason with its number.
     """
 
     metric: str
@@ -69,10 +68,10 @@ class Estimate:
 def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> Iterator[Estimate]:
     """Estimate every quantity of every cell; a metric without any value is listed without a number.
 
-    With one value per draw, the metric tells the interval: t, t and Hall's t for skewed values, or Wilson. With several
-    values per draw (of games that share it, bids, or all places together), each counts once and the interval is
-    cluster-robust. Shares of counts are of all that was counted in all games. No interval leaves the bounds of the
-    metric's unit: a share ends at 0 and 1, a rank at 1 and the number of bidders.
+    With one value per draw, the metric sets the interval: t, t and Hall's t for skewed values, or Wilson. With several
+    values per draw (games that share it, bids, or all places together), each counts once and the interval is
+    cluster-robust. Shares of counts are shares of all that was counted in all games. No interval leaves the bounds of
+    the metric's unit: a share ends at 0 and 1, a rank at 1 and the number of bidders.
 
     Args:
         results: the records.
@@ -93,7 +92,7 @@ def estimates(results: Results, table: pd.DataFrame, values: pd.DataFrame) -> It
 
 
 def _answers(values: pd.DataFrame, bidders: set[str]) -> dict[Cell, dict[Quantity, pd.DataFrame]]:
-    """Group values by cell and quantity, with all places together, and the mean over rivals, as quantities more."""
+    """Group values by cell and quantity; add the quantities over all places and over rivals."""
     answers: dict[Cell, dict[Quantity, pd.DataFrame]] = {}
     pooled = pd.concat([values, _over_places(values), _over_rivals(values, bidders)])
     for (arm, condition, *quantity), rows in pooled.groupby([*CELL, *QUANTITY], dropna=False, sort=False):
@@ -110,7 +109,7 @@ def _over_places(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_rivals(values: pd.DataFrame, bidders: set[str]) -> pd.DataFrame:
-    """Average over rivals what is measured about each of them alone, one value per game."""
+    """Average the values that are only about single rivals over rivals, one value per game."""
     whole, unplaced = [*CELL, "metric", "bidder"], values[values["at"].isna()]
     of_rival = unplaced["about"].isin(bidders)
     only = of_rival.groupby([unplaced[name] for name in whole]).all().reset_index()
@@ -118,7 +117,7 @@ def _over_rivals(values: pd.DataFrame, bidders: set[str]) -> pd.DataFrame:
 
 
 def _reasons(table: pd.DataFrame) -> dict[tuple[str, str, int], dict[Quantity, str]]:
-    """Give, by game, the reason for each missing value."""
+    """Return the reason for each missing value, by game."""
     reasons: dict[tuple[str, str, int], dict[Quantity, str]] = {}
     unknown = table[table["value"].isna()]
     for arm, condition, repeat, *quantity, why in unknown[[*CELL, "repeat", *QUANTITY, "missing"]].itertuples(False):
@@ -131,7 +130,7 @@ def _quantity(metric: object, bidder: object, about: object, at: Any) -> Quantit
 
 
 def _sorted(asked: set[Quantity], metrics: Sequence[str]) -> list[Quantity]:
-    """Order quantities as the metrics are; every metric has one quantity of the game or of everyone at least."""
+    """Sort quantities in the order of the metrics; each metric has at least one quantity of the game or of everyone."""
     of_all = {metric for metric, bidder, _, _ in asked if bidder in (EVERYONE, "")}
     asked |= {(metric, EVERYONE, "", None) for metric in metrics if metric not in of_all}
     return sorted(
@@ -140,7 +139,7 @@ def _sorted(asked: set[Quantity], metrics: Sequence[str]) -> list[Quantity]:
 
 
 def _natural(text: str) -> list[tuple[float, str]]:
-    """Make a key that sorts the numbers in texts by value."""
+    """Return a key that sorts the numbers in texts by value."""
     return [(float(part) if part.isdecimal() else 0.0, part) for part in re.split(r"(\d+)", text)]
 
 
@@ -156,7 +155,7 @@ def _missing(
 
 
 def _reason(game: TrialRecord, quantity: Quantity, told: Mapping[Quantity, str]) -> str:
-    """Give the reason for a missing value: the game did not finish, or what the quantity, bidder or metric lacks."""
+    """Return the reason for a missing value: an unfinished game, or the reason of the quantity, bidder or metric."""
     if game.status != "finished":
         return ": ".join(filter(None, (game.status, game.detail)))
     metric, bidder, _, _ = quantity
@@ -191,13 +190,13 @@ def _estimate(
 
 
 def _mean(quantity: Quantity, bounds: Bounds, rows: pd.DataFrame) -> tuple[Mean, Over]:
-    """Give the mean of a quantity, and what counts once in it."""
+    """Return the mean of a quantity, and the unit that counts once in it."""
     kind, values, draws = metric_of(quantity[0]).interval, rows["value"].to_numpy(), rows["draw"].to_numpy()
     over: Over = "games" if rows["repeat"].is_unique else "values"
     if rows["counted"].notna().all():
         return _counted(rows), "values" if (rows.groupby("repeat")["counted"].sum() > 1).any() else "games"
     if kind == "binary" and over == "games" and quantity[1] != EVERYONE and set(values) <= {0, 1}:
-        return _yes_or_no(rows), over  # a mean over rivals is none
+        return _yes_or_no(rows), over  # a mean over rivals is not binary
     if kind == "binary":
         kind = "mean"
     if rows["draw"].is_unique:
@@ -206,18 +205,18 @@ def _mean(quantity: Quantity, bounds: Bounds, rows: pd.DataFrame) -> tuple[Mean,
 
 
 def _counted(rows: pd.DataFrame) -> Mean:
-    """Give the share of all that was counted, draw by draw."""
+    """Return the share of all that was counted, with draws as the unit."""
     whole = rows.assign(total=rows["value"] * rows["counted"]).groupby("draw")[["total", "counted"]].sum().to_numpy()
     return _of_one_draw(counted_share(whole[:, 0] / whole[:, 1], whole[:, 1]), rows)
 
 
 def _yes_or_no(rows: pd.DataFrame) -> Mean:
-    """Give the share of games that are a yes; those that share a draw are counted in it."""
+    """Return the share of games with a yes; games that share a draw are one cluster."""
     return share_of(rows["value"].to_numpy()) if rows["draw"].is_unique else _counted(rows.assign(counted=1.0))
 
 
 def _of_one_draw(found: Mean, rows: pd.DataFrame) -> Mean:
-    """Say why there is no interval, if several games are all of one draw."""
+    """Replace the note if several games are all of one draw."""
     alone = rows["draw"].nunique() == 1 < rows["repeat"].nunique()
     return replace(found, note=ONE_DRAW_ONLY) if alone else found
 
@@ -226,7 +225,7 @@ __all__ = ["Analysis", "Correlation", "Difference", "Estimate", "SkillRating", "
 
 
 class Analysis:
-    """All statistics of an experiment; each is computed when it is first asked for."""
+    """All statistics of an experiment; each is computed at its first use."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -238,12 +237,12 @@ class Analysis:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The measurements that have a value, with those of everyone."""
+        """The measurements that have a value, and those of everyone."""
         return measurements(self.table)
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
-        """What was measured in each arm under each condition."""
+        """The estimates in each arm under each condition."""
         return tuple(estimates(self._results, self.table, self.values))
 
     @cached_property
@@ -263,23 +262,23 @@ class Analysis:
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
-        """How repeats of one draw differ."""
+        """The spreads over repeats of one draw."""
         return tuple(spreads(self._results, self.values))
 
     @cached_property
     def companions(self) -> tuple[Difference, ...]:
-        """What others gain or lose beside the planned comparisons."""
+        """The gains or losses of others beside the planned comparisons."""
         return companions(self._results, self.values)
 
     @cached_property
     def variance(self) -> tuple[VarianceShare, ...]:
-        """The shares of factors in what was measured."""
+        """The shares of variance that factors explain."""
         return tuple(variance_shares(self._results, self.values))
 
 
 def analyse(results: Results) -> Analysis:
-    """Analyse the finished games of an experiment; failed and unfinished ones are counted as missing.
+    """Analyse the finished games of an experiment; failed and unfinished ones count as missing.
 
-    It does not depend on the order of the records.
+    The analysis does not depend on the order of the records.
     """
     return Analysis(results)

@@ -10,9 +10,9 @@ from harbor.evaluation._experiments.trial_records import Results
 
 CELL = ["arm", "condition"]
 QUANTITY = ["metric", "bidder", "about", "at"]
-"""What an estimate is of, within a cell."""
+"""Columns that identify an estimate within a cell."""
 GAME = ["repeat", "draw"]
-"""Where a game is within a cell: its repeat, and its draw, which several may share."""
+"""Columns that identify a game within a cell: its repeat, and its draw, which several games may share."""
 COLUMNS = [*CELL, *GAME, "seed", "status", *QUANTITY, "value", "missing", "counted"]
 _NUMBERS = {
     "draw": "int64",
@@ -25,13 +25,12 @@ _NUMBERS = {
 
 
 def frame(results: Results) -> pd.DataFrame:
-    """Put all measurements in one table, in the order of the games.
+    """Return all measurements in one table, in the order of the games.
 
     Returns:
         columns `arm`, `condition`, `repeat`, `draw`, `seed` and `status` of the game, then `metric`, `bidder`, `about`,
-        `at` (a nullable integer), `value` (NaN: missing), `missing` (why) and `counted` (what a share is of; NaN: not
-        told).
-        Failed and unfinished games have no rows.
+        `at` (a nullable integer), `value` (NaN: missing), `missing` (reason) and `counted` (denominator of a share;
+        NaN: none). Failed and unfinished games have no rows.
     """
     rows = [(game, one) for game in results.records for one in game.measurements]
     draws = {"draw": draws_of(results.experiment, (game.repeat for game, _ in rows))}
@@ -43,11 +42,10 @@ def frame(results: Results) -> pd.DataFrame:
 
 
 def measurements(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of a `frame` that have a value, and add "everyone": the mean over the bidders of a game.
+    """Return the rows of a `frame` that have a value, and add "everyone": the mean over the bidders of a game.
 
-    A bidder with several values of one quantity counts with their mean; of shares of counts everyone's is that of all
-    that was counted. Rows are sorted, since the rounding of sums
-    would otherwise depend on the order of the records.
+    Several values of one quantity of a bidder count as their mean. For shares of counts, everyone's share is that of
+    all that was counted. Rows are sorted, because the rounding of sums depends on their order.
     """
     found = table.dropna(subset="value")[[*CELL, *QUANTITY, *GAME, "value", "counted"]]
     bidders = game_values(found[found["bidder"] != ""])
@@ -56,7 +54,7 @@ def measurements(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def game_values(table: pd.DataFrame) -> pd.DataFrame:
-    """Average several values of one game for the same quantity, by what was counted where that is told."""
+    """Average several values of one game for the same quantity, weighted by `counted` if known."""
     weights = table["counted"].fillna(1)
     parts = table.assign(total=table["value"] * weights, weight=weights)
     sums = parts.groupby([*CELL, *QUANTITY, *GAME], dropna=False)[["total", "weight", "counted"]].sum(min_count=1)

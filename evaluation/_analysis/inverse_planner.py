@@ -1,9 +1,10 @@
-"""A Bayesian inverse planner gives reference profiles without training, and the measures of profiles are taken of them.
+"""A Bayesian inverse planner infers reference profiles without training; their metrics stand beside those of bidders.
 
-It asks of each persona how far a bidder would have gone for each item, with its money in mind, and weighs the personas
-by how well that fits what a rival did. It takes rivals to judge and to plan as the built-in model does. So it is a
-strong reference for simulated bidders. For language models and people it is a misspecified baseline: its posterior is
-what their bids would mean if they planned like that, so that a model may well be better.
+For each persona it computes how far a bidder would have gone for each item, with its money in mind. It weighs the
+personas by how well these limits fit a rival's bids. It assumes that rivals judge and plan as the built-in model does.
+So it is a strong reference for simulated bidders. For language models and people it is a misspecified baseline, because
+its posterior assumes such planning; a model may well be better.
+
 Source: the idea is Baker, Saxe and Tenenbaum 2009 (action understanding as inverse planning); the model of a bidder and
 the likelihood are Harbor's own.
 """
@@ -32,25 +33,26 @@ from harbor.personas._catalog import traits
 from harbor.personas._catalog.traits import fit
 
 PRUDENCES = (0.8, 0.9, 1.0, 1.1)
-"""What share of its expected true value an item that suits it by half may be worth to a rival; each is as likely."""
+"""Possible worth to a rival of an item that suits it by half, as a share of its expected true value; equally likely."""
 
 BUDGETS = (0.75, 1.0, 1.5)
-"""How many times the profiling bidder's own budget a rival may have had at the start; each is as likely."""
+"""Possible initial budgets of a rival, as multiples of the profiling bidder's own; equally likely."""
 
 SPREADS = (0.03, 0.06, 0.12)
-"""How far a limit may scatter around the planned one (standard deviation), as a share of the value; as likely."""
+"""Possible standard deviations of a limit around the planned one, as shares of the value; equally likely."""
 
 SURPRISE = 0.05
-"""How often a rival acts oddly: then its limit lies anywhere, up to `ODD_REACH` times the value."""
+"""Probability that a rival acts oddly: then its limit is uniform up to `ODD_REACH` times the value."""
 
 ODD_REACH = 1.5
+"""Largest odd limit, as a multiple of the expected true value."""
 
 RARE = 1e-9
-"""The least likelihood, so that one bid that nothing explains does not end the inference."""
+"""Least likelihood, so that one bid that fits no hypothesis does not end the inference."""
 
 
 class Rival(NamedTuple):
-    """What a rival may be like: its persona, prudence, initial budget over the profiling bidder's, and spread."""
+    """One hypothesis about a rival: its persona, prudence, initial budget over the profiling bidder's, and spread."""
 
     persona: str
     prudence: float
@@ -63,10 +65,10 @@ Posterior = Mapping[Rival, float]
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """What is inferred of a rival after an item: a share of each persona, expected prudence and expected budget.
+    """Beliefs about a rival after an item: the share of each persona, expected prudence and expected budget.
 
-    `prudence` is a share of the true value that the profiling bidder expects: its estimate, put right by the true
-    values revealed so far. `budget` is a multiple of its own.
+    `prudence` is a share of the true value that the profiling bidder expects: its estimate, corrected by the true
+    values revealed so far. `budget` is a multiple of the profiling bidder's own.
     """
 
     bidder: str
@@ -78,18 +80,18 @@ class Inference:
 
 
 def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str] | None = None) -> list[Inference]:
-    """Infer what each rival of a bidder is like, after each item, from what this bidder may see.
+    """Infer the persona, prudence and budget of each rival, after each item, from events that this bidder may see.
 
-    That is its own seat (budget, estimates), the catalog that it is shown and what is public: no label, no truth, no
-    private event of a rival.
+    These are its own seat (budget, estimates), the catalog that it is shown and public events. No label, truth or
+    private event of a rival is used.
 
     Args:
         entries: a log of the ascending auction.
-        bidder: who infers.
+        bidder: name of the profiling bidder.
         catalog: texts of personas by id; those that the bidder is shown by default.
 
     Raises:
-        ValueError: the log has no such bidder, or no catalog is shown to it and none is given.
+        ValueError: the log has no such bidder, or no catalog is shown to it and none is passed.
     """
     view = View().after(entry.event for entry in entries if is_seen_by(bidder, entry.event))
     texts = view.catalog if catalog is None else catalog
@@ -122,13 +124,13 @@ def _sequence(view: View, rival: str, catalog: Mapping[str, str]) -> list[Infere
 
 
 def _expected_values(view: View, results: Sequence[Part]) -> dict[str, float]:
-    """Expect true values in dollars: estimates, put right by what these results revealed."""
+    """Return expected true values in dollars: estimates, corrected by the values that these results revealed."""
     share = truth_per_estimate(view.estimates, revealed(results)) or 1
     return {item: float(estimate * share) for item, estimate in view.estimates.items()}
 
 
 class Evidence(NamedTuple):
-    """How a rival bid on an item: its limit is at least its `highest` bid, and below what it `declined`, in dollars."""
+    """A rival's bids on an item, in dollars: its limit is at least its `highest` and less than its `declined` bid."""
 
     value: float
     highest: float
@@ -136,7 +138,7 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(cls, result: Part, rival: str, value: float) -> Evidence:
-        """Read it from what was public; who had no money for a bid declined it too."""
+        """Read the evidence from public events; a rival without money for a bid declined it too."""
         bidding = bidding_on(result)
         withdrawal = bidding.withdrawn.get(rival) if bidding else None
         declined = float("inf") if withdrawal is None else float(withdrawal.minimum)
@@ -144,11 +146,11 @@ class Evidence(NamedTuple):
 
     @property
     def says_something(self) -> bool:
-        """Whether the rival bid or declined."""
+        """Say whether the rival bid or declined, on an item of known value."""
         return self.value > 0 and (self.highest > 0 or self.declined < float("inf"))
 
     def likelihood(self, limit: float, spread: float) -> float:
-        """Give the chance of this evidence if the limit is planned to be this many dollars, and scatters so far."""
+        """Return the probability of this evidence for a planned limit in dollars; `spread` is a share of the value."""
         planned = NormalDist(limit, spread * self.value)
         reach = ODD_REACH * self.value
         odd = max(0.0, min(self.declined, reach) - self.highest) / reach
@@ -156,7 +158,7 @@ class Evidence(NamedTuple):
 
 
 def _updated(prior: Posterior, evidence: Evidence, limits: Mapping[tuple[str, float, float], float]) -> Posterior:
-    """Weigh what a rival may be like by how well the limit that it would then have fits what it did."""
+    """Return the posterior: the prior times the likelihood of the evidence at each hypothesis's limit."""
     likely = {one: chance * evidence.likelihood(limits[one[:3]], one.spread) for one, chance in prior.items()}
     total = sum(likely.values())
     return {one: chance / total for one, chance in likely.items()}
@@ -171,7 +173,7 @@ def _options(coming: Sequence[Lot], values: Mapping[str, float], text: str, prud
 
 
 def _limit(options: Sequence[Option], left: float) -> float:
-    """Say how far a rival goes for the first of these items, by its own priorities and shadow price of money."""
+    """Return how far a rival goes for the first of these items, by its own priorities and shadow price of money."""
     first = options[0]
     priority = valuation.rank(options, left)[first.name]
     return valuation.limit(first.worth, priority, valuation.shadow_price(options, left), left)
@@ -187,7 +189,7 @@ def _inference(bidder: str, rival: str, item: str, posterior: Posterior, catalog
 
 
 def inferred(entries: Sequence[Entry]) -> list[Judged]:
-    """Set beside the truth what inverse planning infers for each bidder that is shown the catalog, after each item."""
+    """Pair the inferences for each bidder that is shown the catalog with the truth, after each item."""
     truths = profiling.truths(entries)
     seats = {seated.bidder for seated in of_type(entries, BidderSeated)}
     if not truths:
@@ -195,7 +197,7 @@ def inferred(entries: Sequence[Entry]) -> list[Judged]:
     return [
         Judged(one.bidder, one.rival, one.item, truths[one.rival], traits.profile(one.personas))
         for shown in of_type(entries, CatalogShown)
-        if shown.bidder in seats  # a log may have broken off before
+        if shown.bidder in seats  # the log may end before a bidder is seated
         for one in inferences(entries, shown.bidder)
         if one.rival in truths
     ]
@@ -203,7 +205,7 @@ def inferred(entries: Sequence[Entry]) -> list[Judged]:
 
 @metric("divergence of an inverse planner's profile", "nats", "skewed", no_data=profiling.NO_PROFILES)
 def profiling_error_inverse(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """KL(truth || profile) in nats as `profiling_error`, of what inverse planning infers in the bidder's place.
+    """Measure KL(truth || profile) in nats as `profiling_error`, for the profiles of an inverse planner.
 
     Source: Harbor's own; the idea is Baker, Saxe and Tenenbaum 2009.
     """
@@ -215,7 +217,7 @@ def profiling_error_inverse(name: str, entries: Sequence[Entry]) -> list[Measure
 
 
 def _reference(score: profiling.Score, of: Metric) -> Metric:
-    """Make the measure of an inverse planner's last profiles that stands beside a metric of the bidders' own."""
+    """Return the metric of an inverse planner's last profiles that stands beside one of the bidders' own profiles."""
 
     def measure(name: str, entries: Sequence[Entry]) -> list[Measurement]:
         return profiling.scored(name, profiling.last(inferred(entries)), score)
@@ -240,4 +242,4 @@ METRICS = (
     _reference(profiling.brier, profiling.final_profile_brier),
     _reference(profiling.overconfidence, profiling.final_profile_overconfidence),
 )
-"""In the order in which tables list them."""
+"""Metrics in the order of tables."""

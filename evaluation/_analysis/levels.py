@@ -1,4 +1,4 @@
-"""Plain numbers judge a design before statistics are imported: the level of tests, the power asked for, its reach."""
+"""Checks of a design without a statistics library: the level of tests, the desired power, attainable p-values."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from harbor.evaluation._experiments.trials import planned_repeats
 from harbor.evaluation._metrics.measurement import Interval, metric_of
 
 ALPHA = 0.05
-"""The level of all tests: the probability of a false positive in a family of comparisons."""
+"""Level of all tests: the probability of a false positive in a family of comparisons."""
 LEAST: dict[Interval, int] = {"mean": 2, "skewed": 3, "binary": 2}
-"""The fewest values of a kind that allow an interval and a p."""
+"""Fewest values of a kind that allow an interval and a p."""
 
 
 def is_found(p_holm: float | None) -> bool:
-    """Tell whether a difference is found at the level of all tests; its p is corrected by Holm."""
+    """Say whether a difference is significant at the level of all tests; its p is corrected by Holm."""
     return p_holm is not None and p_holm < ALPHA
 
 
 def attainable(pairs: int, kind: Interval = "mean") -> float:
-    """Give the p that `paired` stays above with so many pairs, however large the effect.
+    """Return the bound that `paired`'s p can't reach with so many pairs, however large the effect.
 
-    It is 0 for t and Hall's t from 2 and 3 pairs on: they reach any level. McNemar's exact test has its least p where
-    all pairs differ in one direction. 1: there is no test at all.
+    It is 0 for t and Hall's t from 2 and 3 pairs on: they reach any level. McNemar's exact test has its least p if all
+    pairs differ in one direction. With too few pairs for a test it is 1.
     """
     if pairs < LEAST[kind]:
         return 1.0
@@ -36,13 +36,13 @@ def attainable(pairs: int, kind: Interval = "mean") -> float:
 
 
 def least_pairs(kind: Interval, alpha: float) -> int:
-    """Give the fewest pairs with which a test can reach its level at all."""
+    """Return the fewest pairs with which a test can reach this level."""
     return next(pairs for pairs in count(1) if attainable(pairs, kind) < alpha)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What to find: an effect in the unit of the metric, with this probability (`power`), at this level (`alpha`)."""
+    """The effect to find, in the unit of the metric, with this probability (`power`), at this level (`alpha`)."""
 
     effect: float
     power: float = 0.8
@@ -58,13 +58,13 @@ class Question:
 
 
 def unreachable(experiment: Experiment, alpha: float = ALPHA) -> str:
-    """Say which planned comparisons can't come out below a level by Holm, however large their effects.
+    """Say which planned comparisons can't reach a level by Holm, however large their effects.
 
-    That is so if even the least p's that the tests of the family can give are too large. Comparisons that are not run
-    count in the family, and are not told of.
+    These are the comparisons whose least possible p is too large in the family. Comparisons that are not run count in
+    the family, but are not named.
 
     Returns:
-        a sentence, with how many repeats would do; nothing if all can.
+        a sentence with a sufficient number of repeats; empty if all can reach it.
     """
     turns = turns_of(experiment)
     plan = [(one, _kind(one, turns), _pairs(experiment, one, turns)) for one in expanded(experiment)]
@@ -88,7 +88,7 @@ def unreachable(experiment: Experiment, alpha: float = ALPHA) -> str:
 
 
 def _beyond(least: Sequence[float], alpha: float) -> list[bool]:
-    """Tell which of these least p's Holm would not reject: from the first on that is too large for its place."""
+    """Say which of these least p's Holm would not reject: the first that is too large for its place and all later."""
     places = sorted(range(len(least)), key=least.__getitem__)
     reached = 0
     while reached < len(least) and least[places[reached]] < alpha / (len(least) - reached):
@@ -97,7 +97,7 @@ def _beyond(least: Sequence[float], alpha: float) -> list[bool]:
 
 
 def _enough(kinds: Sequence[Interval | None], alpha: float) -> int:
-    """Give the draws with which every comparison that is run can reach the level; None is one that is not run."""
+    """Return the number of draws with which every comparison can reach the level; None marks one that is not run."""
     for repeats in count(2):
         beyond = _beyond([attainable(repeats, kind) if kind else 1.0 for kind in kinds], alpha)
         if not any(lost and kind for lost, kind in zip(beyond, kinds, strict=True)):
@@ -106,7 +106,7 @@ def _enough(kinds: Sequence[Interval | None], alpha: float) -> int:
 
 
 def _kind(comparison: Comparison, turns: int) -> Interval:
-    """Say how a comparison will be tested: a yes or no that is averaged, over bidders or a draw, is none any more."""
+    """Return the kind of a comparison's test: averages of yes or no, over bidders or a draw, are not binary."""
     kinds = {metric_of(metric).interval for metric in comparison.metrics}
     averaged = turns > 1 or EVERYONE in (comparison.of.bidder, comparison.against.bidder)
     if kinds == {"binary"} and not averaged:
@@ -115,7 +115,7 @@ def _kind(comparison: Comparison, turns: int) -> Interval:
 
 
 def _pairs(experiment: Experiment, comparison: Comparison, turns: int) -> int:
-    """Count the draws of a comparison if no game fails: 0 if an arm of it is left out, or all games are of one draw."""
+    """Count the draws of a comparison if no game fails: 0 if an arm is left out, or all games are of one draw."""
     repeats = planned_repeats(experiment)
     of, against = ((str(side.arm), str(side.condition)) for side in (comparison.of, comparison.against))
     if experiment.same_seed and of != against:

@@ -1,7 +1,7 @@
 """Means over games with their 95 % intervals.
 
-Where data allow no interval (too few values, or all equal), it is None and `note` says why; never NaN, and never an
-interval of no width.
+If data allow no interval (too few values, or all equal), it is None and `note` says why. It is never NaN, and never has
+zero width.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ class Mean:
 
 
 def mean_of(values: ArrayLike, kind: Interval = "mean", bounds: Bounds = UNBOUNDED) -> Mean:
-    """Give the mean of independent values with its interval.
+    """Return the mean of independent values with its interval.
 
-    Where all values are equal, known bounds still give an interval: by Clopper and Pearson, how many others there can
-    be, each as far off as possible.
+    If all values are equal, known bounds still allow an interval: Clopper and Pearson limit the share of other values,
+    each set to a bound.
 
     Args:
         values: one per game.
-        kind: "mean" takes Student's t. "skewed" takes the wider of Student's t and Hall's, which takes the skewness
-            out of t; `make studies` says how often each covers.
-        bounds: of the scale of the values; no interval leaves them.
+        kind: "mean" takes Student's t. "skewed" takes the wider of Student's t and Hall's, which corrects t for
+            skewness; `make studies` reports the coverage of each.
+        bounds: bounds of the scale of the values; no interval leaves them.
     """
     return mean_between(_floats(values), kind, bounds)
 
@@ -68,8 +68,8 @@ def mean_of(values: ArrayLike, kind: Interval = "mean", bounds: Bounds = UNBOUND
 def per_draw(values: ArrayLike, draws: ArrayLike) -> Floats:
     """Return one value per draw, whose mean is that of all values: the independent values of games that share draws.
 
-    Draws of equal size have their means. Otherwise it is the linear part of a ratio, of the sums of draws to their
-    sizes (Liang and Zeger 1986). Values that are mostly zero stay so: their sums over the mean size.
+    For draws of equal size these are their means. Otherwise they are the linear part of a ratio, of the sums of draws
+    to their sizes (Liang and Zeger 1986). Values that are mostly zero stay so: their sums over the mean size.
 
     Args:
         values: one or more per draw.
@@ -85,7 +85,7 @@ def per_draw(values: ArrayLike, draws: ArrayLike) -> Floats:
 
 
 def share_of(values: ArrayLike) -> Mean:
-    """Give a share, the mean of zeros and ones, with Wilson's interval; for none or all, Clopper and Pearson's.
+    """Return a share, the mean of zeros and ones, with Wilson's interval; for none or all, Clopper and Pearson's.
 
     Raises:
         ValueError: a value is neither 0 nor 1.
@@ -101,10 +101,10 @@ def share_of(values: ArrayLike) -> Mean:
 
 
 def clustered_mean(values: ArrayLike, groups: ArrayLike, kind: Interval = "mean", bounds: Bounds = UNBOUNDED) -> Mean:
-    """Give the mean of values that come in groups (the bids of one game), with a cluster-robust interval.
+    """Return the mean of values that come in groups (the bids of one game), with a cluster-robust interval.
 
-    Every value counts once, and `per_draw` tells the independent values; the correction for few groups is that of
-    Student's t, with one degree of freedom less than there are groups. `sd` is that of the values.
+    Every value counts once, and `per_draw` returns the independent values. The correction for few groups is Student's t
+    with one degree of freedom less than there are groups. `sd` is that of the values.
     """
     sample = _floats(values)
     if len(sample) < 2 or len(np.unique(np.asarray(groups))) < 2:
@@ -117,15 +117,15 @@ def clustered_mean(values: ArrayLike, groups: ArrayLike, kind: Interval = "mean"
 
 
 def counted_share(shares: ArrayLike, counts: ArrayLike) -> Mean:
-    """Give the share of all that was counted, in groups of different sizes, with an interval for counts.
+    """Return the share of all that was counted, in groups of different sizes, with an interval for counts.
 
-    Groups differ by more than chance, so the number counted is divided by the design effect that they show, and Clopper
-    and Pearson's interval is taken of that many (Korn and Graubard 1998). Where nothing or everything was found, groups
-    show no such effect, so each counts as one.
+    Groups differ by more than chance. So the total count is divided by their design effect, and Clopper and Pearson's
+    interval is taken for that effective count (Korn and Graubard 1998). If nothing or everything was found, no design
+    effect shows, so each group counts as one.
 
     Args:
-        shares: what share was found in each group; `sd` is theirs.
-        counts: the number counted in each group, above zero.
+        shares: share found in each group; `sd` is theirs.
+        counts: number counted in each group, above zero.
     """
     share, count = _floats(shares), _floats(counts)
     if len(share) < 2:
@@ -145,7 +145,7 @@ def counted_share(shares: ArrayLike, counts: ArrayLike) -> Mean:
 
 
 def exact_share(successes: int, n: int) -> tuple[float, float]:
-    """Give the exact 95 % interval of a share from how often it was true of `n`; at 0 and at `n` it has one limit.
+    """Return the exact 95 % interval of a share of `successes` in `n`; at 0 and at `n` it is one-sided.
 
     Source: Clopper and Pearson 1934.
     """
@@ -155,7 +155,7 @@ def exact_share(successes: int, n: int) -> tuple[float, float]:
 
 
 def mean_between(sample: Floats, kind: Interval, bounds: Bounds, at_end: float = ALPHA) -> Mean:
-    """Give the mean with its interval; `at_end` is the chance of a miss where all values are at a bound."""
+    """Return the mean with its interval; `at_end` is the probability of a miss if all values are at a bound."""
     return _bounded(_mean(sample, kind, bounds, at_end), bounds)
 
 
@@ -172,7 +172,7 @@ def _mean(sample: Floats, kind: Interval, bounds: Bounds, at_end: float = ALPHA)
 
 
 def _of_equal(found: Mean, bounds: Bounds, tail: float) -> Mean:
-    """Give the interval of a mean all of whose values are equal, if the bounds of others are known."""
+    """Return the interval of a mean of equal values, if the bounds of other values are known."""
     if found.mean is None or not all(map(isfinite, bounds)):
         return replace(found, note=f"all {found.n} values are equal")
     others = 1 - tail ** (1 / found.n)
@@ -181,10 +181,10 @@ def _of_equal(found: Mean, bounds: Bounds, tail: float) -> Mean:
 
 
 def _of_rare(found: Mean, sample: Floats, bounds: Bounds) -> Mean:
-    """Give the interval of a mean whose values are mostly zero, if the bounds of the others are known.
+    """Return the interval of a mean of values that are mostly zero, if bounds are known.
 
-    On each side of zero there are as many others as Clopper and Pearson leave, each as far off as possible; it covers
-    too often rather than too seldom.
+    On each side of zero, Clopper and Pearson limit the number of other values, and each is set to the bound. The
+    interval covers too often rather than too seldom.
     """
     if not all(map(isfinite, bounds)):
         return replace(found, note=_too_few_nonzero())
@@ -204,7 +204,7 @@ def _bounded(found: Mean, bounds: Bounds) -> Mean:
 
 
 def _without(sample: Floats, note: str) -> Mean:
-    """Give mean and standard deviation without an interval."""
+    """Return mean and standard deviation without an interval."""
     if len(sample) < 2:
         return Mean(len(sample), float(sample[0]) if len(sample) else None, None, None, None, "none", note)
     sd = 0.0 if constant(sample) else float(sample.std(ddof=1))

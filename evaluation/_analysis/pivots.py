@@ -1,7 +1,7 @@
-"""Pivots give intervals and tests of means, of one kind, for many samples at once: arrays in, arrays out.
+"""Pivots compute intervals and tests of means, by kind, for many samples at once: arrays in, arrays out.
 
-A kind has one or two methods. Its interval is the widest of theirs and its p the greatest, so p is below 0.05 exactly
-where the 95 % interval leaves out zero. Samples are rows; a sample without spread has an interval of no width.
+A kind has one or two methods. Its interval is the wider and its p the greater of theirs. So p is below 0.05 exactly if
+the 95 % interval leaves out zero. Samples are rows. A sample without spread has an interval of zero width.
 """
 
 from __future__ import annotations
@@ -22,50 +22,51 @@ Bools = NDArray[np.bool_]
 
 
 def constant(values: Floats) -> Bools:
-    """Tell in which samples values are equal but for rounding, or too small to be squared."""
+    """Return which samples have equal values, up to rounding, or values too small to be squared."""
     found: Bools = np.ptp(values, axis=-1) <= np.maximum(1e-12 * np.abs(values).max(axis=-1), 1e-150)
     return found
 
 
 FEW_NONZERO = 5
-"""Of values that are mostly zero, fewer others than these say nothing of how large they can be."""
+"""Fewest nonzero values, among mostly zeros, that show how large such values can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pivot:
-    """A method: its limits of the mean at level alpha, and its two-sided p that the mean is zero."""
+    """A method: its limits of the mean at level alpha, and its two-sided p for a zero mean."""
 
     limits: Callable[[Floats, float], tuple[Floats, Floats]]
     p: Callable[[Floats], Floats]
 
 
 def limits(samples: Floats, kind: Interval, alpha: float = ALPHA) -> tuple[Floats, Floats]:
-    """Give the limits of the mean of each sample."""
+    """Return the limits of the mean of each sample."""
     low, high = zip(*(pivot.limits(samples, alpha) for pivot in PIVOTS[kind]), strict=True)
     return np.minimum.reduce(low), np.maximum.reduce(high)
 
 
 def p_values(samples: Floats, kind: Interval) -> Floats:
-    """Give the two-sided p of each sample."""
+    """Return the two-sided p of each sample."""
     found: Floats = np.maximum.reduce([pivot.p(samples) for pivot in PIVOTS[kind]])
     return found
 
 
 def flippable(samples: Floats, kind: Interval) -> Bools:
-    """Tell which samples have neither a t nor a p of their kind, but a p by sign flips: not all of their values are 0.
+    """Return which samples have neither a t nor a p of their kind, but a p by sign flips: not all values are 0.
 
-    They are mostly zero, or equal: but equal values of a skewed kind say nothing of rare great ones on the other side,
-    and the sign test would find a difference in 27 % of ten draws of such a law whose mean is zero.
+    Their values are mostly zero, or equal. Equal values of a skewed kind are excluded, because they say nothing of rare
+    great values on the other side: for such a law with mean zero the sign test finds a difference in 27 % of samples of
+    ten draws.
     """
     found: Bools = untestable(samples, kind) & samples.any(axis=-1) & (samples.shape[1] >= LEAST[kind])
     return found & ~constant(samples) if kind == "skewed" and found.any() else found
 
 
 def sign_flip_p(sample: Floats) -> float:
-    """Return the exact two-sided p that values are as likely as their opposites, for a sample that is `flippable`.
+    """Return the exact two-sided p that values are as likely as their opposites, for a `flippable` sample.
 
-    It is the share of all patterns of signs whose sum is at least as far from zero; zeros have no sign. For equal
-    values it is that of the sign test, 2^(1 - n). Source: Fisher 1935, The Design of Experiments, sec. 21.
+    It is the share of all sign patterns whose sum is at least as far from zero; zeros have no sign. For equal values it
+    is that of the sign test, 2^(1 - n). Source: Fisher 1935, The Design of Experiments, sec. 21.
 
     >>> sign_flip_p(np.array([100.0, 100.0, 100.0, 100.0, 100.0]))
     0.0625
@@ -74,11 +75,11 @@ def sign_flip_p(sample: Floats) -> float:
         return float(2.0 ** (1 - len(sample)))
     others = sample[sample != 0]  # fewer than `FEW_NONZERO`
     sums = np.abs(np.array(list(product((-1, 1), repeat=len(others)))) @ others)
-    return float((sums >= abs(others.sum()) * (1 - 1e-9)).mean())  # rounding must not part equal sums
+    return float((sums >= abs(others.sum()) * (1 - 1e-9)).mean())  # rounding must not separate equal sums
 
 
 def untestable(samples: Floats, kind: Interval) -> Bools:
-    """Tell which samples have neither interval nor p, unless the scale of their values has known bounds."""
+    """Return which samples have neither interval nor p, unless the scale of their values has known bounds."""
     if samples.shape[1] < LEAST[kind]:
         return np.full(len(samples), True)
     if kind == "binary":
@@ -87,7 +88,7 @@ def untestable(samples: Floats, kind: Interval) -> Bools:
 
 
 def mostly_zero(samples: Floats) -> Bools:
-    """Tell in which samples at least half of the values are zero, and fewer than five are not."""
+    """Return which samples have at least half zeros, and fewer than `FEW_NONZERO` other values."""
     others = np.count_nonzero(samples, axis=-1)
     found: Bools = (others < FEW_NONZERO) & (2 * others <= samples.shape[-1])
     return found
@@ -104,10 +105,10 @@ def _t_p(samples: Floats) -> Floats:
 
 
 def _hall_limits(samples: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Invert Hall's cubic of t, that has less skewness than t.
+    """Invert Hall's cubic of t, which has less skewness than t.
 
-    Its quantiles are Student's with n - 2 degrees of freedom, as skewness is estimated too; Hall takes the normal ones.
-    Source: Hall 1992, "On the removal of skewness by transformation", with the skewness that is corrected for bias.
+    Its quantiles are Student's with n - 2 degrees of freedom, because skewness is estimated too; Hall takes normal
+    quantiles. Source: Hall 1992, "On the removal of skewness by transformation", with the skewness corrected for bias.
     """
     count, mean, error = samples.shape[1], samples.mean(axis=1), _error(samples)
     skewness = _skewness(samples) / np.sqrt(count)
@@ -124,13 +125,13 @@ def _hall_p(samples: Floats) -> Floats:
 
 
 def _uncubed(cubed: float, skewness: Floats) -> Floats:
-    """Give the t whose cubic this is; `skewness` is over the root of n."""
+    """Return the t with this cubic; `skewness` is divided by the root of n."""
     safe = np.where(np.abs(skewness) < 1e-9, 1, skewness)
     return np.where(safe == skewness, 3 / safe * (np.cbrt(1 + safe * (cubed - safe / 6)) - 1), cubed)
 
 
 def _mcnemar_limits(samples: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Give exact limits of how changed pairs divide (Clopper and Pearson 1934), times the share of changed pairs."""
+    """Return exact limits of changed pairs' balance (Clopper and Pearson 1934), times the share of changed pairs."""
     up, down, count = _changes(samples)
     changed = (up + down) / count
     low = 2 * np.where(up > 0, stats.beta.ppf(alpha / 2, np.maximum(up, 1), down + 1), 0) - 1
@@ -150,14 +151,14 @@ def _changes(samples: Floats) -> tuple[Floats, Floats, int]:
 
 
 def _error(samples: Floats) -> Floats:
-    """Give the standard error of each mean: 0 where there is no spread."""
+    """Return the standard error of each mean: 0 without spread."""
     if (count := samples.shape[1]) < 2:
         return np.zeros(len(samples))
     return np.where(constant(samples), 0, samples.std(axis=1, ddof=1) / np.sqrt(count))
 
 
 def _skewness(samples: Floats) -> Floats:
-    """Give the skewness of each sample, corrected for bias; scipy's takes ten times as long for one sample."""
+    """Return the skewness of each sample, corrected for bias; scipy's takes ten times as long for one sample."""
     count, apart = samples.shape[1], samples - samples.mean(axis=1, keepdims=True)
     spread = np.where(constant(samples), 1, np.sqrt((apart**2).mean(axis=1)))
     correction = np.sqrt(count * (count - 1)) / (count - 2)
@@ -166,7 +167,7 @@ def _skewness(samples: Floats) -> Floats:
 
 
 def _two_sided(mean: Floats, error: Floats, free: int) -> Floats:
-    """Give Student's p; without spread, 0 for a mean that is not zero."""
+    """Return Student's p; without spread, 0 for a mean that is not zero."""
     t = np.divide(mean, error, out=np.where(mean == 0, 0, np.inf), where=error > 0)
     found: Floats = 2 * special.stdtr(max(free, 1), -np.abs(t))
     return found

@@ -1,7 +1,7 @@
-"""Simulation of its own test on the differences of a pilot tells how many games a planned comparison needs.
+"""Number of games that a planned comparison needs, by simulating its own test on the differences of a pilot.
 
-Differences of a yes or no are drawn as -1, 0 and 1. All others are those of the pilot, moved to the effect and spread
-as much as asked. Random streams are fixed, so equal data give equal results.
+Differences of yes or no are drawn as -1, 0 and 1. All others are resampled from the pilot, shifted to the effect and
+scaled to the asked variance. Random streams are fixed, so equal data return equal results.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Interval
 
 SAMPLES = 2000
+"""Number of simulated samples."""
 MOST = 100
-"""The most pairs that are simulated; with more, the formula of the t test is as good."""
+"""Most pairs to simulate; beyond it, the formula of the t test is as good."""
 CONFIDENCE = 0.8
-"""That of each limit of a pilot's spread. Source: Browne 1995, "On the use of a pilot sample"."""
+"""Confidence of each limit of a pilot's variance. Source: Browne 1995, "On the use of a pilot sample"."""
 
 
 def spread_limits(differences: Floats, kind: Interval) -> tuple[float, float]:
-    """Give the limits of how differences vary, as multiples of the pilot's variance (of a yes or no, of changed pairs).
+    """Return the limits of variance, as multiples of the pilot's (for yes or no, of its share of changed pairs).
 
-    The limits of a variance are those by chi-square, as if differences were normal; those of a share are exact.
+    The limits of a variance are by chi-square, as if differences were normal. Those of a share are exact.
     """
     pairs, tails = len(differences), np.array([1 - CONFIDENCE, CONFIDENCE])
     if kind == "binary":
         changed = int(np.count_nonzero(differences))
-        unchanged = float(max(pairs - changed, 1e-9))  # the limit where all are changed is 1
+        unchanged = float(max(pairs - changed, 1e-9))  # if all pairs changed, the limit is 1
         low = stats.beta.ppf(tails[0], changed, pairs - changed + 1)
         high = stats.beta.ppf(tails[1], changed + 1, unchanged)
         return float(low * pairs / changed), float(high * pairs / changed)
@@ -56,10 +57,10 @@ def draws(differences: Floats, kind: Interval, effect: float, spread: float = 1)
     """Draw samples of pairs whose mean difference is the effect.
 
     Args:
-        differences: those of a pilot.
-        kind: how they are tested.
+        differences: differences of a pilot.
+        kind: kind of their test.
         effect: in the unit of the metric.
-        spread: how much they vary, as a multiple of the pilot's variance (of a yes or no, of changed pairs).
+        spread: variance as a multiple of the pilot's (for yes or no, share of changed pairs).
 
     Returns:
         samples by pairs.
@@ -75,20 +76,20 @@ def draws(differences: Floats, kind: Interval, effect: float, spread: float = 1)
 
 
 def power_of(samples: Floats, kind: Interval, effect: float, alpha: float) -> float:
-    """Give the share of samples in which the test finds the effect, in its own direction."""
+    """Return the share of samples in which the test finds the effect, in its own direction."""
     rightly = np.sign(samples.mean(axis=1)) == np.sign(effect)
     return float((rejects(samples, kind, alpha) & rightly).mean())
 
 
 def pairs_for(samples: Floats, kind: Interval, effect: float, alpha: float, power: float) -> int:
-    """Say how many pairs find an effect this often, and no fewer than can reach the level.
+    """Return the number of pairs that find an effect this often, no fewer than can reach the level.
 
     Args:
         samples: `draws` of differences with this effect.
-        kind: how they are tested.
+        kind: kind of their test.
         effect: in the unit of the metric.
         alpha: the level.
-        power: how often the effect is to be found.
+        power: desired probability of finding the effect.
     """
     least = least_pairs(kind, alpha)
 
@@ -101,15 +102,15 @@ def pairs_for(samples: Floats, kind: Interval, effect: float, alpha: float, powe
 
 
 FEW = 10
-"""With fewer pairs the standard deviation is a guess: with 10, the true one is 0.7 to 1.8 times the one found."""
+"""With fewer pairs the standard deviation is a guess: with 10, the true one is 0.7 to 1.8 times the estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Games:
-    """How many games on each side are enough, in whole draws: `likely` if differences vary as in the pilot.
+    """Enough games on each side, in whole draws: `likely` if differences vary as in the pilot.
 
-    `least` and `enough` are at the limits of how they may vary, each with 80 % confidence if they are normal, and with
-    less if they are skewed; `enough` is what to plan.
+    `least` and `enough` are at the limits of their variance, each with 80 % confidence if differences are normal, and
+    with less if they are skewed. Plan for `enough`.
     """
 
     least: int
@@ -119,13 +120,12 @@ class Games:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How many games on each side, paired by repeat, a planned comparison needs to find a difference.
+    """The number of games on each side, paired by repeat, with which a planned comparison finds a difference.
 
-    `pairs` and `missing` count the pilot's repeats, with and without a value on both sides, and `draws` the independent
-    draws of these; `sd` is the standard deviation of their differences, in the unit of the metric, and `test` how they
-    are tested. `games` is for this
-    comparison alone; `games_holm` is enough whatever the others of its family show, at alpha over their number. None:
-    `note` gives the reason.
+    `pairs` and `missing` count the pilot's repeats with and without a value on both sides, and `draws` their
+    independent draws. `sd` is the standard deviation of their differences, in the unit of the metric. `test` is their
+    test. `games` is for this comparison alone. `games_holm` is enough for any results of the rest of its family, at
+    alpha over their number. None: `note` has the reason.
     """
 
     metric: str
@@ -174,7 +174,7 @@ async def pilot(experiment: Experiment, comparisons: Sequence[Comparison], repea
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """The trials that planned comparisons need, by a pilot; `family` is the number of planned comparisons."""
+    """The games that planned comparisons need, from a pilot; `family` is the number of planned comparisons."""
 
     experiment: str
     simulated: bool
@@ -184,12 +184,12 @@ class Power:
 
 
 def games_needed(results: Results, comparisons: Sequence[Comparison], question: Question) -> Power:
-    """Say how many games comparisons need, each by its own test.
+    """Return the number of games that comparisons need, each by its own test.
 
     Args:
         results: a pilot; its experiment is the family of all planned comparisons.
-        comparisons: those that are asked about.
-        question: what is to be found.
+        comparisons: the comparisons in question.
+        question: the effect to find.
 
     Raises:
         ConfigError: the pilot has one repeat, or none.

@@ -1,8 +1,8 @@
-"""A statistical profiler is a baseline for the profiles of models; calibration tells how sure profiles may be.
+"""A statistical profiler is a baseline for the profiles of models; calibration compares confidence with the truth.
 
-The profiler sees what a bidder sees: listings, catalog texts, public bids. A logistic regression learns from logs of
-other sales how bidding shows a persona. Trained on some personas and houses, it can judge others. Calibration is over
-many games: no single game can tell it.
+The profiler sees the same as a bidder: listings, catalog texts, public bids. A logistic regression learns from logs of
+other sales how bidding shows a persona. Trained on some personas and houses, it can judge others. Calibration needs
+many games; a single game can't tell it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from harbor.personas._catalog import traits
 from harbor.personas._catalog.traits import fit
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
-"""What is measured of a bidder, each weighted by how well the items suit a persona."""
+"""Measures of a bidder; each is weighted by how well the items suit a persona."""
 
 
 @dataclass(frozen=True)
 class Profiler:
-    """A trained profiler."""
+    """A trained profiler: a scaler and a logistic regression."""
 
     classifier: Pipeline
 
     def profile(self, entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, float]:
-        """Give a bidder's probable share of each persona of a catalog, from the public part of a log.
+        """Return a bidder's probable share of each persona of a catalog, from the public part of a log.
 
         Args:
             entries: a log.
-            bidder: one of its bidders; of one that never bid there is nothing to tell, so all shares are equal.
+            bidder: one of its bidders; for a bidder that never bid all shares are equal.
             catalog: texts by id.
 
         Raises:
@@ -63,12 +63,12 @@ def train(logs: Iterable[Sequence[Entry]], catalog: Mapping[str, str] | None = N
     """Train on logs whose bidders' personas are known.
 
     Args:
-        logs: of sales with bidders that have personas.
+        logs: logs of sales with bidders that have personas.
         catalog: texts by id; the catalog that each log shows by default.
 
     Raises:
-        ValueError: a log shows no catalog and none is given; or no bidder of the logs has a persona of it, or every
-            one has all of it, so that there is nothing to tell apart.
+        ValueError: a log shows no catalog and none is passed; or no bidder of the logs has a persona of it, or every
+            one has all of it, so that no persona can be told apart.
     """
     rows: list[list[float]] = []
     labels: list[bool] = []
@@ -93,7 +93,7 @@ def _shown(entries: Sequence[Entry]) -> Mapping[str, str]:
 
 
 def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, list[float]]:
-    """Measure what a bidder did on items that suit each persona, against what it did on average."""
+    """Measure a bidder's acts on the items that suit each persona, relative to its average over all items."""
     lots = [lot for opened in of_type(entries, Listed) for lot in opened.lots]
     own = [bid for bid in bids(entries) if bid.bidder == bidder]
     sold = sales(outcomes(entries))
@@ -114,7 +114,7 @@ def _measure(lot: Lot, bids: Sequence[MadeBid], sale: Sale | None, bidder: str) 
 
 
 def _weighted(measures: Sequence[Sequence[float]], weights: Sequence[float]) -> list[float]:
-    """Give the mean of each measure weighted by fit, less its plain mean."""
+    """Return the mean of each measure weighted by fit, less its plain mean."""
     total = sum(weights) or 1.0
     return [
         sum(weight * value for weight, value in zip(weights, column, strict=True)) / total - fmean(column)
@@ -123,16 +123,21 @@ def _weighted(measures: Sequence[Sequence[float]], weights: Sequence[float]) -> 
 
 
 BINS = 10
+"""Number of bins for the largest share."""
 TEMPERATURES = (0.05, 20.0)
-"""Between which temperatures the best one is sought."""
+"""Range of the search for the best temperature."""
 
 
 def calibration_error(profiles: Sequence[Judged]) -> float:
-    """Give the expected calibration error of the largest shares, from 0 to 1.
+    """Return the expected calibration error of the largest shares, from 0 to 1.
 
-    Profiles are put into bins of equal width by their largest share. The error is the mean over bins, weighted by their
-    profiles, of how far the mean largest share is from how much of it is true. It is biased upwards where bins hold few
-    profiles. Source: Naeini, Cooper and Hauskrecht 2015.
+    Profiles are sorted into bins of equal width by their largest share. In each bin, the gap is that between the mean
+    largest share and the mean true share of the same personas. The error is the mean gap, weighted by the profiles in
+    each bin. It is biased upwards if bins hold few profiles. Source: Naeini, Cooper and Hauskrecht 2015.
+
+    >>> sure = Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 1.0, "urban": -1.0})
+    >>> calibration_error([sure])
+    0.0
 
     Raises:
         ValueError: there is no profile.
@@ -147,7 +152,7 @@ def calibration_error(profiles: Sequence[Judged]) -> float:
 
 
 class Tempered(NamedTuple):
-    """The temperature at which profiles are nearest to the truth, and their mean divergence there in nats."""
+    """The temperature with the smallest mean divergence of profiles from the truth, and that divergence in nats."""
 
     temperature: float
     divergence: float
@@ -156,9 +161,13 @@ class Tempered(NamedTuple):
 def best_temperature(profiles: Sequence[Judged]) -> Tempered:
     """Find the temperature that makes profiles the most truthful on average.
 
-    Shares are raised to the power of 1 over the temperature, and normalised: below 1 a profile becomes surer. The
-    divergence that remains is what better calibration of all profiles alike could not mend. The temperature is chosen
+    Shares are raised to the power of 1 over the temperature, and normalised; a temperature below 1 makes a profile more
+    confident. The remaining divergence can't be removed by one calibration for all profiles. The temperature is chosen
     on the same profiles, so the remainder is a lower bound. Source: Guo et al. 2017 (temperature scaling).
+
+    >>> unsure = Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 0.2, "urban": -0.2})
+    >>> best_temperature([unsure]).temperature < 1
+    True
     """
 
     def error(cold: float) -> float:
@@ -170,7 +179,7 @@ def best_temperature(profiles: Sequence[Judged]) -> Tempered:
 
 
 def tempered(one: Judged, temperature: float) -> Mapping[str, float]:
-    """Give a profile whose shares are those of another at a temperature."""
+    """Return a profile whose shares are those of another at a temperature."""
     shares = traits.shares(one.profile, one.truth)
     largest = max(shares.values())
     raised = {persona: (share / largest) ** (1 / temperature) for persona, share in shares.items()}

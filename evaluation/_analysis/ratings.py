@@ -1,4 +1,4 @@
-"""TrueSkill, by the trueskill package, rates the bidders in every cell: after all games, and after each game alone.
+"""TrueSkill ratings of the bidders in every cell, by the trueskill package: after all games, and after each game alone.
 
 Source: Herbrich, Minka and Graepel 2007; Chen et al. 2023, sec. 4.3 (bidders ranked by profit).
 """
@@ -23,14 +23,15 @@ from harbor.evaluation._experiments.design_parts import PER_GAME, TRUESKILL
 from harbor.evaluation._experiments.trial_records import Results
 
 FIRST_MU, SIGMA = 25.0, 25 / 3
+"""First mu and sigma of a bidder: the defaults of TrueSkill."""
 DRAW_PROBABILITY = 0.1
-"""How likely two bidders are to draw: the package's own default, as in the published ratings.
+"""Probability that two bidders draw: the package's own default, as in the published ratings.
 
-It must be above zero, as bidders that win nothing share a rank. It is the same for all experiments, though ties
-are rarer in some, since ratings on different scales could not be compared.
+It must be above zero, because bidders that win nothing share a rank. It is the same for all experiments, though ties
+are rarer in some, because ratings on different scales could not be compared.
 """
 FEWEST_GAMES = 5
-"""The fewest games that are resampled: fewer have too few different samples."""
+"""Fewest games that are resampled: fewer have too few distinct samples."""
 
 Ranks = Mapping[str, int]
 """The ranks of the bidders of an auction: 1 is the best, equal ranks are a draw."""
@@ -42,7 +43,8 @@ Game = Sequence[Ranks]
 class Skill:
     """A bidder's rating after all games: means of mu and sigma over orders of the games, and a 95 % interval of mu.
 
-    The interval is by resampling whole games (None: `note` says why there is none). Sigma is TrueSkill's own belief.
+    The interval is by resampling whole games (None: `note` says why there is none). Sigma is TrueSkill's own
+    uncertainty.
     """
 
     mu: float
@@ -53,18 +55,18 @@ class Skill:
 
 
 def rate(games: Sequence[Game], orders: int = 100, resamples: int = 200, seed: int = 0) -> dict[str, Skill]:
-    """Rate bidders by the ranks that they had in games, one after the other.
+    """Rate bidders by their ranks in games, one after the other.
 
     TrueSkill updates auction by auction, and later ones weigh more, so the result is averaged over shuffled orders. The
     interval is mu plus and minus t times the standard deviation of mu over resamples of the games, t with one degree of
-    freedom less than there are games. Of three equal bidders in 5 and 15 games it covers 25 at least 92 % of the time;
+    freedom less than there are games. For three equal bidders in 5 and 15 games it covers 25 at least 92 % of the time;
     the quantiles of the resamples cover it 83 % and 92 %.
 
     Args:
-        games: what is drawn anew in a resample; auctions of one bidder are ignored.
-        orders: how many orders of the auctions; at least 1.
-        resamples: how many samples of the games; at least 2.
-        seed: of shuffling and resampling.
+        games: units of a resample; auctions of one bidder are ignored.
+        orders: number of orders of the auctions; at least 1.
+        resamples: number of samples of the games; at least 2.
+        seed: random seed of shuffling and resampling.
 
     Returns:
         skills by bidder, in the order of names; none without games.
@@ -88,7 +90,7 @@ def rate(games: Sequence[Game], orders: int = 100, resamples: int = 200, seed: i
 
 
 def after_one(ranks: Ranks) -> dict[str, float]:
-    """Give the mu of each bidder after this auction alone, from a first rating of 25 and 25 / 3.
+    """Return the mu of each bidder after this auction alone, from a first rating of 25 and 25 / 3.
 
     Of three bidders the first has 31.675, the second 25 and the last 18.325. Equals have the mean of their places.
     """
@@ -107,7 +109,7 @@ def _mus(places: tuple[int, ...]) -> tuple[float, ...]:
 
 
 def _rated(games: Sequence[Game], rng: Random) -> dict[str, Rating]:
-    """Rate by the auctions in a random order; bidders are shuffled too, as in draws their order matters a little."""
+    """Rate by the auctions in a random order; bidders are shuffled too, because their order matters in draws."""
     model = TrueSkill(FIRST_MU, SIGMA, draw_probability=DRAW_PROBABILITY)
     ratings: dict[str, Rating] = {}
     auctions = [sorted(ranks.items()) for game in games for ranks in game if len(ranks) > 1]
@@ -131,24 +133,24 @@ def _skill(rated: Sequence[Rating], again: Sequence[Rating], games: int) -> Skil
 
 ORDERS, FEWEST_ORDERS = 100, 10
 COUNTED = 6000
-"""The number of updates, over all orders and resamples of all cells, above which fewer are taken: each takes 1 ms."""
+"""Number of updates, over all orders and resamples of all cells, above which fewer are taken: each takes 1 ms."""
 RESAMPLES_PER_ORDER = 2
 MEANINGS = {
     TRUESKILL: "TrueSkill by ranks, carried from game to game, averaged over orders of the games; interval by"
     " resampling games",
     PER_GAME: "TrueSkill after a single game from 25, by its ranks, averaged over games; interval by t",
 }
-"""What the ratings mean, and what their intervals are."""
+"""Meaning of the ratings and of their intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkillRating:
-    """TrueSkill of a bidder after all games, and averaged over games that are each rated by itself.
+    """TrueSkill of a bidder after all games, and averaged over games that are each rated by themselves.
 
-    `mu` and `sigma` are means over shuffled orders of the games, `mu_low` to `mu_high` is the 95 % interval of mu by
+    `mu` and `sigma` are means over shuffled orders of the games. `mu_low` to `mu_high` is the 95 % interval of mu by
     resampling draws, which are games unless games share them. `per_game` is the mean of mu after each single game, with
     its 95 % interval by t (None: the note says why there is none). In a series every auction is rated, and the series
-    is what is resampled.
+    is the unit of resampling.
     """
 
     arm: str
@@ -216,11 +218,10 @@ def _rating(
 
 
 def per_game(bidder: str, games: Sequence[Game], draws: Sequence[int] = ()) -> Mean:
-    """Average the ratings of a bidder after each game alone; none is above that of a sole winner or below a sole loser.
+    """Average a bidder's ratings after each game alone; the interval ends at those of a sole winner and a sole loser.
 
     Of three bidders it is 25 + 6.675 (firsts - lasts) / games. `draws` names the draw of each game, if some share one,
-    as the unit of the interval. Source: Harbor, Table 3, whose ratings of 15 games are
-    of this form.
+    as the unit of the interval. Source: Harbor, Table 3, whose ratings of 15 games are of this form.
     """
     played = [
         (draw, [after_one(ranks)[bidder] for ranks in game if bidder in ranks])
@@ -233,7 +234,7 @@ def per_game(bidder: str, games: Sequence[Game], draws: Sequence[int] = ()) -> M
 
 
 def _draws(rows: pd.DataFrame) -> dict[int, list[Game]]:
-    """Give the games of each draw: the ranks by bidder of its one auction, or of each auction of a series."""
+    """Return the games of each draw: the ranks by bidder of its one auction, or of each auction of a series."""
     return {
         int(str(draw)): [_game(game) for _, game in games.groupby("repeat")] for draw, games in rows.groupby("draw")
     }

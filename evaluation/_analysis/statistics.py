@@ -1,7 +1,7 @@
-"""These tests compare games, paired or independent, with formulas by scipy and statsmodels: frozen records come out.
+"""Tests that compare games, paired or independent, with formulas by scipy and statsmodels, as frozen records.
 
-An interval and its p are of one kind: p is below 0.05 exactly where the interval leaves out zero. Where data allow no
-interval, it is None and the note of the mean says why; p is then that of sign flips, or None for want of values.
+An interval and its p are of one kind: p is below 0.05 exactly if the interval leaves out zero. If data allow no
+interval, it is None and the note of the mean says why. The p is then that of sign flips, or None for lack of values.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from harbor.evaluation._analysis.pivots import Bools, Floats, constant, flippabl
 from harbor.evaluation._metrics.measurement import UNBOUNDED, Interval
 
 LARGE_T = 300.0
-"""Beyond it the normal part of t is below 0.1 % of it, only its chi-square counts, and scipy's inverse is slow."""
+"""Above it the normal part of noncentral t is below 0.1 %, only its chi-square counts, and scipy's inverse is slow."""
 
 
 class Effect(NamedTuple):
-    """Hedges' g, a difference in standard deviations without its bias in few values, with its 95 % interval."""
+    """Hedges' g, a difference in standard deviations corrected for bias in few values, with its 95 % interval."""
 
     g: float
     low: float
@@ -52,7 +52,7 @@ class Tested:
 
     @property
     def test(self) -> Method:
-        """Name the test, which is that of the interval."""
+        """The name of the test, which is that of the interval."""
         return self.difference.method
 
 
@@ -60,25 +60,25 @@ def paired(differences: ArrayLike, kind: Interval = "mean", most: float = inf) -
     """Test whether the mean of paired differences is zero.
 
     Args:
-        differences: one per pair, or one per draw where several pairs share one.
+        differences: one per pair, or one per draw if several pairs share one.
         kind: "mean" takes Student's t. "skewed" takes the wider interval and the greater p of Student's t and Hall's.
             "binary", for differences of -1, 0 and 1, takes those of Student's t and McNemar's exact test.
-        most: the greatest difference that is possible.
+        most: the greatest possible difference.
     """
     sample = np.asarray(differences, dtype=float)
     found = mean_between(sample, kind, (-most, most), at_end=ALPHA / 2)
     effect = hedges_g(found.mean, found.sd, found.n, found.n - 1)
     if found.method == "Clopper-Pearson" and constant(sample):
-        if kind == "skewed" or not 0 < abs(sample[0]) < most:  # at zero, and at the bound, it is the sign test
+        if kind == "skewed" or not 0 < abs(sample[0]) < most:  # at zero and at the bound, take the sign test
             return sized(found, min(1.0, 2 * float(most / (most + abs(sample[0]))) ** found.n), effect)
-        found = mean_between(sample, kind, UNBOUNDED)  # bounds alone would hide what differs alike in every draw
+        found = mean_between(sample, kind, UNBOUNDED)  # bounds alone would hide a constant difference
     if flippable(sample[np.newaxis], kind)[0]:
         return sized(replace(found, method="sign flips"), sign_flip_p(sample), effect)
     return sized(found, None if found.method == "none" else float(p_values(sample[np.newaxis], kind)[0]), effect)
 
 
 def sized(found: Mean, p: float | None, effect: Effect | None) -> Tested:
-    """Put a difference, its p and its effect size together."""
+    """Return a difference with its p and its effect size."""
     return Tested(found, None, p) if effect is None else Tested(found, effect.g, p, effect.low, effect.high)
 
 
@@ -87,7 +87,7 @@ def hedges_g(mean: float | None, sd: float | None, size: float, freedom: int) ->
 
     Args:
         mean: the difference.
-        sd: the standard deviation that it is measured in.
+        sd: the standard deviation that is its unit.
         size: the number of pairs, or half the harmonic mean of the sizes of two samples.
         freedom: degrees of freedom of the standard deviation; below 2 there is no effect size.
 
@@ -109,11 +109,11 @@ def _noncentralities(t: float, freedom: int) -> list[float]:
 
 
 def rejects(samples: ArrayLike, kind: Interval = "mean", alpha: float = ALPHA) -> Bools:
-    """Tell for each row of differences whether `paired` finds their mean to differ from zero: whether p is below alpha.
+    """Return for each row of differences whether `paired` rejects a zero mean: whether p is below alpha.
 
     Args:
         samples: samples by pairs.
-        kind: as of `paired`; differences have no known bounds.
+        kind: as in `paired`; differences have no known bounds.
         alpha: the level.
     """
     rows = np.asarray(samples, dtype=float)
@@ -133,12 +133,12 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0.8) -> int:
-    """Say how many pairs a two-sided paired t test needs to find a mean difference of `effect`.
+    """Return the number of pairs with which a two-sided paired t test finds a mean difference of `effect`.
 
     Args:
         effect: the difference, in the unit of the values; its sign does not matter.
         sd: the standard deviation of the differences; above zero.
-        alpha: the probability of finding a difference where there is none.
+        alpha: the probability of finding a difference if there is none.
         power: the probability of finding the difference.
 
     Raises:
@@ -148,11 +148,11 @@ def pairs_needed(effect: float, sd: float, alpha: float = 0.05, power: float = 0
         raise ValueError(f"effect {effect!r}, sd {sd!r}, alpha {alpha!r}, power {power!r}: no number of pairs")
 
     def found(pairs: int) -> float:
-        """The probability of finding it, in its own direction."""
+        """Return the probability of finding the effect, in its own direction."""
         return float(TTestPower().power(abs(effect) / sd, pairs, alpha / 2, alternative="larger"))
 
     enough = 2  # TTestPower's own solver does not converge where a few pairs are enough
-    while found(enough) < power:  # NaN, for what is all but certain, ends the search as it should
+    while found(enough) < power:  # NaN, for near certainty, rightly ends the search
         enough *= 2
     return 2 + bisect_left(range(2, enough), power, key=found)
 
@@ -165,10 +165,10 @@ def independent(of: ArrayLike, against: ArrayLike, kind: Interval = "mean", most
 
     Args:
         of: one value per game.
-        against: the same, of other games.
-        kind: "mean" and "skewed" take Welch's t, since the skewness of two like samples cancels out of a difference.
-            "binary", of zeros and ones, takes Agresti and Caffo's interval and its test, which hold for few games.
-        most: the greatest difference that is possible.
+        against: one value per game, of other games.
+        kind: "mean" and "skewed" take Welch's t, because the skewness of two like samples cancels in a difference.
+            "binary", for zeros and ones, takes Agresti and Caffo's interval and its test, which hold for few games.
+        most: the greatest possible difference.
 
     Returns:
         the test, with all values of both samples as its n, and the standard deviation within a sample.
@@ -197,14 +197,14 @@ def _welch(one: Floats, other: Floats) -> tuple[float, float, float]:
 
 def _shares(one: Floats, other: Floats) -> tuple[float, float, float]:
     counts = (int(one.sum()), len(one), int(other.sum()), len(other))
-    with np.errstate(all="ignore"):  # it also divides one share by the other, which is not asked for
+    with np.errstate(all="ignore"):  # it also divides one share by the other, which may be zero
         low, high = confint_proportions_2indep(*counts, method=_SHARES, compare="diff")
         p = test_proportions_2indep(*counts, method=_SHARES, compare="diff").pvalue
     return float(low), float(high), float(p)
 
 
 def _spread(one: Floats, other: Floats) -> float:
-    """Give the root of the mean of both variances."""
+    """Return the root of the mean of both variances."""
     return 0.0 if constant(one) and constant(other) else float(np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2))
 
 

@@ -1,4 +1,4 @@
-"""The analysis of variance splits what games differ in by factor, and games of one draw show the noise of a model."""
+"""Variance of games, split by factor; the spread of games of one draw is the noise of a model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from harbor.evaluation._experiments.trial_records import Results
 from harbor.evaluation._experiments.variations import CONDITION, combined, name_of
 
 PAIRS, BLOCKS, REST = "pairs of factors", "repeat", "rest"
-"""What explains variance beside the factors: all interactions of two, the blocks, and all else."""
+"""Sources of variance beside the factors: all interactions of two, the blocks, and the rest."""
 FEWEST_BLOCKS = 5
-"""With fewer blocks an interval is a guess."""
+"""Fewest blocks for an interval; with fewer it is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Term:
 def sums_of_squares(values: ArrayLike, factors: pd.DataFrame, blocks: ArrayLike) -> list[Term]:
     """Split the sum of squares of values by factor, all interactions of two, block, and the rest.
 
-    A factor is adjusted for blocks and all other factors, interactions for all of these, blocks for all else (type II);
-    where every combination occurs equally often, no adjustment changes anything, and the terms add up to the whole.
+    A factor is adjusted for blocks and all other factors, interactions for all of these, blocks for all else (type II).
+    If every combination occurs equally often, no adjustment changes anything, and the terms add up to the whole.
 
     Args:
         values: games by columns; each column is analysed by itself.
@@ -63,11 +63,11 @@ def sums_of_squares(values: ArrayLike, factors: pd.DataFrame, blocks: ArrayLike)
 
 
 def omega_squared(terms: Sequence[Term]) -> Floats:
-    """Give the share of variance of each term, terms by columns; what chance alone would give counts to the rest.
+    """Return the share of variance of each term, terms by columns; the part expected by chance counts to the rest.
 
-    A share is that of the games of the design. It may be a little below 0, where a term explains less than chance
-    would. The rest is what shares above 0 leave: between 0 and 1, and cut at 0, all shares add up to 1. A column
-    without variance in the rest has NaN.
+    A share describes the games of the design. It may be a little below 0, if a term explains less than chance would.
+    The rest is 1 minus the shares above 0. It is between 0 and 1, and cut at 0 all shares add up to 1. A column without
+    variance in the rest has NaN.
     Source: Hays, Statistics, 1963; Olejnik and Algina 2003.
     """
     *explained, rest = terms
@@ -79,14 +79,14 @@ def omega_squared(terms: Sequence[Term]) -> Floats:
 
 
 def jackknife(whole: Floats, without: Floats) -> tuple[Floats, Floats]:
-    """Give 95 % intervals of shares from those found without each block in turn, cut at 0 and 1.
+    """Return 95 % intervals of shares from those without each block in turn, cut at 0 and 1.
 
-    They are made for the roots of shares, which are about as large as effects and so spread more evenly: of samples
+    They are computed for the roots of shares, which are about as large as effects and so spread more evenly. In samples
     with 5 to 10 blocks they hold the true share in 82 to 99 %.
 
     Args:
         whole: the shares.
-        without: the same without each block, blocks first.
+        without: the shares without each block, blocks first.
 
     Source: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, ch. 11.
     """
@@ -105,7 +105,7 @@ def _square(roots: Floats) -> Floats:
 
 
 def _coded(labels: ArrayLike) -> Floats:
-    """Code labels so that the columns of a factor add up to zero over its levels: one column for each but the last."""
+    """Code labels with columns that add up to zero over the levels of a factor: one column per level but the last."""
     levels, places = np.unique(np.asarray(labels), return_inverse=True)
     codes = np.vstack([np.eye(len(levels) - 1), -np.ones(len(levels) - 1)])
     found: Floats = codes[places]
@@ -118,7 +118,7 @@ def _products(one: Floats, other: Floats) -> Floats:
 
 
 def _fit(design: Floats, columns: Floats) -> tuple[int, Floats]:
-    """Give the rank of a design, and what it leaves of the sum of squares of each column."""
+    """Return the rank of a design, and the residual sum of squares of each column."""
     weights, _, rank, _ = np.linalg.lstsq(design, columns)
     return int(rank), np.square(columns - design @ weights).sum(axis=0)
 
@@ -132,7 +132,7 @@ SAYS = (
     " leaving out each draw in turn. Repeat: what is drawn anew in each. Rest: what is left to 1, such as"
     " interactions of three or more, or with repeats, and the model's own noise."
 )
-"""What has to be said wherever shares of variance are shown."""
+"""Explanation that stands beside all shares of variance."""
 TOO_FEW = f"fewer than {FEWEST_BLOCKS} repeats to resample"
 GAME = [*CELL, "repeat"]
 
@@ -141,12 +141,12 @@ GAME = [*CELL, "repeat"]
 class VarianceShare:
     """The share of the variance of a metric over games that a source explains, by omega squared, cut at 0.
 
-    `source` is a factor, "condition" if there are several, "pairs of factors" (all interactions of two), "repeat" (what
-    is drawn anew in each repeat), or "rest": higher interactions, those with repeats, and the model's own noise.
-    Of values that can't be split there is one record, without a source or a share; so of all, if arms of the planned
-    crossing have none. The shares of a metric and bidder add up to 1.
-    `freedom` is its degrees of freedom, `means` the mean of each level of a factor. The 95 % interval leaves out each
-    draw in turn (None: `note` says why). `games` are those with a value.
+    `source` is a factor, "condition" if there are several, "pairs of factors" (all interactions of two), "repeat" (the
+    random draws of each repeat), or "rest": higher interactions, those with repeats, and the model's own noise. Values
+    that can't be split have one record without a source or a share; so do all values if arms of the planned crossing
+    have none. The shares of a metric and bidder add up to 1. `freedom` is its degrees of freedom, `means` the mean of
+    each level of a factor. The 95 % interval leaves out each draw in turn (None: `note` says why). `games` are those
+    with a value.
     """
 
     metric: str
@@ -162,7 +162,7 @@ class VarianceShare:
 
 
 def variance_shares(results: Results, values: pd.DataFrame) -> Iterator[VarianceShare]:
-    """Split the variance of each metric, of each bidder and of everyone; without factors there is nothing to split.
+    """Split the variance of each metric, of each bidder and of everyone; nothing for an experiment without factors.
 
     Args:
         results: the records.
@@ -183,14 +183,14 @@ def variance_shares(results: Results, values: pd.DataFrame) -> Iterator[Variance
 
 
 def shares_say(found: Sequence[VarianceShare]) -> str:
-    """Say how shares of variance are to be read, or why there are none."""
+    """Return the explanation of shares of variance, or the reason why there are none."""
     if any(one.source for one in found):
         return SAYS
     return f"No share of variance is known: {'; '.join(dict.fromkeys(one.note for one in found))}." if found else ""
 
 
 def by_game(values: pd.DataFrame) -> pd.DataFrame:
-    """Give games by quantities: the value of the whole game, or else the mean over places and subjects."""
+    """Return games by quantities: the value of the whole game, or else the mean over places and subjects."""
     whole = values["at"].isna() & (values["about"] == "")
     has_whole = whole.groupby([values["metric"], values["bidder"]]).transform("any")
     kept = values[whole | ~has_whole]
@@ -198,7 +198,7 @@ def by_game(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _equally_known(games: pd.DataFrame) -> list[list[tuple[str, str]]]:
-    """Group quantities that have a value in the same games, so that they can be analysed at once."""
+    """Group quantities that have values in the same games, so that they can be analysed at once."""
     groups: dict[bytes, list[tuple[str, str]]] = {}
     for metric, bidder in _quantities(games):
         groups.setdefault(games[metric, bidder].notna().to_numpy().tobytes(), []).append((metric, bidder))
@@ -211,7 +211,7 @@ def _quantities(games: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _incomplete(experiment: Experiment, games: pd.Index[Any]) -> str:
-    """Say that arms of the planned crossing have no game: then effects of factors can't be told apart."""
+    """Say that arms of the planned crossing have no game, so effects of factors can't be separated; empty if not."""
     planned = sum(1 for _ in combined(experiment.factors, experiment.crossing))
     cells = set(zip(games.get_level_values("arm"), games.get_level_values("condition"), strict=True))
     if len(cells) == planned * len({condition for _, condition in cells}):
@@ -226,7 +226,7 @@ def _unsplit(metric: str, bidder: str, games: int, why: str) -> VarianceShare:
 
 
 def _levels(experiment: Experiment, games: pd.Index[Any]) -> pd.DataFrame:
-    """Give the level of each game, by factor; one with a single level in these games explains nothing."""
+    """Return the level of each game, by factor, without factors that have a single level in these games."""
     arms = combined(experiment.factors, experiment.crossing)
     of_arm = {name_of(levels): [level.name for level in levels] for levels in arms}
     order = {one.name: [level.name for level in one.levels] for one in experiment.factors}
@@ -263,7 +263,7 @@ def _why_no_share(values: Floats, rest: Term) -> str:
 def _intervals(
     table: Floats, levels: pd.DataFrame, repeats: NDArray[np.int64], draws: NDArray[np.int64], shares: Floats
 ) -> tuple[Floats, Floats]:
-    """Give the intervals of all shares, by leaving out each draw in turn."""
+    """Return the intervals of all shares, by leaving out each draw in turn."""
     if len(found := np.unique(draws)) < FEWEST_BLOCKS:
         return shares, shares
     without = [
@@ -274,20 +274,21 @@ def _intervals(
 
 
 def _means(values: Floats, levels: pd.Series[str]) -> tuple[tuple[str, float], ...]:
-    """Give the mean over the games of each level."""
+    """Return the mean over the games of each level."""
     means = pd.Series(values, levels.index).groupby(levels, observed=True).mean()
     return tuple((str(level), float(mean)) for level, mean in means.items())
 
 
 CONFIDENCE = 0.95
+"""Confidence of the interval of a standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The standard deviation of a metric over the games of a cell, which are all of one draw, with its 95 % interval.
+    """The standard deviation of a metric over the games of a cell, all of one draw, with its 95 % interval.
 
-    The interval is that of a chi-square, as if values were normal (None: `note` says why there is none). `bidder` is a
-    name, or "everyone": the mean over the bidders of each game, or the value of the game.
+    The interval is by chi-square, as if values were normal (None: `note` says why there is none). `bidder` is a name,
+    or "everyone": the mean over the bidders of each game, or the value of the game.
     """
 
     metric: str
@@ -303,7 +304,7 @@ class Spread:
 
 
 def spreads(results: Results, values: pd.DataFrame) -> Iterator[Spread]:
-    """Give the spread of every metric in every cell; nothing for an experiment whose repeats are of different draws.
+    """Yield the spread of every metric in every cell; nothing if the repeats of the experiment have different draws.
 
     Args:
         results: the records.

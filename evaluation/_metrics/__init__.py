@@ -1,1 +1,1 @@
-"""Metrics: a log in, a record out."""
+"""Metrics take a log and return measurements."""

@@ -1,4 +1,4 @@
-"""These metrics tell how bidders act: prices, legality, raises, and what they bid on and win of what matches them.
+"""Metrics of bidders' acts: prices, legality, raises, and bids on and wins of items that match their personas.
 
 Sources: Harbor sec. 3.1 and 4.1 (items that match); Chen et al. 2023, sec. 4.1, and its later version, sec. 4.3 and
 Fig. 5 (raises and refused bids).
@@ -25,7 +25,7 @@ from harbor.evaluation._metrics.results import closed, positions
 
 
 class MadeBid(NamedTuple):
-    """A legal bid: whose, on which item, in which round, in dollars or as a number."""
+    """A legal bid of a bidder on an item in a round; `amount` is in dollars, or a number that is not money."""
 
     bidder: str
     item: str
@@ -34,12 +34,12 @@ class MadeBid(NamedTuple):
 
 
 def acts(entries: Sequence[Entry]) -> Sequence[Acted | ActedSealed]:
-    """List the legal acts; of a public log of a game with sealed acts, those that its rules disclosed."""
+    """List the legal acts. A public log of a game with sealed acts has only those that its rules disclosed."""
     return of_type(entries, ActedSealed) or of_type(entries, Acted)
 
 
 def bids(entries: Sequence[Entry]) -> Iterator[MadeBid]:
-    """Give the legal bids of amounts, in order."""
+    """Yield the legal bids of amounts, in order."""
     for one in acts(entries):
         if isinstance(one.act, Bid):
             yield MadeBid(one.bidder, one.item, one.round, one.act.amount)
@@ -50,11 +50,10 @@ NO_PRICE = "nothing was sold as one unit to one bidder for money"
 
 @metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data=NO_PRICE)
 def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that whoever got the item paid for it, or in the run, at place `at`, and the highest bid.
+    """Measure the price paid in dollars for each item or run (at place `at`), and its highest bid.
 
-    `about` says which: "price" or "highest bid"; the latter only in sales whose winners do not pay their bids. What was
-    not sold, or for nothing, or in several units, has neither. Source: Chen et al. 2023, sec. 4.3;
-    EconArena, A.2.
+    `about` is "price" or "highest bid"; the latter is left out if every winner pays its bid. Both are missing for
+    anything unsold, free, or sold in several units. Source: Chen et al. 2023, sec. 4.3; EconArena, A.2.
     """
     told = outcomes(entries)
     holders, closed = told.holders(), dict.fromkeys(event.item for event in of_type(entries, LotClosed))
@@ -78,8 +77,8 @@ def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("attempts that were legal", "share", "skewed", of=BidderLabelled, better="higher")
 def legality(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of each bidder's attempts to answer that were legal, a withdrawal too. Source: Harbor's own."""
-    # The house's own are left out: it enters a withdrawal for who gave no answer.
+    """Measure the legal share of each bidder's attempts to answer; a withdrawal is legal. Source: Harbor's own."""
+    # Leave out withdrawals that the house entered, as for a bidder without an answer.
     stood = (one for one in acts(entries) if not isinstance(one.act, Withdraw) or one.act.reason == "declined")
     legal, failed = (Counter(one.bidder for one in tried) for tried in (stood, of_type(entries, Tried)))
     tried = {label.bidder: legal[label.bidder] + failed[label.bidder] for label in of_type(entries, BidderLabelled)}
@@ -93,7 +92,7 @@ NO_PERSONA = "the bidder has no persona"
 
 @dataclass(frozen=True, slots=True)
 class Acquisition:
-    """How many of the items that match a bidder's personas it won; `rate` is None where none was offered."""
+    """The number of items won, and offered, that match a bidder's personas; `rate` is None if none was offered."""
 
     bidder: str
     won: int
@@ -101,12 +100,17 @@ class Acquisition:
 
     @property
     def rate(self) -> float | None:
-        """Matched items won over matched items offered."""
+        """Matched items won divided by matched items offered."""
         return self.won / self.offered if self.offered else None
 
 
 def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
-    """Count matched items won and offered, for every bidder with a persona."""
+    """Count the matched items that each bidder with a persona won, and those offered to it.
+
+    >>> item = ItemLabelled("Farm", Decimal(300), "rural")
+    >>> acquisitions([Entry(1, 0.0, item), Entry(2, 0.0, BidderLabelled("Ann", {"rural": 1.0}, "model"))])
+    [Acquisition(bidder='Ann', won=0, offered=1)]
+    """
     sold = sales(outcomes(entries))
     return [
         Acquisition(bidder, sum(item in sold and sold[item].winner == bidder for item in matched), len(matched))
@@ -115,7 +119,12 @@ def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
 
 
 def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
-    """Count the bids of each bidder on each item, zeros included."""
+    """Count the bids of each bidder on each item, zeros included.
+
+    >>> events = [BidderLabelled("Ann", {}, "model"), ItemLabelled("Vase", Decimal(300), ())]
+    >>> engagements([Entry(seq, 0.0, event) for seq, event in enumerate([*events, Acted("Ann", "Vase", Bid(120))])])
+    {'Ann': {'Vase': 1}}
+    """
     made = Counter((bid.bidder, bid.item) for bid in bids(entries))
     items = [label.item for label in of_type(entries, ItemLabelled)]
     return {
@@ -124,7 +133,7 @@ def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
 
 
 def matches(entries: Sequence[Entry]) -> dict[str, set[str]]:
-    """Give the items that match the personas of each bidder that has any."""
+    """Map each bidder that has a persona to the items that match its personas."""
     suits = {label.item: _suits(label) for label in of_type(entries, ItemLabelled)}
     return {
         label.bidder: {item for item in suits if any(one in label.personas for one in suits[item])}
@@ -139,7 +148,7 @@ def _suits(label: ItemLabelled) -> tuple[str, ...]:
 
 @metric("items won of those that match a bidder's personas", "share", "skewed")
 def acquisition_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of the items matching its personas that each bidder won, of all that were offered. Source: Harbor eq. 4."""
+    """Measure each bidder's share won of the offered items that match its personas. Source: Harbor eq. 4."""
     rates = {one.bidder: one.rate for one in acquisitions(entries)}
     return [
         Measurement(name, rates.get(label.bidder), label.bidder, missing=_no_rate(label.bidder, rates))
@@ -160,9 +169,9 @@ def _no_rate(bidder: str, rates: dict[str, float | None]) -> str:
     no_data="no bidder has a persona, or the log has no item",
 )
 def persona_match(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Whether the item at place `at` matches the personas of each bidder that has any: 1 or 0.
+    """Measure whether the item at place `at` matches the personas of each bidder that has any: 1 or 0.
 
-    It is fixed before the sale. Figures mark matched items by it. Source: Harbor sec. 4.1, Fig. 3.
+    The value is fixed before the sale. Figures mark matched items by it. Source: Harbor sec. 4.1, Fig. 3.
     """
     return [
         Measurement(name, float(item in suits), bidder, at=place)
@@ -173,7 +182,7 @@ def persona_match(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item", "count", "skewed", no_data=_NO_ITEM)
 def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of bids of each bidder on each item (`about`, at its place) that was closed, zeros included.
+    """Count the bids of each bidder on each closed item (`about`, at its place), zeros included.
 
     Source: Harbor sec. 4.1, Fig. 4.
     """
@@ -187,15 +196,16 @@ def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item that matches a bidder's personas", "count", "skewed")
 def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean number of bids of each bidder on the closed items that match its personas. Source: Harbor sec. 4.1."""
+    """Measure the mean number of bids of each bidder on closed items that match its personas. Source: Harbor sec. 4.1.
+    """
     return _engagement(name, entries, matched=True)
 
 
 @metric("bids on an item that does not match a bidder's personas", "count", "skewed")
 def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean number of bids of each bidder on the closed items that do not match its personas. Source: Harbor sec. 4.1.
+    """Measure the mean number of bids of each bidder on closed items that do not match its personas.
 
-    A bidder without a persona has none, as no item matches it more than another.
+    The metric is missing for a bidder without a persona. Source: Harbor sec. 4.1.
     """
     return _engagement(name, entries, matched=False)
 
@@ -215,11 +225,11 @@ def _engagement(name: str, entries: Sequence[Entry], matched: bool) -> list[Meas
 _NO_BIDS = "nobody has bid"
 
 BINS = {"[0, 10)": 0, "[10, 11)": 10, "[11, 20)": 11, "[20, 50)": 20, "[50, inf)": 50}
-"""Bins of bid increases and their lower ends, in percent."""
+"""Bins of bid increases, with their lower ends in percent."""
 
 
 class Raise(NamedTuple):
-    """A bid relative to the highest bid before its round, or to the starting price if there was none."""
+    """A bid's increase over the highest bid before its round, or over the starting price if there was none."""
 
     bidder: str
     increase: Decimal
@@ -242,21 +252,21 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
 
 @metric("corrected failure rate of bids, of answers to calls", "share", "skewed", better="lower")
 def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Corrected failure rate of each bidder's bids, a share: F / (C + F).
+    """Measure the corrected failure rate of each bidder's bids, a share: F / (C + F).
 
-    F is the number of refused bids, each attempt counted. C is the number of accepted decisions, bids and withdrawals:
-    a bidder that is refused is asked again, so C hardly depends on F. A withdrawal that the auctioneer entered because
-    there was no money, no legal bid or no reply is not a decision. Who bids by limit decides with each limit that it
-    sets: the bids that follow from it are the house's. Source: Chen et al. 2023, sec. 4.1.
+    F is the number of refused bids, each attempt counted. C is the number of accepted decisions, bids and withdrawals.
+    A refused bidder is asked again, so C hardly depends on F. A withdrawal that the auctioneer entered for lack of
+    money, of a legal bid or of a reply is not a decision. For a bidder that sets limits, each limit is one decision;
+    the house makes the bids that follow. Source: Chen et al. 2023, sec. 4.1.
     """
     return _failure_rate(name, entries, Counter())
 
 
 @metric("corrected failure rate of bids, forced withdrawals counted as answers", "share", "skewed", better="lower")
 def failed_bid_rate_forced(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Corrected failure rate of each bidder's bids as the source's code counts it, a share: F / (C + F).
+    """Measure the failure rate as the source's code does, a share: F / (C + F).
 
-    C also has the items that a bidder lacked the money to bid on, though nobody asked it. So this rate is never above
+    C also counts the items that a bidder could not afford, though nobody asked it. So this rate is never above
     `failed_bid_rate`. Source: Chen et al. 2023, their code.
     """
     forced = (event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "cannot afford")
@@ -273,20 +283,21 @@ def _failure_rate(name: str, entries: Sequence[Entry], forced: Counter[str]) -> 
 
 @metric("increase of a bid over the highest before", "ratio", "skewed", no_data=_NO_BIDS, public=True)
 def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Increase of each bid over the highest bid of the rounds before, a ratio (0.1: a tenth more), one value per bid.
+    """Measure the increase of each bid over the highest bid of earlier rounds, a ratio (0.1: a tenth more).
 
-    A first bid is compared with the starting price. Source: Chen et al. 2023, later version, sec. 4.3.
+    Each bid is one value. A first bid is compared with the starting price. Source: Chen et al. 2023, later version,
+    sec. 4.3.
     """
     return [Measurement(name, float(one.increase), one.bidder) for one in raises(entries)]
 
 
 @metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS, public=True)
 def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of each bidder's bids whose increase lies in a bin (`about`: "[0, 10)" percent and so on, see `BINS`).
+    """Measure the share of each bidder's bids in each bin of increases (`about`: "[0, 10)" percent, ... from `BINS`).
 
-    The source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. Its first bin contains first
-    bids, which need not exceed the starting price. It also contains later raises by the minimum, which is a tenth of
-    the starting price and not of the bid before. Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
+    The source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. The first bin contains first
+    bids, which need not exceed the starting price. It also contains later raises by the minimum, a tenth of the
+    starting price and not of the bid before. Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
     """
     counts: dict[str, Counter[str]] = {}
     for one in raises(entries):

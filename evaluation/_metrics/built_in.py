@@ -1,4 +1,4 @@
-"""Harbor's own metrics, in the order in which tables list them: by module, then as they are defined there."""
+"""Harbor's own metrics, in the order of tables: by module, then by place in the module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log tells who played, what the models were asked and at what cost, and whose answers were refused."""
+"""Players, model calls with their cost, and refused answers, from the log."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
 def players(entries: Sequence[Entry]) -> dict[str, str]:
-    """Tell what plays each bidder: a model, a rule, an agent or a person; empty if the log broke off before that."""
+    """Map each bidder to its player: a model, a rule, an agent or a person; empty if the log ends before that."""
     for series in of_type(entries, SeriesOpened):
         return dict(series.players)
     return {label.bidder: label.player for label in of_type(entries, BidderLabelled)}
 
 
 def is_simulated(entries: Sequence[Entry]) -> bool:
-    """Tell whether the built-in model plays a bidder; a public log says it with the parts that it is made of."""
+    """Say whether the built-in model plays a bidder; a public log tells this by its list of parts."""
     parts = (part for opened in of_type(entries, LogOpened) for part in opened.parts if is_public(entries))
     return any_simulated(players(entries).values()) or any(part.kind == "model" for part in parts)
 
@@ -47,12 +47,12 @@ def unheeded(entries: Sequence[Entry], game: Game) -> str:
 
 
 def is_agent(player: str) -> bool:
-    """Tell whether a player is an agent, be it given in Python or named in the settings."""
+    """Say whether a player is an agent, passed in Python or named in the settings."""
     return player == "agent" or player.startswith("agent (")
 
 
 def any_simulated(played_by: Iterable[str]) -> bool:
-    """Tell whether the built-in model is among these players."""
+    """Say whether the built-in model is among these players."""
     return any(player.startswith("simulated") for player in played_by)
 
 
@@ -63,11 +63,12 @@ MARKS = {
     "mended": "had slips of form, which were mended",
     "words": "answered in words",
 }
+"""Words for the marks of calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """How many calls have a mark, a setting that was not taken, a variable of a key, or a model that stood in."""
+    """The number of calls with a mark, a setting that was not taken, a key's variable, or a fallback model."""
 
     kind: Kind
     name: str
@@ -75,7 +76,7 @@ class Noted:
 
 
 def noted(made: Iterable[ModelCalled]) -> tuple[Noted, ...]:
-    """Count what calls note, the most frequent first within each kind."""
+    """Count the notes of calls, the most frequent first within each kind."""
     counts: dict[Kind, Counter[str]] = {kind: Counter() for kind in get_args(Kind)}
     for call in made:
         counts["mark"].update(set(call.marks))
@@ -86,7 +87,7 @@ def noted(made: Iterable[ModelCalled]) -> tuple[Noted, ...]:
 
 
 def summed(groups: Iterable[Sequence[Noted]]) -> tuple[Noted, ...]:
-    """Add up what was noted of several groups of calls."""
+    """Add up the notes of several groups of calls."""
     total = Counter[tuple[Kind, str]]()
     for group in groups:
         total.update({(one.kind, one.name): one.calls for one in group})
@@ -94,15 +95,15 @@ def summed(groups: Iterable[Sequence[Noted]]) -> tuple[Noted, ...]:
 
 
 def dollars_in_all(dollars: Iterable[float | None]) -> float | None:
-    """Add up dollars; None if any are unknown."""
+    """Return the sum of dollars; None if any are unknown."""
     told = list(dollars)
     return None if None in told else fsum(one for one in told if one is not None)
 
 
 def notes_of(found: Sequence[Noted], probes: Spent, lost: Spent, cost: float | None) -> Iterator[str]:
-    """Say in words what calls note and what requests beside them cost; nothing of what there is not.
+    """Yield sentences on the notes of calls and on the cost of requests beside them; none for zero requests.
 
-    `cost` is that of the calls themselves, in dollars (None: unknown).
+    `cost` is the cost of the calls themselves, in dollars (None: unknown).
     """
     if probes.requests:
         yield f"{counted(probes.requests, 'request')} found out how a model takes questions: {_spent(probes)}"
@@ -135,14 +136,14 @@ def _told(one: Noted) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallTotals:
-    """Calls added up: how many, how many of them failed, or came from a cache; requests that were tried again; tokens.
+    """Calls added up: total, failed and cached calls; repeated requests; tokens.
 
-    Cached tokens are among the input tokens, reasoning tokens among the output tokens. `cost_dollars` is None if the
-    cost of any of `unpriced` calls is unknown. A failed call that tells no tokens is left out of both: most cost
-    nothing, and the log does not say what the others did. Failed are those that were never answered, or cut off as
-    the bidder's time ran out. In `refused` replies the model does not speak to what it was asked; `imported` ones came
-    from a file that somebody may have sent. `probes` and `lost` are requests beside these, as in `ModelCalled`, and
-    `noted` counts what else calls tell.
+    Cached tokens are part of the input tokens, reasoning tokens part of the output tokens. `cost_dollars` is None if
+    the cost of any call is unknown; `unpriced` counts these calls. A failed call without a cost counts in neither,
+    because most cost nothing and the log does not tell more. Failed calls had no answer, or were cut off when the
+    bidder's time ran out. In `refused` replies the model refuses the task; `imported` ones come from a file that
+    somebody may have sent. `probes` and `lost` are requests beside these, as in `ModelCalled`, and `noted` counts the
+    other notes.
     """
 
     count: int = 0
@@ -163,12 +164,12 @@ class CallTotals:
 
     @property
     def most_dollars(self) -> float | None:
-        """The most that is to be paid, lost requests included; None if that is unknown."""
+        """The largest possible cost in dollars, lost requests included; None if unknown."""
         return dollars_in_all((self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars))
 
 
 def totals(made: Sequence[ModelCalled]) -> CallTotals:
-    """Add up calls."""
+    """Return the totals of calls."""
     told = [call.cost_dollars for call in made if call.outcome != "failed" or call.cost_dollars is not None]
     unpriced = told.count(None)
     return CallTotals(
@@ -192,9 +193,10 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Model calls of an auction, or of a series of them: in total, and by bidder, by purpose and by model.
+    """Model calls of an auction, or of a series: in total, and by bidder, by purpose and by model.
 
-    `chain` is the critical path: the number of calls that had to be made one after another. It bounds the wall clock.
+    `chain` is the critical path, a number of calls: those that had to be made one after another. It bounds the wall
+    clock.
     """
 
     total: CallTotals = CallTotals()
@@ -205,12 +207,12 @@ class Calls:
 
     @property
     def count(self) -> int:
-        """Calls, repairs and failed ones included."""
+        """Number of calls, repairs and failed ones included."""
         return self.total.count
 
     @property
     def failed(self) -> int:
-        """Calls that were never answered, or cut off as the bidder's time ran out."""
+        """Number of calls that had no answer, or were cut off when the bidder's time ran out."""
         return self.total.failed
 
     @property
@@ -224,7 +226,7 @@ class Calls:
         return self.total.output_tokens
 
     def as_json(self) -> dict[str, Any]:
-        """Give the object that `--json` prints under `calls`.
+        """Return the object that `--json` prints under `calls`.
 
         Its keys are `total`, `by_bidder`, `by_purpose` and `by_model`. `total` has the fields of `CallTotals` and
         its `most_dollars`; each of the others has such an object by name. Dollars are rounded to a millionth of a cent.
@@ -243,7 +245,7 @@ def _plain(one: CallTotals) -> dict[str, Any]:
 
 
 def calls(*logs: Sequence[Entry]) -> Calls:
-    """Count the calls of a log; of a series, those of the logs of all its auctions."""
+    """Count the calls of these logs; for a series, pass the logs of all its auctions."""
     made = [call for log in logs for call in of_type(log, ModelCalled)]
     return Calls(
         total=totals(made),
@@ -262,7 +264,7 @@ def _grouped(made: Iterable[ModelCalled], key: Callable[[ModelCalled], str]) -> 
 
 
 def _turn_chains(entries: Sequence[Entry]) -> list[int]:
-    """Give the longest chain of each turn: bidders think concurrently, and a turn ends with the slowest."""
+    """Return the longest chain of each turn: bidders think concurrently, and the slowest ends the turn."""
     turns: list[dict[str, list[ModelCalled]]] = [defaultdict(list)]
     for entry in entries:
         match entry.event:
@@ -274,7 +276,7 @@ def _turn_chains(entries: Sequence[Entry]) -> list[int]:
 
 
 def _chain(made: list[ModelCalled]) -> int:
-    """Count the calls of one bidder that followed one another: each begins after the one before has ended."""
+    """Count one bidder's consecutive calls: each begins after the one before has ended."""
     length, free = 0, float("-inf")
     for call in sorted(made, key=lambda call: call.began + call.seconds):
         if call.began >= free:
@@ -284,45 +286,43 @@ def _chain(made: list[ModelCalled]) -> int:
 
 @metric("model calls", "count", of=BidderLabelled, name="calls")
 def call_count(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of model calls of a game, repairs and failed ones included."""
+    """Count the model calls of a game, repairs and failed ones included."""
     return [Measurement(name, float(calls(entries).count))]
 
 
 @metric("tokens that models read", "tokens", of=BidderLabelled)
 def input_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Tokens that the models of a game read."""
+    """Count the tokens that the models of a game read."""
     return [Measurement(name, float(calls(entries).input_tokens))]
 
 
 @metric("tokens that models wrote", "tokens", of=BidderLabelled)
 def output_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Tokens that the models of a game wrote."""
+    """Count the tokens that the models of a game wrote."""
     return [Measurement(name, float(calls(entries).output_tokens))]
 
 
 @metric("model calls that waited for each other", "count", of=BidderLabelled)
 def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of model calls in the longest chain of a game, each of which had to wait for the one before.
+    """Count the model calls in the longest chain of a game, in which each had to wait for the one before.
 
-    It is derived from the times at which calls began and ended. Calls without latency, as those of the built-in
-    model, never overlap, so all calls of one bidder in a turn count as consecutive.
+    The chain follows from the times at which calls began and ended. Calls without latency, such as those of the
+    built-in model, never overlap, so all calls of one bidder in a turn count as consecutive.
     """
     return [Measurement(name, float(calls(entries).chain))]
 
 
 SHOWN = 60
-"""How many characters are shown of what was said."""
+"""Longest quoted answer, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """The refused answers of a bidder in a game: how many, of how many times that it was asked, and the first reason.
+    """The refused answers of a bidder in a game: their number, the number of asks, and the first reason.
 
-    With the reason stands what was said, where the log has it and the reason does not. `by_model` is how often its
-    model refused to answer at all; then `first` is the reason of the first such time.
-
-    `agent` says whether an agent plays the bidder: its answers are refused for a fault of a program. Those of a model
-    may be refused for a bad choice too, which is a measurement.
+    The reason quotes the answer if the log has it. `by_model` is the number of times that its model refused the task
+    itself; `first` is then the reason of the first such time. `agent` says whether an agent plays the bidder: its
+    refusals are faults of a program. Refusals of a model may also be bad choices, which are a measurement.
     """
 
     bidder: str
@@ -334,17 +334,17 @@ class Refusals:
 
     @property
     def entire(self) -> bool:
-        """Whether no answer of the bidder was ever taken."""
+        """Say whether no answer of the bidder was ever taken."""
         return self.refused == self.asked
 
     @property
     def alarming(self) -> bool:
-        """Whether to warn of it: of an agent or a model that refuses always, of others if no answer was taken."""
+        """Say whether to warn: for an agent or a model's own refusals always, for others if no answer was taken."""
         return self.agent or self.entire or self.by_model > 0
 
 
 def refusals(*logs: Sequence[Entry]) -> list[Refusals]:
-    """List the bidders with refused answers in a log; of a series, over the logs of all its auctions."""
+    """List the bidders with refused answers, over all these logs."""
     asked, said, reasons = Counter[str](), dict[str, str](), dict[str, list[str]]()
     by_model, outcomes, own = Counter[str](), dict[str, str](), dict[str, str]()
     for entry in (entry for log in logs for entry in log):

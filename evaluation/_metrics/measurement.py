@@ -1,4 +1,4 @@
-"""A metric takes a log and gives measurements; any package can bring one, and one that fails costs no other."""
+"""A metric takes a log and returns measurements. Any package can bring one. A failed metric costs no other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from harbor._games.game import Game, game_of
 Unit = str
 """A word, such as dollars, share (of a whole), ratio (any number), count, rank or nats; a metric may bring its own."""
 Bounds = tuple[float, float]
-"""The least and the greatest value that is possible."""
+"""The least and the greatest possible value."""
 UNBOUNDED: Bounds = (-inf, inf)
 BOUNDS: dict[Unit, Bounds] = {
     "share": (0, 1),
@@ -40,19 +40,22 @@ BOUNDS: dict[Unit, Bounds] = {
     "nats": (0, inf),
     "brier": (0, 2),
 }
-"""The least and the greatest possible value of a unit; values of other units have no bounds."""
+"""The least and the greatest possible value in each unit; other units have no bounds."""
 Interval = Literal["mean", "skewed", "binary"]
-"""How the interval of a mean over games is made: by t, by two kinds of t for skewed values, by Wilson for 0 and 1."""
+"""Method for the interval of a mean over games: t, two kinds of t for skewed values, Wilson for values of 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """A number measured of one game.
+    """A number measured in one game.
 
-    `bidder` is whose it is ("": the game's), `about` its subject (a rival, an item, a bin), and `at` its place in the
-    game, counted from 1 (of an item, a day, a run, an auction; None: the whole game). If `value` is None, `missing`
-    says why; a missing value is never 0. `counted` is what a share is of, where that was counted: how many answers,
-    fields or runs.
+    `bidder` names the bidder to whom the number belongs ("": the game). `about` is its subject: a rival, an item, a
+    bin. `at` is its place in the game, counted from 1: an item, a day, a run, an auction (None: the whole game).
+    `value` is None if it is missing, never 0; then `missing` is the reason. `counted` is the denominator of a share, if
+    there is one: a number of answers, fields or runs.
+
+    >>> Measurement("revenue", 150.0)
+    Measurement(metric='revenue', value=150.0, bidder='', about='', at=None, missing='', counted=None)
     """
 
     metric: str
@@ -66,22 +69,24 @@ class Measurement:
 
 Better = Literal["", "higher", "lower"]
 Kinds = type[Event] | tuple[type[Event], ...]
-"""A kind of event, or several of which one will do."""
+"""One kind of event, or several; any one of them is enough."""
 Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric, as an extension: its name, what it measures, its unit, and how its values are distributed over games.
+    """A metric, as an extension: its name, description and unit, and the distribution of its values over games.
 
-    The docstring of `measure` gives its formula and source. `of` is the event that opens what it can be measured of, or
-    those of which a game that it measures has one; `no_data` is the reason given where there was nothing to measure,
-    and `place` what a place (`at`) is in such a game.
-    `least` and `most` bound the values of a metric whose unit has no bounds: prices from 0 on. `shared`: what one
-    bidder has more of, others have less, as of ranks; then a mean over bidders that never varies is not shown.
-    `public`: public events tell all that it needs, so it is measured of a public log too; any other is missing there,
-    and never 0. `better`: whether a higher or a lower value is the better one for a bidder, so that a table can mark
-    the best; empty where neither is.
+    The docstring of `measure` gives its formula and source. `of` is the kind of event that a game must have (of
+    several, one) to be measured. `no_data` is the reason when a log has nothing to measure. `place` is the meaning of
+    `at` in such a game.
+    `least` and `most` bound the values if the unit has no bounds: prices start at 0. `shared` means that a gain of one
+    bidder is a loss of others, as with ranks; a mean over bidders that never varies is then not shown. `public` means
+    that public events are enough, so public logs are measured too; other metrics are missing there, never 0. `better`
+    says whether a bidder prefers higher or lower values, so that a table can mark the best (empty: neither).
+
+    >>> metric("bids in a game", "count")(lambda name, entries: []).bounds
+    (0, inf)
     """
 
     name: str = part("its name, in lower case")
@@ -101,21 +106,21 @@ class Metric:
 
     @property
     def bounds(self) -> Bounds:
-        """The least and the greatest possible value: those of its unit, or else its own."""
+        """The least and the greatest possible value: those of the unit, or else its own."""
         return BOUNDS.get(self.unit, (self.least, self.most))
 
     @property
     def kinds(self) -> tuple[type[Event], ...]:
-        """The kinds of events of which a game that it measures has one."""
+        """The kinds of events of which a game must have one."""
         return self.of if isinstance(self.of, tuple) else (self.of,)
 
     @property
     def wanted(self) -> str:
-        """These kinds in words."""
+        """The same kinds in words."""
         return " or ".join(kind.__name__ for kind in self.kinds)
 
     def complaint(self) -> str:
-        """Refuse what is no kind of event, and an interval that nobody knows how to make."""
+        """Say whether `of` names no kind of event, or `interval` is unknown; empty if neither."""
         kinds: tuple[object, ...] = self.kinds
         if not kinds or not all(isinstance(kind, type) for kind in kinds):
             return f"has of {self.of!r}, which is no kind of event; give one, or a tuple of some"
@@ -125,7 +130,7 @@ class Metric:
 
 
 class FurtherFields(TypedDict, total=False):
-    """The fields of a `Metric` that have a default."""
+    """The fields of a `Metric` that have defaults."""
 
     of: Kinds
     no_data: str
@@ -141,7 +146,13 @@ class FurtherFields(TypedDict, total=False):
 def metric(
     description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[Measure], Metric]:
-    """Make a metric of a function; it is called `name`, by default as the function, and `fields` are of `Metric`."""
+    """Return a decorator that makes a metric of a function. `name` is by default that of the function.
+
+    `fields` are further fields of `Metric`.
+
+    >>> metric("bids in a game", "count", name="all_bids")(lambda name, entries: []).name
+    'all_bids'
+    """
     return lambda measure: Metric(name or measure.__name__, description, unit, measure, interval, **fields)
 
 
@@ -154,19 +165,27 @@ def measured(
     missing: str = "",
     counted: int | None = None,
 ) -> Measurement:
-    """Make a measurement of a number, or of None, for which `missing` is the reason."""
+    """Return a measurement of a number, or of None with `missing` as the reason.
+
+    >>> measured("price", Decimal(150), at=1).value
+    150.0
+    """
     if value is None:
         return Measurement(metric, None, bidder, at=at, missing=missing)
     return Measurement(metric, float(value), bidder, at=at, counted=counted)
 
 
 def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
-    """Give one measurement per bidder; `missing` is the reason where a value is None."""
+    """Return one measurement per bidder; `missing` is the reason for each None.
+
+    >>> [(one.bidder, one.value) for one in by_bidder("profit", {"Ann": 150, "Ben": None}, "it won nothing")]
+    [('Ann', 150.0), ('Ben', None)]
+    """
     return [measured(metric, value, bidder, missing=missing) for bidder, value in values.items()]
 
 
 def shares_by_bidder(metric: str, found: Mapping[str, int], of: Mapping[str, int], missing: str) -> list[Measurement]:
-    """Give the share that was found of what was counted of each bidder; `missing` is the reason where nothing was."""
+    """Return `found` divided by `of` for each bidder; `missing` is the reason where the count is 0."""
     return [
         measured(metric, found.get(bidder, 0) / count if count else None, bidder, missing=missing, counted=count)
         for bidder, count in of.items()
@@ -174,25 +193,25 @@ def shares_by_bidder(metric: str, found: Mapping[str, int], of: Mapping[str, int
 
 
 ALWAYS = (LogOpened, BidderLabelled, BidderSeated, BiddersAsked, SaleClosed)
-"""What the house writes in each log."""
+"""Events that the house writes in each log."""
 PRIVATE = "it needs private events, and this log has public ones alone"
-"""Why a metric is missing of a public log."""
+"""Reason for a missing metric of a public log."""
 ROUNDING = 1e-9
-"""How far a value may lie outside the bounds of its unit, as sums of shares do."""
+"""Tolerance beyond the bounds of a metric: sums of shares have rounding errors."""
 
 
 def metric_of(name: str) -> Metric:
-    """Give the metric of a name, or of a reference that was followed before.
+    """Return the metric of a name, or of a reference that was loaded before.
 
     Raises:
-        ConfigError: there is none; the message names the nearest.
+        ConfigError: there is none; the message names the nearest name.
     """
     found: Metric = find("metric", name)
     return found
 
 
 def metric_or_none(name: str) -> Metric | None:
-    """Give a metric, or None for a name of something else: a correlation ("a ~ b"), or trueskill."""
+    """Return a metric, or None if the name is not of a metric: a correlation ("a ~ b"), or trueskill."""
     try:
         return None if "~" in name else metric_of(name)
     except ConfigError:
@@ -200,10 +219,9 @@ def metric_or_none(name: str) -> Metric | None:
 
 
 def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure a log, by the metrics of these names.
+    """Measure a log by the metrics of these names.
 
-    A metric that fails, one of another game, or one with nothing to measure, gives one missing measurement with the
-    reason.
+    A metric that fails, belongs to another game, or finds nothing returns one missing measurement with the reason.
 
     Raises:
         ConfigError: a metric is unknown.
@@ -213,24 +231,27 @@ def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]
 
 
 def fitting(entries: Sequence[Entry]) -> list[str]:
-    """Name the installed metrics that fit the game of a log; one that can't be loaded is warned of and left out."""
+    """Name the installed metrics that fit the game of a log.
+
+    A metric that can't be loaded is left out with a warning.
+    """
     return [name for name, why in fits(kinds_in(entries)).items() if not why]
 
 
 def fits(kinds: Collection[type[Event]]) -> dict[str, str]:
-    """Say, of each installed metric, why it does not fit a game with these events; empty where it does."""
+    """Map each installed metric to the reason why it does not fit a game with these events; empty if it fits."""
     return {one.name: _misfit(one.value, kinds) for one in everything("metric")}
 
 
 def kinds_of(game: Game) -> set[type[Event]]:
-    """Give the events that a log of a game has."""
+    """Return the kinds of events that a log of a game can have."""
     return {*ALWAYS, *game.events}
 
 
 def kinds_in(entries: Sequence[Entry]) -> set[type[Event]]:
-    """Give the kinds of events in a log, and those that its game may yet write: who never sells has no revenue."""
+    """Return the kinds of events in a log, and those that its game may still write, such as a first sale."""
     found = {type(entry.event) for entry in entries}
-    with suppress(HarborError):  # it names no game, or one whose package is missing
+    with suppress(HarborError):  # the log names no game, or the package is missing
         game = game_of(entries[:1])
         found |= set(game.events) if game.opening in found else set()
     return found
@@ -244,7 +265,7 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry], kinds: Collec
     try:
         found = list(metric.measure(name, entries))
         wrong = next(filter(None, (_fault(name, metric, one) for one in found)), "")
-    except (Exception, SystemExit) as error:  # a stranger's function may raise anything; it costs no other metric
+    except (Exception, SystemExit) as error:  # a stranger's function may raise anything; others go on
         wrong = told(error)
     if wrong:
         return [Measurement(name, None, missing=f"the metric failed ({wrong})")]
@@ -252,7 +273,7 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry], kinds: Collec
 
 
 def _fault(name: str, metric: Metric, one: object) -> str:
-    """Say what is wrong with what a metric gave; empty if nothing is. Tables and intervals rely on it."""
+    """Say which fault a result of a metric has; empty if none. Tables and intervals rely on this check."""
     if not isinstance(one, Measurement):
         return f"it gave {one!r}, and no Measurement"
     if one.metric != name:
@@ -272,12 +293,12 @@ def _fault(name: str, metric: Metric, one: object) -> str:
 
 
 def _misfit(metric: Metric, kinds: Collection[type[Event]]) -> str:
-    """Say what a game with these events lacks; empty if nothing."""
+    """Say which events a game lacks for this metric; empty if none."""
     if any(issubclass(kind, metric.kinds) for kind in kinds):
         return ""
     return f"it has no {metric.wanted}"
 
 
 def _is_shared(metric: Metric, kinds: Collection[type[Event]]) -> bool:
-    """Say whether what a metric is measured of may be told to some seats alone in a game with these events."""
+    """Say whether, in a game with these events, a metric needs events that only some seats may see."""
     return any(issubclass(kind, SharedEvent) and issubclass(kind, metric.kinds) for kind in kinds)

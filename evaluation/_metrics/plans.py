@@ -1,4 +1,4 @@
-"""How bidders plan, and how they treat the items that they give a priority.
+"""Bidders' plans, and their treatment of the items to which they give a priority.
 
 Priorities are from 1 (give up if need be) to 3 (top). Source: Chen et al. 2023, sec. 3.2 and 4.1; Harbor sec. 3.2, 4.1.
 """
@@ -26,7 +26,7 @@ _NO_ITEM = "no item is over yet"
 
 @dataclass(frozen=True, slots=True)
 class PriorityCell:
-    """The priority that a bidder gives an item while another one (`during`) is on sale."""
+    """The priority of an item in a bidder's plan while another item (`during`) is on sale."""
 
     bidder: str
     during: str
@@ -35,7 +35,12 @@ class PriorityCell:
 
 
 def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
-    """Give the data of the priority heatmap: the plan in force at the last moment of each item."""
+    """Return the data of the priority heatmap: the plan in force at the close of each item.
+
+    >>> events = [LotOpened("Vase"), Planned("Ann", "", {"Vase": 3}), LotClosed("Vase")]
+    >>> priorities([Entry(seq, 0.0, event) for seq, event in enumerate(events)])
+    [PriorityCell(bidder='Ann', during='Vase', item='Vase', priority=3)]
+    """
     cells: list[PriorityCell] = []
     plans: dict[str, dict[str, int]] = {}
     during = ""
@@ -57,12 +62,11 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
 
 @metric("priority of an item at an item", "priority", no_data=_NO_PLANS)
 def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority that each bidder gives the item at a place (`about`: "3") while that at place `at` is on sale.
+    """Measure each bidder's priority for the item at a place (`about`: "3") while the item at place `at` is on sale.
 
-    Only the item on sale and later ones count, as a static plan still names those that are gone. Items are told apart
-    by their places, not their names, so that games with different orders of sale can be averaged.
-
-    Source: Chen et al. 2023, sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
+    Only the item on sale and later ones count, because a static plan still names items that are gone. Items are
+    identified by place, not name, so that games with different orders of sale can be averaged. Source: Chen et al.
+    2023, sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
     """
     return [
         Measurement(name, float(cell.priority), cell.bidder, str(place), now) for cell, place, now in _to_come(entries)
@@ -71,7 +75,7 @@ def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("priority of items that match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean priority that each bidder gives the items still to come that match its personas, at each item.
+    """Measure each bidder's mean priority, at each item, for the items still to come that match its personas.
 
     Source: Harbor sec. 4.1, Fig. 3, at whichever places the matched houses are sold.
     """
@@ -80,7 +84,7 @@ def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("priority of items that do not match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def unmatched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean priority that each bidder gives the items still to come that do not match its personas, at each item.
+    """Measure each bidder's mean priority, at each item, for the items still to come that match none of its personas.
 
     Source: Harbor sec. 4.1, Fig. 3.
     """
@@ -97,7 +101,7 @@ def _priority(name: str, entries: Sequence[Entry], matched: bool) -> list[Measur
 
 
 def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
-    """Give the cells of the heatmap for items still to come, with the places of the item and of the one on sale."""
+    """Return the heatmap cells of items still to come, with the places of the item and of the one on sale."""
     places = positions(entries)
     return [
         (cell, places[cell.item], places[cell.during])
@@ -108,10 +112,10 @@ def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
 
 @metric("priority in the first plan", "priority", no_data=_NO_PLANS)
 def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority r(1) that each bidder gave the item at place `at` in its plan before the first item.
+    """Measure each bidder's priority r(1) for the item at place `at` in its plan before the first item.
 
-    Only items that were closed count, as in `bids` and `won`, which it is correlated with. Source: Chen et al. 2023,
-    sec. 4.1, Table 1.
+    Only closed items count, as in `bids` and `won`, with which it is correlated. Source: Chen et al. 2023, sec. 4.1,
+    Table 1.
     """
     before = list(takewhile(lambda entry: not isinstance(entry.event, LotClosed), entries))
     plans = {plan.bidder: plan.priorities for plan in of_type(before, Planned)}
@@ -125,7 +129,7 @@ def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("priority in the plan in force", "priority", no_data=_NO_PLANS)
 def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Priority r(j) that each bidder gave the item at place `at` in the plan in force when it was on sale.
+    """Measure each bidder's priority r(j) for the item at place `at` in the plan in force when it was on sale.
 
     Source: Chen et al. 2023, sec. 4.1, Table 1.
     """
@@ -139,7 +143,7 @@ def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item, by its place", "count", "skewed", no_data=_NO_ITEM)
 def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of bids n of each bidder on the closed item at place `at`, zeros included.
+    """Count the bids n of each bidder on the closed item at place `at`, zeros included.
 
     Source: Chen et al. 2023, sec. 4.1.
     """
@@ -153,7 +157,7 @@ def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("whether an item was won, by its place", "share", "binary", no_data=_NO_ITEM)
 def won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
+    """Measure whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
     sold = sales(outcomes(entries))
     return [
         Measurement(name, float(item in sold and sold[item].winner == label.bidder), label.bidder, at=place)

@@ -1,13 +1,11 @@
-"""These metrics tell how right bidders are: on the sale, on the personas of rivals, and how reliable that is.
+"""Metrics of bidders' beliefs about the sale, of their profiles of rivals, and of the reliability of both.
 
 A belief has these fields: the bidder's own budget, everyone's profit, and every item won with its price. The first
-answer is compared with the truth, before any correction. Where the model corrects its belief itself, every later answer
-is compared as well, as in the paper's code. Source: Chen et al. 2023, sec. 3.2 and 4.1.
-
+answer is compared with the truth, before any correction. If the model corrects its belief itself, every later answer is
+compared as well, as in the paper's code. Source: Chen et al. 2023, sec. 3.2 and 4.1.
 A profile is compared with the persona of the rival. Source: Harbor sec. 3.4 and 4.3; Brier 1950.
-
-A prediction is reliable if of all that it gives a share of 0.7, as much as 0.7 comes true. Bins are centred at 0, 0.1
-and so on to 1, so those at the ends are one-sided. Source: Murphy 1973 (reliability).
+A prediction is reliable if 0.7 of the events predicted with a share of 0.7 come true. Bins are centred at 0, 0.1 and so
+on to 1, so those at the ends are one-sided. Source: Murphy 1973 (reliability).
 """
 
 from __future__ import annotations
@@ -34,11 +32,11 @@ _NO_BELIEFS = "no bidder has written down beliefs"
 
 @metric("corrected failure rate of beliefs about oneself", "share", "skewed", no_data=_NO_BELIEFS, better="lower")
 def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
+    """Measure the corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
 
-    F is the number of wrong fields over all updates. C is the number of all fields: the auctioneer corrects each wrong
-    one, so in the end all are correct. Where a config leaves beliefs uncorrected C is the same, so that rates are
-    comparable. If all fields are wrong once the rate is 1/2.
+    F is the number of wrong fields over all updates. C is the number of all fields, because the auctioneer corrects
+    each wrong one. C stays the same if a config leaves beliefs uncorrected, so that rates are comparable. If all fields
+    are wrong once, the rate is 1/2.
     Source: Chen et al. 2023, sec. 4.1, Fig. 2.
     """
     updates = of_type(entries, Believed)
@@ -47,7 +45,7 @@ def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurem
 
 @metric("corrected failure rate of beliefs about others", "share", "skewed", no_data=_NO_BELIEFS, better="lower")
 def belief_error_rate_others(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Corrected failure rate of each bidder's beliefs about the others, a share: as `belief_error_rate_self`.
+    """Measure the corrected failure rate of each bidder's beliefs about others, a share: as `belief_error_rate_self`.
 
     Source: Chen et al. 2023, sec. 4.1, Fig. 2.
     """
@@ -68,11 +66,15 @@ def _rates(name: str, updates: Sequence[tuple[str, int, int]]) -> list[Measureme
 NO_PROFILES = "nobody has profiled a rival whose persona is known"
 
 EPSILON = 1e-6
-"""Added to all shares of both distributions; a uniform guess over ten then gives 2.30 nats, for a mix of two 1.61."""
+"""Added to all shares of both distributions. A uniform guess over ten then has 2.30 nats, for a mix of two 1.61."""
 
 
 class Judged(NamedTuple):
-    """A profile that a bidder made of a rival after an item, beside the truth: the rival's share of each persona."""
+    """A bidder's profile of a rival after an item, beside the truth: the rival's share of each persona.
+
+    >>> Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 0.6, "urban": -0.6}).truth["rural"]
+    1.0
+    """
 
     bidder: str
     rival: str
@@ -83,7 +85,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProfilingError:
-    """How far a profile is from the truth after an item, in nats (0: the truth)."""
+    """Divergence of a profile from the truth after an item, in nats (0: equal)."""
 
     bidder: str
     rival: str
@@ -92,7 +94,7 @@ class ProfilingError:
 
 
 def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: float = EPSILON) -> float:
-    """Give KL(truth || profile) in nats.
+    """Return KL(truth || profile) in nats.
 
     Args:
         truth: shares of personas, adding up to one; its keys are the catalog.
@@ -112,19 +114,19 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
 
 
 def hit(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Say whether the persona with the largest share is one of the rival's: 1, else 0; a tie is no answer, so 0."""
+    """Return 1 if the single largest share is of a persona that the rival has, else 0. A tie counts as 0."""
     first, *more = _foremost(traits.shares(profile, truth))
     return float(not more and truth[first] > 0)
 
 
 def brier(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Give the sum over personas of (share - truth)^2, from 0 to 2; 0.9 for a uniform guess over ten."""
+    """Return the sum over personas of (share - truth)^2, from 0 to 2; 0.9 for a uniform guess over ten."""
     inferred = traits.shares(profile, truth)
     return sum((inferred[persona] - share) ** 2 for persona, share in truth.items())
 
 
 def overconfidence(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Give the largest share less what is true of that persona, from -1 to 1; of equal ones, the mean of these."""
+    """Return the largest share less the true share of that persona, from -1 to 1; in a tie, the mean over the tied."""
     inferred = traits.shares(profile, truth)
     return fmean(inferred[persona] - truth[persona] for persona in _foremost(inferred))
 
@@ -135,7 +137,10 @@ def _foremost(shares: Mapping[str, float]) -> list[str]:
 
 
 def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
-    """Give the share of each persona by bidder; none for one without a persona, or with one not in the catalog."""
+    """Map each bidder to its share of each persona.
+
+    Bidders without a persona, or with one outside the catalog, are left out.
+    """
     catalog = next((shown.personas for shown in of_type(entries, CatalogShown)), {})
     return {
         label.bidder: traits.truth(label.personas, catalog)
@@ -145,7 +150,13 @@ def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
 
 
 def judged(entries: Sequence[Entry]) -> list[Judged]:
-    """Set every profile in a log beside the truth, in order, where there is a truth."""
+    """Pair every profile in a log with the truth, in order; profiles without a truth are left out.
+
+    >>> events = [CatalogShown("Ann", {"rural": "farms"}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
+    >>> events.append(Profiled("Ann", "Ben", "Vase", {"rural": 0.5}, repaired=0))
+    >>> judged([Entry(seq, 0.0, event) for seq, event in enumerate(events)])[0].truth
+    {'rural': 1.0}
+    """
     known = truths(entries)
     return [
         Judged(profiled.bidder, profiled.rival, profiled.closed, known[profiled.rival], profiled.weights)
@@ -155,14 +166,19 @@ def judged(entries: Sequence[Entry]) -> list[Judged]:
 
 
 def last(profiles: Sequence[Judged]) -> list[Judged]:
-    """Keep the last profile that each bidder made of each rival."""
+    """Return the last profile that each bidder made of each rival."""
     return list({(one.bidder, one.rival): one for one in profiles}.values())
 
 
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
     """Compare every profile in a log with the truth, in order.
 
-    Rivals without a persona, or with one that is not in the catalog, have no truth to compare with.
+    Rivals without a persona, or with one outside the catalog, are left out.
+
+    >>> events = [CatalogShown("Ann", {"rural": "", "urban": ""}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
+    >>> events.append(Profiled("Ann", "Ben", "Vase", {}, repaired=0))
+    >>> round(profiling_errors([Entry(seq, 0.0, event) for seq, event in enumerate(events)])[0].divergence, 2)
+    0.69
     """
     return [
         ProfilingError(one.bidder, one.rival, one.item, divergence(one.truth, one.profile, epsilon))
@@ -174,13 +190,13 @@ Score = Callable[[Mapping[str, float], traits.Profile], float]
 
 
 def scored(name: str, profiles: Sequence[Judged], score: Score) -> list[Measurement]:
-    """Measure profiles by a score, each of a bidder about a rival."""
+    """Return the score of each profile as a measurement of a bidder about a rival."""
     return [Measurement(name, score(one.truth, one.profile), one.bidder, one.rival) for one in profiles]
 
 
 @metric("divergence of a profile from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower")
 def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """KL(truth || profile) in nats of each profile that a bidder made of a rival (`about`) after the item at `at`.
+    """Measure KL(truth || profile) in nats, for each profile of a rival (`about`) after the item at `at`.
 
     Both are smoothed by `EPSILON`. Rivals without a persona have no truth. Source: Harbor sec. 3.4, Fig. 5.
     """
@@ -195,7 +211,7 @@ def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     "divergence of the last profile from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower"
 )
 def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """KL(truth || profile) in nats of the last profile that a bidder made of each rival (`about`).
+    """Measure KL(truth || profile) in nats, for the last profile that a bidder made of each rival (`about`).
 
     Source: Harbor sec. 4.3, Fig. 5 (measured at the end of the auction).
     """
@@ -204,7 +220,7 @@ def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measureme
 
 @metric("divergence of a uniform guess from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES)
 def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """KL(truth || uniform) in nats for each rival (`about`) that a bidder profiled: who knows nothing is as far off.
+    """Measure KL(truth || uniform) in nats for each profiled rival (`about`): the error of a bidder without knowledge.
 
     It is ln(n / k) for k equal personas of a catalogue of n, up to `EPSILON`. Source: Harbor sec. 4.3, Fig. 5.
     """
@@ -218,17 +234,17 @@ def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measure
     "last profiles that name the right persona", "share", "binary", of=LotClosed, no_data=NO_PROFILES, better="higher"
 )
 def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Whether the last profile of each rival (`about`) gives the largest share to a persona of the rival: 1 or 0.
+    """Measure whether the largest share in the last profile of each rival (`about`) is of a persona it has: 1 or 0.
 
-    A tie of largest shares is no answer and counts as 0. It does not depend on how sure a profile is, as the divergence
-    does. Source: Harbor's own.
+    A tie of largest shares counts as 0. Unlike the divergence, this does not depend on the confidence of a profile.
+    Source: Harbor's own.
     """
     return scored(name, last(judged(entries)), hit)
 
 
 @metric("Brier score of the last profile", "brier", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower")
 def final_profile_brier(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Brier score of the last profile of each rival (`about`), from 0 to 2: the sum over personas of (share - truth)^2.
+    """Measure the Brier score of the last profile of each rival (`about`), from 0 to 2: the sum of (share - truth)^2.
 
     A uniform guess over ten personas has 0.9, a certain one of the wrong persona 2. Source: Brier 1950.
     """
@@ -237,10 +253,10 @@ def final_profile_brier(name: str, entries: Sequence[Entry]) -> list[Measurement
 
 @metric("how much surer the last profile is than right", "ratio", "mean", of=LotClosed, no_data=NO_PROFILES)
 def final_profile_overconfidence(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Overconfidence of the last profile of each rival (`about`), from -1 to 1: its largest share less what is true.
+    """Measure the overconfidence of the last profile of each rival (`about`), from -1 to 1: largest less true share.
 
-    What is true is 1 or 0, or the rival's own share of that persona if it mixes two. Of one profile it says little; the
-    mean over games is 0 if profiles are as sure as they are right, and negative if they are less sure.
+    The true share is 1 or 0, or the rival's own share of that persona if it mixes two. One profile says little. The
+    mean over games is 0 if profiles are as confident as correct, and negative if less confident.
     Source: Murphy 1973 (reliability), taken over all profiles.
     """
     return scored(name, last(judged(entries)), overconfidence)
@@ -255,7 +271,7 @@ NO_INTEREST = "nobody has predicted how interested rivals are in an item"
 
 
 def bin_of(share: float) -> int:
-    """Give the bin of a share, from 1 to 11: that of the nearest tenth, and of two the greater.
+    """Return the bin of a share, from 1 to 11: that of the nearest tenth; a share between two goes to the greater.
 
     >>> bin_of(0.04), bin_of(0.05), bin_of(1)
     (1, 2, 11)
@@ -264,7 +280,7 @@ def bin_of(share: float) -> int:
 
 
 def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measurement]:
-    """Measure pairs of a bidder: in each of its bins (`at`) the means of what was predicted and observed."""
+    """Measure pairs of a bidder: the means of the predicted and the observed values in each of its bins (`at`)."""
     found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for bidder, predicted, observed in pairs:
         found.setdefault((bidder, bin_of(predicted)), []).append((predicted, observed))
@@ -277,10 +293,10 @@ def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measure
 
 @metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
 def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean interest that a bidder predicted (`about` "predicted"), and share of the rivals who bid ("observed").
+    """Measure the mean predicted interest (`about` "predicted"), and the share of these rivals that bid ("observed").
 
-    A pair is the last prediction of a rival for an item that is over; it came true if the rival bid on the item. `at`
-    is the bin of the predicted interest, as in `bin_of`. Source: Murphy 1973.
+    A pair is the last prediction for a rival and a closed item; it came true if the rival bid on the item. `at` is the
+    bin of the predicted interest, as in `bin_of`. Source: Murphy 1973.
     """
     over = {end.item for end in of_type(entries, LotClosed)}
     bid_on = {(bid.bidder, bid.item) for bid in bids(entries)}
@@ -291,7 +307,7 @@ def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measuremen
 
 @metric("shares of last profiles beside personas", "share", of=LotClosed, no_data=NO_PROFILES, place="bin")
 def profile_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean share that last profiles gave to personas (`about` "predicted"), and share that was true ("observed").
+    """Measure the mean share of personas in last profiles (`about` "predicted"), and their true share ("observed").
 
     A pair is one persona in the last profile of a rival: its share there, and in the truth 1, 0, or the rival's own
     share if it mixes two. `at` is the bin of the share in the profile, as in `bin_of`. Source: Murphy 1973.

@@ -1,7 +1,7 @@
-"""These metrics tell who won what, what it was worth and to whom, in any game that trades.
+"""Metrics of results in any game that trades: who won, at which price, and the worth of the items to bidders.
 
-A worth that nothing tells makes what hangs on it missing. What bidders are told of their worth counts as it, unless it
-is an estimate. Source: Harbor eq. 1-3 (profit and profit ratio).
+A metric is missing if it depends on an unknown worth. A worth that bidders are told counts, unless it is an estimate.
+Source: Harbor eq. 1-3 (profit and profit ratio).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the 
 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
-    """Give the place of each item in the order of the sale, from 1; without a list, in the order in which they end."""
+    """Map each item to its place in the order of sale, from 1; without a list of items, in the order of closing."""
     lots = [lot.name for opened in of_type(entries, Listed) for lot in opened.lots]
     return {item: place for place, item in enumerate(lots or _ended(entries), start=1)}
 
@@ -34,13 +34,13 @@ def _ended(entries: Sequence[Entry]) -> dict[str, None]:
 
 
 def closed(entries: Sequence[Entry]) -> dict[str, int]:
-    """Give the items that were sold or given up, with their places: those on which bidding came to its end."""
+    """Map each item whose bidding is over, sold or not, to its place."""
     over = {end.item for end in of_type(entries, LotClosed)}
     return {item: place for item, place in positions(entries).items() if item in over}
 
 
 def unknown_worth(entries: Sequence[Entry]) -> str:
-    """Say why what somebody got has no worth, or not one that is told."""
+    """Say why the worth of an item that somebody got is unknown."""
     told = outcomes(entries)
     if told.bundles and any(len(mine.units) > 1 for mine in told.accounts.values()):
         return BUNDLES
@@ -55,18 +55,19 @@ def by_account(name: str, entries: Sequence[Entry], value: Callable[[Account], S
 
 @metric("profit of a bidder", "dollars", of=(*GETS, *PAYS), public=True, better="higher")
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq. 1.
+    """Measure the profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq.
+    1.
 
-    In any game: what it got is worth to it, plus what it received, minus what it paid, fees too.
+    In any game: the worth of its items, plus its receipts, minus its payments, fees included.
     """
     return by_bidder(name, outcomes(entries).profits(), unknown_worth(entries))
 
 
 @metric("profit over what all items could have earned", "ratio", public=True, better="higher")
 def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Profit of each bidder over what all items together could have earned, a share.
+    """Measure the profit of each bidder over the possible earnings from all items together, a ratio.
 
-    That is the sum over all items of true value minus starting price. Source: Harbor eq. 1-3.
+    These earnings are the sum over all items of true value minus starting price. Source: Harbor eq. 1-3.
     """
     ratios = {row.bidder: row.profit_ratio for row in standings(entries)}
     unknown = is_public(entries) and not revealed(entries)
@@ -75,25 +76,28 @@ def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("items that a bidder won", "count", of=GETS, shared=True, public=True)
 def items_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of items that each bidder won, or of which it got some. Source: Chen et al. 2023, sec. 4.3."""
+    """Count the items of which each bidder won one or more units. Source: Chen et al. 2023, sec. 4.3."""
     return by_account(name, entries, lambda mine: len(mine.units))
 
 
 @metric("what a bidder paid", "dollars", of=PAYS, least=0, public=True)
 def spent(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder paid, fees too: the sum of its winning bids. Source: Chen et al. 2023, sec. 3.1."""
+    """Measure the dollars that each bidder paid, fees included: its winning bids.
+
+    Source: Chen et al. 2023, sec. 3.1.
+    """
     return by_account(name, entries, lambda mine: mine.spent)
 
 
 @metric("what the seller got", "dollars", of=PAYS, least=0, public=True)
 def revenue(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that the house got in all, as its prices and fees. Source: Chen et al. 2023, sec. 3.1."""
+    """Measure the dollars that the house received in all, as prices and fees. Source: Chen et al. 2023, sec. 3.1."""
     return [Measurement(name, float(outcomes(entries).house.received))]
 
 
 @metric("rank by profit", "rank", "skewed", of=(*GETS, *PAYS), shared=True, public=True, better="lower")
 def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Rank of each bidder by profit: 1 plus the number of bidders with more, so that equals share the best rank.
+    """Measure the rank of each bidder by profit: 1 plus the number of bidders with more, so equals share the best rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
@@ -103,7 +107,7 @@ def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("budget left after an item", "dollars", least=0, no_data=_NO_ITEM)
 def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder has left after each item (`at`): its budget minus its winning bids up to there.
+    """Measure each bidder's dollars left after each item (`at`): its budget minus its winning bids so far.
 
     Source: Chen et al. 2023, B.2.
     """
@@ -119,7 +123,7 @@ def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("profit on an item, by its place", "dollars", "skewed", no_data=_NO_ITEM)
 def profit_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder earned on the closed item at place `at`: true value minus price, 0 if it did not win it.
+    """Measure each bidder's dollars from the closed item at place `at`: true value minus price, or 0 without a win.
 
     Source: Chen et al. 2023, later version, B.3.
     """
@@ -135,7 +139,7 @@ def profit_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("winning bids", "dollars", "skewed", least=0, no_data="nothing was sold")
 def winning_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars of each winning bid, by its winner; `about` is the winner's objective, `at` the item's place.
+    """Measure the dollars of each winning bid, by winner; `about` is the winner's objective, `at` the item's place.
 
     Source: Chen et al. 2023, sec. 4.3 (the distribution of winning bids shows the niches of objectives).
     """
@@ -158,16 +162,16 @@ NO_ITEM = "no item is over yet"
 
 @metric("units that a bidder got", "number", of=GETS, least=0, public=True)
 def units_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Units that each bidder got, of all items together. Source: Harbor's own."""
+    """Measure the units that each bidder got, of all items together. Source: Harbor's own."""
     return by_account(name, entries, lambda mine: sum(mine.units.values()))
 
 
-# ---------------------------------------------------------------- what all of it was worth
+# ---------------------------------------------------------------- surplus
 
 
 @metric("what the house earned", "dollars", of=PAYS, public=True)
 def seller_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that the house received minus those that it paid; what it sells is worth nothing to it.
+    """Measure the dollars that the house received minus those that it paid; its goods are worth nothing to it.
 
     Source: Harbor's own.
     """
@@ -177,13 +181,13 @@ def seller_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("what all bidders earned", "dollars", of=TRADES)
 def consumer_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Sum of the profits of all bidders, dollars. Source: Harbor's own."""
+    """Measure the sum of the profits of all bidders, dollars. Source: Harbor's own."""
     return [measured(name, _sum(outcomes(entries).profits().values()), missing=unknown_worth(entries))]
 
 
 @metric("what was won is worth", "dollars", of=GETS)
 def total_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """What all that was won is worth to whoever got it, dollars: the surplus of the seller plus that of all bidders.
+    """Measure the worth of all items to their winners, dollars: the surplus of the seller plus that of all bidders.
 
     Source: Harbor's own.
     """
@@ -196,11 +200,11 @@ def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
     return None if None in known else sum((one for one in known if one is not None), Decimal(0))
 
 
-# ---------------------------------------------------------------- whether it went to whom it is worth most
+# ---------------------------------------------------------------- efficiency
 
 
 class _Share(NamedTuple):
-    """What an item is worth to who got it (0: nobody did), and the most that it is worth to any bidder; or why not."""
+    """The worth of an item to its winner (0: none), and its highest worth to any bidder; or the reason why unknown."""
 
     got: Decimal = Decimal(0)
     most: Decimal = Decimal(0)
@@ -209,11 +213,11 @@ class _Share(NamedTuple):
 
 @metric("worth of what was won over the most possible", "share", of=GETS, no_data=NO_ITEM)
 def efficiency(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Worth of the items that are over to who got them, over the sum of the most that each is worth to any bidder.
+    """Measure the worth of the closed items to their winners, over the sum of each item's highest worth to any bidder.
 
-    It goes item by item, so what it needs is that the worth of one hangs on no other: it is missing where bids are for
-    bundles, where bidders have budgets, where there are several units, and where worths are common. An item that nobody
-    got is worth 0 then. What caps bids alike in each run is no budget. Source: Harbor's own.
+    It needs worths that do not depend on other items. So it is missing if bids are for bundles, bidders have budgets,
+    an item has several units, or worths are common. An unsold item counts as 0. An equal cap on all bids of a run is no
+    budget. Source: Harbor's own.
     """
     shares = _shares(outcomes(entries))
     if not shares:
@@ -225,7 +229,7 @@ def efficiency(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("worth to who got an item over the most that it is worth", "share", "skewed", of=GETS, no_data=NO_ITEM)
 def efficiency_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """As `efficiency`, of each item (`at`) alone. Source: Harbor's own."""
+    """Measure `efficiency` for each item (`at`) alone. Source: Harbor's own."""
     found = []
     for place, one in enumerate(_shares(outcomes(entries)), start=1):
         why = one.missing or ("" if one.most else WORTHLESS)
@@ -234,9 +238,9 @@ def efficiency_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]
 
 
 def _shares(told: Outcomes) -> list[_Share]:
-    """Compare, of each item that is over, who got it with whom it is worth most."""
+    """Compare, for each closed item, its worth to the winner with its highest worth."""
     worths, holders = told.worths.of_all(told.accounts), told.holders()
-    goods = [item for item, who in holders.items() if who or item in worths]  # a lot of several closes by its own name
+    goods = [item for item, who in holders.items() if who or item in worths]  # a lot of several has its own name
     return [_share(told, item, holders[item], worths.get(item, [])) for item in goods]
 
 

@@ -1,4 +1,4 @@
-"""These metrics measure sessions of one-shot games, and what bidders expect of each other and recall of a game.
+"""Metrics of sessions of one-shot games, and of bidders' forecasts of rivals and recall of earlier runs.
 
 Source: EconArena, sec. 3.2, A.2 and A.3.
 """
@@ -32,7 +32,7 @@ NO_DEVIATION = "no equilibrium to deviate from is known"
 
 @_metric("dollars earned in all runs", "dollars", "skewed", better="higher")
 def earned(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder earned in all runs together.
+    """Measure the dollars that each bidder earned in all runs together.
 
     In an auction: value minus price of the items won, minus entrance fees. In a beauty contest: the prizes, or shares
     of them. Source: EconArena, A.2 (assets after a run, less those before it).
@@ -42,19 +42,19 @@ def earned(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("dollars earned in a run", "dollars", "skewed", better="higher")
 def earned_by_run(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars that each bidder earned in each run (`at`), as in `earned`. Source: EconArena, A.2."""
+    """Measure the dollars that each bidder earned in each run (`at`), as in `earned`. Source: EconArena, A.2."""
     return _path(name, Played.of(entries).earnings())
 
 
 @_metric("points: runs won, where tied winners share one", "count", "skewed", shared=True, better="higher")
 def points(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Points of each bidder: one for each run that it won; the winners of a tie share it. Source: Harbor's own."""
+    """Count the points of each bidder: one for each run that it won; tied winners share it. Source: Harbor's own."""
     return _column(name, "points", entries)
 
 
 @_metric("mean payoff over the runs", "number", "skewed")
 def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean payoff of each bidder over the runs: assets over assets in equilibrium, a ratio.
+    """Measure each bidder's mean payoff over the runs: assets over assets in equilibrium, a ratio.
 
     In a beauty contest it is the share of the prize won. Source: EconArena, sec. 3.2.
     """
@@ -63,13 +63,13 @@ def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("mean payoff over that in equilibrium", "ratio", "skewed")
 def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Ratio r of each bidder: its mean payoff over the mean payoff in equilibrium. Source: EconArena, A.3.1."""
+    """Measure the ratio r of each bidder: its mean payoff over that in equilibrium. Source: EconArena, A.3.1."""
     return _column(name, "payoff_ratio", entries)
 
 
 @_metric("mean deviation from equilibrium", "number", "skewed", least=0)
 def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean deviation of each bidder from equilibrium over the runs, a ratio: d as in `distances`.
+    """Measure each bidder's mean deviation from equilibrium over the runs, a ratio: d as in `distances`.
 
     Source: EconArena, A.3.1.
     """
@@ -78,7 +78,7 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("deviation from equilibrium in a run", "number", "skewed", least=0, no_data=NO_DEVIATION)
 def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Deviation of each bidder from equilibrium in each run (`at`), a ratio: d as in `distances`.
+    """Measure each bidder's deviation from equilibrium in each run (`at`), a ratio: d as in `distances`.
 
     Source: EconArena, sec. 4.3 (convergence).
     """
@@ -88,7 +88,8 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("bid or number in a run", "number", "skewed", least=0)
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Bid in dollars, or number, of each bidder in each run (`at`): the path of actions. Source: EconArena, Fig. 5."""
+    """Measure each bidder's bid in dollars, or number, in each run (`at`): the path of actions. Source: EconArena, Fig.
+    5."""
     return _path(name, Played.of(entries).paths())
 
 
@@ -102,27 +103,28 @@ def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> lis
 
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of runs in which each bidder made a failed bid, corrected or not. Source: EconArena, sec. 4.4, Table 2."""
+    """Measure the share of runs with a failed bid of each bidder, corrected or not. Source: EconArena, sec. 4.4, Table
+    2."""
     played = Played.of(entries)
     runs = Counter(event.bidder for event in played.results)
     return [measured(name, share, bidder, counted=runs[bidder]) for bidder, share in played.broken_shares().items()]
 
 
 def _unsolved(entries: Sequence[Entry]) -> str:
-    """Say why no equilibrium of the game is known; empty if one is."""
+    """Say why no equilibrium of the game is known; empty if one is known."""
     openings = (entry.event for entry in entries if isinstance(entry.event, SessionOpened))
     return next((f"no equilibrium is known: {opened.unsolved}" for opened in openings if opened.unsolved), "")
 
 
 def _column(name: str, column: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure a column of the standings; before the first run is over nothing is known of the bidders."""
+    """Measure a column of the standings; empty before the first run is over."""
     rows = standings(entries) if any(isinstance(entry.event, RunClosed) for entry in entries) else []
     values = {row.bidder: getattr(row, column) for row in rows}
     return by_bidder(name, values, _unsolved(entries) or NO_EQUILIBRIUM)
 
 
 class Forecast(NamedTuple):
-    """What a bidder expected of a rival in a run or day, and what the rival did: dollars, or numbers that it picked."""
+    """A bidder's forecast for a rival in a run or day, and the rival's bid: dollars, or numbers that it picked."""
 
     bidder: str
     rival: str
@@ -131,7 +133,8 @@ class Forecast(NamedTuple):
 
 
 def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
-    """Compare what was expected last in a run or day with the last bid in it, of all rivals that bid at all."""
+    """Yield the last forecast for each rival in a run or day, with the rival's last bid; rivals without a bid are left
+    out."""
     expected: dict[str, Expected] = {}
     did: dict[str, Decimal] = {}
     for entry in entries:
@@ -157,10 +160,10 @@ def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
     better="lower",
 )
 def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """How far each bidder's forecasts of rivals are off: mean |expected - last bid| over rivals and runs or days.
+    """Measure the error of each bidder's forecasts of rivals: mean |expected - last bid| over rivals and runs or days.
 
-    It is in dollars, and in a beauty contest in the numbers that are picked. A rival that did not bid is left out. Who
-    is asked for the most popular answer expects it of each rival; where rivals differ, no such answer is off by 0.
+    The unit is dollars, or in a beauty contest the numbers picked. A rival without a bid is left out. In the protocol
+    with one most popular answer, that answer is the forecast for each rival; if rivals differ, its error can't be 0.
     Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
@@ -178,10 +181,10 @@ def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     better="lower",
 )
 def recall_error_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of wrong ones among each bidder's answers on its own bid, number or payoff of the run before.
+    """Measure the share of wrong answers of each bidder about its own bid, number or payoff in the run before.
 
-    Only forms of answer that ask for it are counted, and an answer that is left out is wrong. To the cent is right.
-    Source: EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
+    Only forms of answer that ask for it count. A missing answer is wrong. An answer right to the cent is right. Source:
+    EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
     """
     asked = [one for one in of_type(entries, Stated) if one.recalled]
     wrong, of = Counter[str](), Counter[str]()

@@ -1,4 +1,4 @@
-"""What bidders chose and predicted: strategic actions, whether decisions follow them, the limits of rivals.
+"""Bidders' strategic actions, the decisions that follow them, and the predicted limits of rivals.
 
 Source: Harbor sec. 3.5 and 4.5.
 """
@@ -34,7 +34,11 @@ _NO_STRATEGY = "no bidder has chosen a strategic action"
 
 
 def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
-    """Count the strategic actions of each bidder that has a strategy."""
+    """Count the strategic actions of each bidder that has a strategy.
+
+    >>> strategies([Entry(1, 0.0, Strategized("Ann", "Vase", 1, 1, "A", "It is rare."))])
+    {'Ann': Counter({'A': 1})}
+    """
     counts: dict[str, Counter[str]] = {}
     for chosen in of_type(entries, Strategized):
         counts.setdefault(chosen.bidder, Counter())[chosen.action] += 1
@@ -42,7 +46,12 @@ def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
 
 
 def agreement(entries: Sequence[Entry]) -> dict[str, float]:
-    """Give, for each bidder with a strategy, the share of its decisions that follow from the action chosen."""
+    """Return the share of decisions that follow from the chosen action, for each bidder with a strategy.
+
+    >>> chosen = Strategized("Ann", "Vase", 1, 1, "A", "It is rare.")
+    >>> agreement([Entry(1, 0.0, chosen), Entry(2, 0.0, Decided("Ann", "Vase", 1, 1, "", None, contradicts=True))])
+    {'Ann': 0.0}
+    """
     strategists = {chosen.bidder for chosen in of_type(entries, Strategized)}
     decisions = [decided for decided in of_type(entries, Decided) if decided.bidder in strategists]
     return {
@@ -54,7 +63,7 @@ def agreement(entries: Sequence[Entry]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """A predicted limit and the rival's last bid on that item, in dollars; a rival that never bid has none.
+    """A predicted limit and the rival's last bid on that item, in dollars.
 
     If the rival `won`, its last bid is only a lower bound of its limit.
     """
@@ -68,7 +77,12 @@ class Foresight:
 
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
-    """Compare predicted limits with last bids, wherever the rival did bid."""
+    """Compare predicted limits with last bids; a rival that made no bid on the item is left out.
+
+    >>> events = [Predicted("Ann", "Vase", (Prediction("Ben", 0.7, Decimal(200)),)), Acted("Ben", "Vase", Bid(150))]
+    >>> [(one.limit, one.last_bid) for one in foresights([Entry(1, 0.0, event) for event in events])]
+    [(Decimal('200'), 150)]
+    """
     last = {(bid.bidder, bid.item): bid.amount for bid in bids(entries)}
     sold = sales(outcomes(entries))
     return [
@@ -88,7 +102,7 @@ def foresights(entries: Sequence[Entry]) -> list[Foresight]:
 
 @metric("strategic actions of a kind", "share", "skewed", of=LotClosed, no_data=_NO_STRATEGY)
 def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of each strategic action (`about`: A to F) among those that each bidder with a strategy chose.
+    """Measure the share of each strategic action (`about`: A to F) in the choices of each bidder with a strategy.
 
     Source: Harbor, Table 1.
     """
@@ -101,9 +115,9 @@ def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("decisions that follow from the strategic action chosen", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Share of the decisions of each bidder with a strategy that follow from the action chosen: a bid from A, B or C.
+    """Measure the share of decisions that follow from the chosen action, for each bidder with a strategy.
 
-    Source: Harbor sec. 3.5.
+    A bid follows from A, B or C. Source: Harbor sec. 3.5.
     """
     return by_bidder(name, agreement(entries))
 
@@ -116,11 +130,11 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
     no_data="nobody has predicted the limit of a rival that bid and lost",
 )
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """How far each bidder's predictions of rivals' limits are off, a share: the mean of |limit - last bid| / last bid.
+    """Measure the error of each bidder's predictions of rivals' limits: the mean of |limit - last bid| / last bid.
 
-    It is over the rivals that bid on an item and lost it; where bids are sealed, also over those that won it. A loser's
-    limit lies between its last bid and the next least bid, so a perfect prediction may be off by as much. The log does
-    not tell how far the winner of an open auction would have gone. Source: Harbor's own.
+    The mean is over rivals that bid on an item and lost it; in sealed games winners count too. A loser's limit lies
+    between its last bid and the next least bid, so even a perfect prediction can be off by that step. The log of an
+    open auction does not tell the winner's limit. Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
     sealed = bool(of_type(entries, ActedSealed))

@@ -1,4 +1,4 @@
-"""The log of a run or of a series gives its summary and its score, as `harbor auction`, `replay` and `score` show them.
+"""Summaries and scores of the log of a run or a series, as `harbor auction`, `replay` and `score` show them.
 
 Source of the metrics of a series: Chen et al. 2023, sec. 4.3 and B.3 (ranks over ten games).
 """
@@ -25,7 +25,7 @@ from harbor.evaluation._metrics.measurement import Measurement, by_bidder, fits,
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A bidder whose seat or thoughts failed: how often, and the first error."""
+    """A bidder whose seat or thoughts failed: the number of failures, and the first error."""
 
     bidder: str
     times: int
@@ -36,9 +36,9 @@ class Failure:
 class Summary:
     """The summary of a run; `simulated` says whether the built-in model played any bidder.
 
-    `items` are the parts of the game, which `parts` names: items, days or runs. `figures` are those of the whole game.
-    Of a public log (`seed` is None) calls are unknown, and so is all else that needs private events. `unheeded` says
-    whose personas the built-in model does not read in this game.
+    `items` are the parts of the game, called `parts`: items, days or runs. `figures` are numbers of the whole game. For
+    a public log (`seed` is None) calls and everything else that needs private events are unknown. `unheeded` names the
+    bidders whose personas the built-in model does not read in this game.
     """
 
     run: str
@@ -55,7 +55,7 @@ class Summary:
     unheeded: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Give the object that `--json` prints; amounts are dollars."""
+        """Return the object that `--json` prints; amounts are dollars."""
         return {
             "run": self.run,
             "seed": self.seed,
@@ -70,7 +70,7 @@ class Summary:
 
 
 def failures(*logs: Sequence[Entry]) -> list[Failure]:
-    """List the bidders whose seats or thoughts failed, in the order in which they first did; of a series, in all."""
+    """List the bidders whose seats or thoughts failed, by first failure, over all logs."""
     details: dict[str, list[str]] = {}
     for entry in (entry for log in logs for entry in log):
         if isinstance(entry.event, SeatFailed | ThoughtFailed):
@@ -108,7 +108,7 @@ def _figures(game: Game, entries: Sequence[Entry]) -> dict[str, float]:
 
 
 def _rows(what: str, measure: Callable[[Sequence[Entry]], Sequence[Any]], entries: Sequence[Entry]) -> Sequence[Any]:
-    """Take the rows of a game, which may be a stranger's; none where there is nothing to measure them from."""
+    """Return the rows of a game, whose code may be a stranger's; none without entries."""
     if not entries:
         return []
     rows = of_strangers(what, lambda: list(measure(entries)))
@@ -118,7 +118,7 @@ def _rows(what: str, measure: Callable[[Sequence[Entry]], Sequence[Any]], entrie
 
 
 def _plain(row: Any) -> dict[str, Any]:
-    """Give a row as plain JSON; whether an item was reached shows in its winner, its price and its rounds."""
+    """Return a row as plain JSON, without `closed`: winner, price and rounds show whether an item was reached."""
     values = {name: as_number(value) if isinstance(value, Decimal) else value for name, value in asdict(row).items()}
     values.pop("closed", None)
     return values
@@ -128,7 +128,7 @@ def _plain(row: Any) -> dict[str, Any]:
 class RunScore:
     """The measurements of a run or a series; `simulated` says whether the built-in model played any bidder.
 
-    `left_out` are the installed metrics that were not measured because they are of other games, each with the reason.
+    `left_out` maps the installed metrics of other games, which were not measured, to the reasons.
     """
 
     run: str
@@ -138,12 +138,12 @@ class RunScore:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the object that `--json` prints."""
+        """Return the object that `--json` prints."""
         return asdict(self)
 
 
 def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> RunScore:
-    """Measure a log by the metrics of these names; by default, all of its game."""
+    """Measure a log by the metrics of these names; by default, by all metrics of its game."""
     opened, asked = of_type(entries, LogOpened)[0], list(names)
     misfits = {} if asked else fits(kinds_in(entries))
     wanted = asked or [name for name, why in misfits.items() if not why]
@@ -161,11 +161,11 @@ _metric = partial(metric, of=SeriesOpened, no_data="no auction is over yet", pla
 
 @dataclass(frozen=True)
 class SeriesSummary:
-    """A series so far; `length` is how many auctions it has when it is over.
+    """A series so far; `length` is its planned number of auctions.
 
-    `mean_ranks` and `total_profits`, in dollars, are over the auctions so far, the best mean rank first; 1 is
-    the best rank. `calls` are those of its auctions (None: their logs were not given), and so are `failures` and
-    `refusals`. `simulated` says whether the built-in model played any bidder.
+    `mean_ranks` and `total_profits`, in dollars, are over the auctions so far, the best mean rank (1) first. `calls`,
+    `failures` and `refusals` are over its auctions (`calls` is None without their logs). `simulated` says whether the
+    built-in model played any bidder.
     """
 
     run: str
@@ -180,7 +180,7 @@ class SeriesSummary:
     refusals: list[Refusals] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Give the object that `--json` prints; profits are dollars."""
+        """Return the object that `--json` prints; profits are dollars."""
         auctions = [
             {
                 "auction": one.auction,
@@ -200,12 +200,12 @@ class SeriesSummary:
 
 
 def is_series(entries: Sequence[Entry]) -> bool:
-    """Tell whether a log is that of a series."""
+    """Say whether a log is that of a series."""
     return any(isinstance(entry.event, SeriesOpened) for entry in entries[:2])
 
 
 def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] = ()) -> SeriesSummary:
-    """Measure the log of a series; `logs` are those of its auctions, which alone have the model calls."""
+    """Summarise the log of a series; `logs` are those of its auctions, the only ones with model calls."""
     opened, begun = of_type(entries, LogOpened)[0], of_type(entries, SeriesOpened)[0]
     auctions = of_type(entries, AuctionHeld)
     ranks = {bidder: [one.ranks[bidder] for one in auctions if bidder in one.ranks] for bidder in begun.players}
@@ -229,7 +229,8 @@ def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] =
 
 @_metric("rank by profit in an auction", "rank")
 def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Rank of each bidder by profit in each auction (`at`) of a series: 1 is the best, equals share the best rank.
+    """Measure each bidder's rank by profit in each auction (`at`) of a series: 1 is the best, equals share the best
+    rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
@@ -242,7 +243,7 @@ def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("profit in an auction", "dollars")
 def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Profit of each bidder in each auction (`at`) of a series, dollars. Source: Chen et al. 2023, sec. 4.3."""
+    """Measure each bidder's profit in each auction (`at`) of a series, dollars. Source: Chen et al. 2023, sec. 4.3."""
     return [
         Measurement(name, float(profit), bidder, at=one.auction)
         for one in of_type(entries, AuctionHeld)
@@ -252,13 +253,13 @@ def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("mean rank over the auctions", "rank")
 def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Mean of each bidder's ranks over the auctions of a series so far. Source: Chen et al. 2023, B.3."""
+    """Measure the mean of each bidder's ranks over the auctions of a series so far. Source: Chen et al. 2023, B.3."""
     return by_bidder(name, summarise_series(entries).mean_ranks)
 
 
 @_metric("how much the rank changes from auction to auction; below 0 it gets better", "number")
 def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Slope of each bidder's rank over the number of the auction, by least squares: below 0 it climbs.
+    """Measure the slope of each bidder's rank over the number of the auction, by least squares; below 0 it improves.
 
     Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
     """
@@ -273,5 +274,5 @@ def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("profit over the auctions", "dollars")
 def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Sum of each bidder's profits over the auctions of a series so far, dollars. Source: as `mean_rank`."""
+    """Measure each bidder's total profit over the auctions of a series so far, dollars. Source: as `mean_rank`."""
     return by_bidder(name, summarise_series(entries).total_profits)

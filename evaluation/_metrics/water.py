@@ -1,4 +1,4 @@
-"""The Water Allocation Challenge: who survived, how scarce water was, which bids were served.
+"""Metrics of the Water Allocation Challenge: survivors, scarcity of water, and served bids.
 
 Source: Alympics (Mao et al. 2024), sec. 4.2 and 4.4.
 """
@@ -22,7 +22,7 @@ BROKE_OFF = "the game broke off before its last day"
 
 @_metric("whether a resident survived", "share", "binary")
 def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Whether each resident was alive when the game ended: 1 or 0; its mean over games is the survival rate.
+    """Measure whether each resident was alive when the game ended: 1 or 0; the mean over games is the survival rate.
 
     Source: Alympics, sec. 4.4, Table 2.
     """
@@ -33,32 +33,32 @@ def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("days that a resident lived through", "count", "skewed")
 def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
+    """Count the days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
     return by_bidder(name, {row.bidder: row.days_lived for row in _fates(entries)})
 
 
 def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
-    """Give the standings, but none before the first day is over: nothing is known of the residents then."""
+    """Return the standings, or none before the first day is over, when nothing is known of the residents."""
     return standings(entries) if of_type(entries, DayClosed) else []
 
 
 @_metric("residents that survived", "count")
 def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Number of residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
+    """Count the residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
     count = sum(row.survived for row in standings(entries)) if over(entries) else None
     return [measured(name, count, missing=BROKE_OFF)]
 
 
 @_metric("resource satisfaction rate at the start", "number")
 def rsr_start(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """RSR_S: expected supply of a day over the needs of all residents, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
+    """Measure RSR_S: expected daily supply over the needs of all, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
     return [Measurement(name, rate.at_start)] if rate else []
 
 
 @_metric("resource satisfaction rate at the end", "number", "skewed")
 def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """RSR_E: expected supply of a day over the needs of the survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
+    """Measure RSR_E: expected daily supply over the needs of survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
     rate = satisfaction(entries)
     value = rate.at_end if rate and over(entries) else None
     return [measured(name, value, missing="nobody survived" if over(entries) else BROKE_OFF)]
@@ -66,7 +66,7 @@ def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("lowest successful bid of a day", "dollars", "skewed", least=0)
 def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
+    """Measure the lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
     return [
         measured(name, day.lowest_bid, at=number, missing="nobody was served")
         for number, day in enumerate(days(entries), start=1)
@@ -75,7 +75,7 @@ def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("bid of a resident on a day", "dollars", "skewed", least=0)
 def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Bid of each living resident on each day (`at`), dollars; one above its balance counts as it was announced.
+    """Measure the bid of each living resident on each day (`at`), dollars; a bid above its balance counts as announced.
 
     Source: Alympics, Fig. 7.
     """
@@ -84,7 +84,7 @@ def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("health of a resident after a day", "health", least=0, most=MOST_HEALTH)
 def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Health points of each resident at the end of each day (`at`) while it lived, 0 on its last.
+    """Measure the health points of each living resident at the end of each day (`at`), 0 on its last.
 
     Source: Alympics, sec. 3 and 5.
     """
@@ -93,7 +93,7 @@ def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("money of a resident after a day", "dollars", "skewed", least=0)
 def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Dollars of each resident at the end of each day (`at`) while it lived. Source: Alympics, sec. 3 and 5."""
+    """Measure the dollars of each living resident at the end of each day (`at`). Source: Alympics, sec. 3 and 5."""
     return _by_day(name, entries, lambda point: point.balance)
 
 

@@ -43,6 +43,7 @@ from harbor.evaluation._running.experiment_folder import read_manifest, trial_pa
 from harbor.evaluation._running.work import MAX_ATTEMPTS, Executor, Task, TaskOutcome, run_task, worker_lost
 
 CONNECT_SECONDS = 5.0
+"""Timeout of the probe of a cluster's address, in seconds."""
 LOOPBACK = "127.0.0.1"
 Files = dict[str, bytes]
 
@@ -98,7 +99,7 @@ async def on_ray(places: int | None, address: str | None) -> AsyncIterator[Execu
 
 
 def _imported() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would report usage statistics to its makers
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else Ray reports usage statistics to its makers
     try:
         import ray
     except ImportError as error:
@@ -125,15 +126,15 @@ def _connect(ray: Any, places: int | None, address: str | None) -> None:
 
 
 class _Places(list[str]):
-    """Where workers look for modules before Python's own; Ray would let them look in the current folder too."""
+    """Folders in which workers look for modules before Python's own, without the current folder."""
 
     def extend(self, places: Iterable[str]) -> None:
-        """Add all but the current folder, in which workers look last, for what the user names."""
+        """Add all but the current folder, in which workers look last, for the user's named code."""
         super().extend(place for place in places if Path(place) != Path.cwd())
 
 
 def _probe(address: str) -> None:
-    """Refuse an address at which nobody listens: Ray itself would try for minutes, deaf to Ctrl-C."""
+    """Refuse an address without a listener: Ray itself would try for minutes and ignore Ctrl-C."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         try:
@@ -163,12 +164,12 @@ def _run(ray_task: RayTask) -> tuple[TaskOutcome, Files]:
 
 @cache
 def _settle_in_on_ray() -> None:
-    """Exclude what a worker has loaded from garbage collection, once."""
+    """Exclude the loaded modules of a worker from garbage collection, once."""
     gc.freeze()
 
 
 def _seen(ray_task: RayTask) -> bool:
-    """Tell whether this machine has that very folder, and not another one of the same name."""
+    """Say whether this machine has that very folder, and not another one of the same name."""
     try:
         return bool(read_manifest(ray_task.task.folder)["token"] == ray_task.token)
     except RunFolderError:
@@ -176,7 +177,7 @@ def _seen(ray_task: RayTask) -> bool:
 
 
 def _cache(cache: ReplyCache | None) -> ReplyCache | None:
-    """Give the cache that a task comes with if this machine has its folder, else this machine's own."""
+    """Return the task's cache if this machine has its folder, else this machine's own."""
     if cache is None or cache.folder is None or cache.folder.is_dir():
         return cache
     return replace(cache, folder=None)
@@ -187,14 +188,14 @@ def _pack(path: Path) -> Files:
 
 
 def _unpack(files: Files, path: Path) -> None:
-    """Overwrite files; the log last, since a log without the files that it refers to could not be resumed."""
+    """Overwrite files; the log comes last, because a log without the files that it names could not be resumed."""
     for name in sorted(files, key=lambda name: Path(name).name == EVENTS):
         make_private((path / name).parent, exist_ok=True)
         write_whole(path / name, files[name], synced=True)
 
 
 AT_ONCE = 10
-"""Trials that one process runs concurrently by default: most of the time they wait for models."""
+"""Trials that one process runs concurrently by default, because they mostly wait for models."""
 SAFE_PATH = "PYTHONSAFEPATH"
 Opening = Callable[[int | None, str | None], AbstractAsyncContextManager[Executor]]
 
@@ -207,10 +208,10 @@ async def in_this_process(places: int | None, address: str | None) -> AsyncItera
 
 @asynccontextmanager
 async def in_processes(places: int | None, address: str | None) -> AsyncIterator[Executor]:  # noqa: ARG001 - all are opened alike
-    """Run trials in processes, one at a time in each; by default there are as many as processors.
+    """Run trials in processes, one at a time in each; by default as many as processors.
 
-    The lifeline is a pipe that only this process can write to. When it is closed, or this process dies, all workers
-    end, and the agents that they started, so that none is left behind that goes on paying for calls.
+    The lifeline is a pipe that only this process can write to. When it is closed, or this process dies, all workers end
+    with the agents that they started, so that none goes on paying for calls.
     """
     places = places or len(os.sched_getaffinity(0))
     reader, lifeline = get_context("spawn").Pipe(duplex=False)
@@ -256,7 +257,7 @@ class _Worker:
         return worker_lost(task)
 
     def _submit(self, task: Task) -> Future[TaskOutcome]:
-        # A process started here inherits that: Ctrl-C is for this process, which ends the workers.
+        # A process started here inherits the mask: Ctrl-C is for this process, which ends the workers.
         with _deaf_to_ctrl_c(), _without_code_from_here():
             return self._pool.submit(_do, task)
 
@@ -288,8 +289,8 @@ def _without_code_from_here() -> Iterator[None]:
 
 
 def _settle_in(lifeline: Connection) -> None:
-    """Prepare a worker: it ends when the other end of its lifeline is closed, or when it is told to."""
-    signal.signal(signal.SIGTERM, lambda *_: _end())  # whoever ends all processes of a job ends this one too
+    """Prepare a worker, which ends when the other end of its lifeline is closed, or by SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: _end())  # a signal to all processes of a job ends this one too
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     warnings.simplefilter("ignore")  # warnings about settings were shown before the first trial
     gc.freeze()  # collecting what was imported would take longer than a short trial

@@ -1,8 +1,8 @@
-"""The folder of an experiment, or its public copy, holds design, manifest, one folder per trial, and the results.
+"""The folder of an experiment, or its public copy: design, manifest, one folder per trial, and the results.
 
-``experiment.json`` is the design as resolved; ``manifest.json`` its digest, versions, git commit, models, seed, the
-options that it keeps, and the packages that bring its games, metrics and figures; ``games/ARM/CONDITION/0001/`` is a
-run or a series; ``results.json`` contains the records of all trials.
+``experiment.json`` is the resolved design. ``manifest.json`` has its digest, versions, git commit, models, seed, kept
+options, and the packages that bring its games, metrics and figures. ``games/ARM/CONDITION/0001/`` is a run or a series.
+``results.json`` has the records of all trials.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PUBLIC_RECORDS = TypeAdapter(tuple[TrialRecord, ...])
 
 
 class Unfounded(RunFolderError):
-    """The results of a public copy are not those of its design, or have no logs: what was expected, what is there."""
+    """Raised if the results of a public copy do not fit its design or logs; it has the expected and the found state."""
 
     def __init__(self, path: Path, expected: str, found: str) -> None:
         super().__init__(f"{str(path / RESULTS)!r} has {found}, not {expected}; ask for the pack again")
@@ -70,7 +70,7 @@ def public_results(path: Path, experiment: Experiment) -> Results:
 
     Raises:
         RunFolderError: its results can't be read, or are not of this design.
-        Unfounded: its games are not those of the design, or a record and the logs of its game tell of another end.
+        Unfounded: its games are not those of the design, or a record contradicts the logs of its game.
         LogError: a log can't be read.
     """
     try:
@@ -83,7 +83,7 @@ def public_results(path: Path, experiment: Experiment) -> Results:
 
 
 def _check_planned(path: Path, experiment: Experiment, records: Sequence[TrialRecord]) -> None:
-    """Make sure that each game of the design is listed once, and that no other has a log."""
+    """Refuse records that do not list each game of the design once, and logs of other games."""
     wanted = [_name(*place) for place in planned(experiment)]
     known = set(wanted)
     given = Counter(_name(one.arm, one.condition, one.repeat) for one in records)
@@ -113,13 +113,13 @@ def _measured(path: Path, record: TrialRecord, metrics: Sequence[str]) -> TrialR
     told = {name for entries in logs for name in _bidders(entries)}
     if told != {bidder for bidder, _ in record.players}:
         raise Unfounded(path, f"the bidders {sorted(told)} of game {name!r}", f"{sorted(dict(record.players))}")
-    if not (path / GAMES / name / EVENTS).is_file():  # a series, whose own log has nothing that is public
+    if not (path / GAMES / name / EVENTS).is_file():  # a series: its own log has nothing public
         return replace(record, measurements=tuple(Measurement(name, None, missing=PRIVATE) for name in metrics))
     return replace(record, measurements=tuple(measure(metrics, logs[0])))
 
 
 def _bidders(entries: Sequence[Entry]) -> Iterator[str]:
-    """Give everyone that was seated or asked, as the events of everyone tell."""
+    """Yield every bidder that was listed or asked, from public events."""
     for entry in entries:
         if isinstance(entry.event, BiddersAsked | Listed):
             yield from entry.event.bidders
@@ -138,10 +138,10 @@ _PARTS = TypeAdapter(tuple[Part, ...])
 
 
 def make_folder(path: Path, experiment: Experiment, options: DataclassInstance) -> None:
-    """Make a new folder with a design that has been checked, and the options that the experiment keeps.
+    """Write a new folder with a checked design, and the options that the experiment keeps.
 
     Raises:
-        RunFolderError: it exists, or can't be made.
+        RunFolderError: the folder exists, or can't be made.
     """
     text = experiment.model_dump_json(indent=2)
     begun_with = {
@@ -168,12 +168,12 @@ def make_folder(path: Path, experiment: Experiment, options: DataclassInstance) 
 
 
 def read_design(path: Path) -> Experiment:
-    """Read the design that an experiment was begun with.
+    """Read the design with which an experiment was begun.
 
     Raises:
-        RunFolderError: it is not the folder of an experiment, or of a public copy, or the design was changed (the
-            message says where), or a package is missing that brings a part of it.
-        ConfigError: it names code that the user has not named: the folder may have been sent.
+        RunFolderError: the folder is no experiment or public copy; or the design was changed (the message says where);
+            or a package is missing that brings a part of it.
+        ConfigError: the design names code that the user has not named, as the folder may come from somebody else.
     """
     return _checked(path, *resumable(path))
 
@@ -187,10 +187,10 @@ def _checked(path: Path, begun_with: dict[str, Any], design: dict[str, Any]) -> 
 
 
 def resumable(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give what `unchanged` gives, but of a public copy nothing.
+    """Return the same as `unchanged`, but refuse a public copy.
 
     Raises:
-        RunFolderError: as `unchanged`, or it is a public copy.
+        RunFolderError: as `unchanged`, or the folder is a public copy.
     """
     begun_with, design = unchanged(path)
     if begun_with.get("public"):
@@ -199,10 +199,10 @@ def resumable(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def unchanged(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the manifest and the design as they are in the folder, with nothing looked up that they name.
+    """Return the manifest and the design from the folder, without loading any code that they name.
 
     Raises:
-        RunFolderError: it is not the folder of an experiment, or the design was changed; the message says where.
+        RunFolderError: the folder is no experiment, or the design was changed; the message says where.
     """
     begun_with = read_manifest(path)
     try:
@@ -219,7 +219,7 @@ def unchanged(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _parts(experiment: Experiment) -> Iterator[Part]:
-    """Name the games, metrics and figures of a design, with the packages that they come from."""
+    """Yield the games, metrics and figures of a design, with the packages that bring them."""
     games = dict.fromkeys(trial.config.rules.game for trial in trials(experiment, repeats=1))
     kinds: dict[Kind, Iterable[str]] = {"game": games, "metric": experiment.metrics, "figure": experiment.figures}
     return (found(kind, name).part for kind, names in kinds.items() for name in names)
@@ -237,10 +237,10 @@ def _check_parts(begun_with: dict[str, Any], path: Path) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Read what an experiment was begun with.
+    """Read the manifest with which an experiment was begun.
 
     Raises:
-        RunFolderError: it is no folder of an experiment.
+        RunFolderError: the folder is no experiment.
     """
     try:
         begun_with: dict[str, Any] = parsed(read_sent(path / MANIFEST, MOST_SETTINGS))
@@ -251,10 +251,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def check_versions(path: Path) -> None:
-    """Refuse to resume with another version of Harbor, whose bidders may decide otherwise; warn of other packages.
+    """Refuse to resume with another version of Harbor, whose bidders may decide differently; warn of other packages.
 
     Raises:
-        RunFolderError: it names both versions.
+        RunFolderError: the message names both versions.
     """
     then, now = read_manifest(path), manifest("")["versions"]
     if then["harbor"] != __version__:
@@ -287,15 +287,15 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def trial_path(path: Path, trial: Trial) -> Path:
-    """Give the folder of a trial."""
+    """Return the folder of a trial."""
     return path / GAMES / trial.path
 
 
 def read_results(path: Path) -> Results:
-    """Read the records of all trials of an experiment; where a record is missing or stale, measure the log again.
+    """Read the records of all trials of an experiment; measure a log again if its record is missing or stale.
 
     Raises:
-        RunFolderError: it is not the folder of an experiment, the design was changed, or a trial is not of this design.
+        RunFolderError: the folder is no experiment, the design was changed, or a trial is not of this design.
         LogError: the log of a game was edited.
     """
     begun_with, design = unchanged(path)

@@ -1,4 +1,4 @@
-"""Games of an experiment share people, agents and memories; what they can't share, or can't state, is refused."""
+"""Games of an experiment share people, agents and memories; settings that games can't share or state are refused."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ R = TypeVar("R")
 
 
 class Host(Protocol):
-    """Asks the person who plays a bidder, for as long as the game lasts that `begin` runs.
+    """Asks the person who plays a bidder during the game that `begin` runs.
 
-    `begin` takes who hears the log of the game, and the person by its bidder's name.
+    `begin` takes the listener of the game's log, and the person by its bidder's name.
     """
 
     def __call__(self, bidder: Bidder, begin: Callable[[Listener, Mapping[str, Person]], Awaitable[R]]) -> Awaitable[R]:
-        """Run the game; EOFError: the person answers no more, and the game can be resumed."""
+        """Run the game; EOFError: the person no longer answers, and the game can be resumed."""
         ...
 
 
 def check_shared(
     planned: Sequence[Trial], options: ExperimentOptions, host: Host | None, agents: Mapping[str, Any]
 ) -> None:
-    """Refuse games that can't be held where these options hold them, with what they share.
+    """Refuse games that can't run with these options and the people, agents and memories that they share.
 
     Raises:
-        ConfigError: it names the bidder, and the arm.
+        ConfigError: the message names the bidder, and the arm.
     """
     _check_people(planned, options.executor, options.lane, host)
     _check_agents(planned, options.executor, agents)
@@ -48,10 +48,10 @@ def check_shared(
 
 
 def _check_people(planned: Iterable[Trial], executor: str, lane: str, host: Host | None) -> None:
-    """Refuse games with a person where nobody could ask it.
+    """Refuse games with a person that nothing could ask.
 
     Raises:
-        ConfigError: it names the bidder, and the arm.
+        ConfigError: the message names the bidder, and the arm.
     """
     for trial in planned:
         if (person := trial.person) is None:
@@ -66,10 +66,10 @@ def _check_people(planned: Iterable[Trial], executor: str, lane: str, host: Host
 
 
 def _check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, Any]) -> None:
-    """Refuse games with an agent that is not given, or that other processes or games could not have.
+    """Refuse games with an agent that is missing, or that other processes or games could not have.
 
     Raises:
-        ConfigError: it names the bidder, and the arm.
+        ConfigError: the message names the bidder, and the arm.
     """
     seats = [(bidder, trial.arm) for trial in planned for bidder in trial.config.bidders]
     names = dict.fromkeys(bidder.name for bidder, _ in seats)
@@ -89,10 +89,10 @@ def _check_agents(planned: Iterable[Trial], executor: str, agents: Mapping[str, 
 
 
 def _check_memories(planned: Iterable[Trial], executor: str) -> None:
-    """Refuse games that share a store of memories, and can't, or would recall what other games put there.
+    """Refuse games that can't share a store of memories, or would recall other games' memories.
 
     Raises:
-        ConfigError: it names the arm.
+        ConfigError: the message names the arm.
     """
     for trial in planned:
         memory = trial.config.memory
@@ -112,14 +112,14 @@ def _check_memories(planned: Iterable[Trial], executor: str) -> None:
 
 
 def given_to(config: AuctionConfig, agents: Mapping[str, Any]) -> dict[str, Any]:
-    """Give those of the agents that sit in a game."""
+    """Return the agents that have a seat in a game."""
     return {bidder.name: agents[bidder.name] for bidder in config.bidders if bidder.agent is True}
 
 
 def check_stated(first: Iterable[Trial]) -> None:
-    """Refuse a new experiment that states a setting which a model of its first trials is known not to take.
+    """Refuse a new experiment that states a setting which a model of its first trials does not accept.
 
-    It is known from the answers of the model, or from the package or the profile of its provider.
+    This is known from the answers of the model, or from the package or the profile of its provider.
 
     Raises:
         ConfigError: it states one; the message names the model and the remedy.
@@ -129,7 +129,7 @@ def check_stated(first: Iterable[Trial]) -> None:
         if not settings.must_take or not is_cached(settings):
             continue
         from harbor._models.calls.forms import (
-            Forms,  # here, as what is played by scripts needs no LangChain
+            Forms,  # imported here: games of scripts need no LangChain
             remedy_of,
         )
         from harbor._models.connections import known_to

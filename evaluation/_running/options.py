@@ -1,4 +1,4 @@
-"""A caller gives the options of an experiment, among them the lane of its calls, and the experiment keeps some."""
+"""Options of an experiment: those of one session, and those that it keeps, such as the lane of its calls."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ from harbor.evaluation._running.executors import EXECUTORS
 from harbor.evaluation._running.hosting import Host
 
 Lane = Literal["live", "batch"]
+"""Way of model calls: each at once, or in batches."""
 
 
 def check_lane(planned: Iterable[Trial]) -> None:
-    """Refuse batches where a trial has a model that takes none.
+    """Refuse batches if a model of a trial takes none.
 
     Raises:
-        ConfigError: it names the model.
+        ConfigError: the message names the model.
     """
     for trial in planned:
         models = trial.config.models
@@ -45,7 +46,7 @@ def check_collected(path: Path, lane: Lane) -> None:
     """Refuse to go on live while batches are out.
 
     Raises:
-        ConfigError: what they hold would be paid a second time.
+        ConfigError: the batches' calls would be paid for a second time.
         RunFolderError: the records of batches were changed.
     """
     if lane == "live" and JobRecords(path / BATCHES).out:
@@ -56,7 +57,7 @@ def check_collected(path: Path, lane: Lane) -> None:
 
 
 def opened_lane(path: Path, lane: Lane, tell: Callable[[str], object]) -> AbstractAsyncContextManager[BatchLane | None]:
-    """Open the lane of an experiment in a folder; None: each call goes by itself.
+    """Return the batch lane of an experiment in a folder; None: each call goes by itself.
 
     Raises:
         RunFolderError: the records of batches were changed.
@@ -70,8 +71,8 @@ class ExperimentOptions:
 
     `jobs` is the number of concurrent trials (None: the executor's default), `address` that of a Ray cluster.
     `max_cost` is in dollars, over all sessions of the experiment (None: no limit). With `cache`, replies of hosted
-    models are kept on this machine, and none is bought twice. In the `batch` lane, calls wait until they can go out as
-    one job, at half the price.
+    models are kept on this machine, and none is bought twice. In the `batch` lane, calls wait and go out as one job, at
+    half the price.
     """
 
     executor: str = "asyncio"
@@ -82,10 +83,10 @@ class ExperimentOptions:
     lane: Lane = "live"
 
     def check(self) -> None:
-        """Refuse what can't be done.
+        """Refuse impossible options.
 
         Raises:
-            ConfigError: it names the setting.
+            ConfigError: the message names the setting.
         """
         if self.executor not in EXECUTORS:
             raise ConfigError(unknown("executor", self.executor, EXECUTORS))
@@ -111,18 +112,17 @@ class ExperimentOptions:
 
     @property
     def opened(self) -> ReplyCache | None:
-        """The cache of replies, if there is one."""
+        """The cache of replies; None without one."""
         return ReplyCache(own_folder()) if self.cache else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How trials are run; none of it shows in the results.
+    """Options of one session; results do not depend on them.
 
-    The options are those of `ExperimentOptions`. None: the default in a new experiment; in one that is resumed, as the
-    experiment has it.
-    `tell` hears of each batch job in a line. `host` asks the people who sit in games (None: nobody can). They belong to
-    a session, and no experiment keeps them.
+    The first six are those of `ExperimentOptions`. None means the default in a new experiment, and the kept option in a
+    resumed one. `tell` gets a line on each batch job. `host` asks the people who sit in games (None: nobody can).
+    `tell` and `host` belong to a session, and no experiment keeps them.
     """
 
     executor: str | None = None
@@ -135,10 +135,10 @@ class RunOptions:
     host: Host | None = None
 
     def over(self, begun: ExperimentOptions) -> ExperimentOptions:
-        """Return the options of an experiment with those that are given in their place, checked.
+        """Return the options of an experiment, checked, with these in place of the old ones.
 
         Raises:
-            ConfigError: an option that can't be kept, or two that contradict each other; it names them.
+            ConfigError: an option can't be kept, or two contradict each other; the message names them.
         """
         if self.executor not in (None, "ray"):
             begun = replace(begun, address=None)  # a cluster's address has no meaning elsewhere
@@ -155,8 +155,8 @@ def options_again(path: Path, experiment: Experiment, options: RunOptions) -> Ex
     """Return the options with which an experiment is resumed.
 
     Raises:
-        RunFolderError: those that it has can't be read.
-        ConfigError: what is given can't be done, or contradicts what the experiment has.
+        RunFolderError: its kept options can't be read.
+        ConfigError: a new option is impossible, or contradicts the experiment.
     """
     begun = kept(path, ExperimentOptions)
     again = options.over(begun)

@@ -48,17 +48,18 @@ from harbor.evaluation._running.trial_folder import may_pass, set_aside
 from harbor.evaluation._running.work import Executor, Task, TaskOutcome
 
 ROOM = 1.5
-"""A trial is stopped once it costs this many times the dearest so far; it resumes by replay, which is free."""
+"""A trial stops once it costs this many times the dearest so far; it resumes by replay, which is free."""
 NOTHING = 1e-6
-"""No trial is started with less than this many dollars: rounding errors of sums stay below it."""
+"""Least dollars with which a trial starts; rounding errors of sums are smaller."""
 
 
 class ExperimentBudget:
     """The budget of an experiment: its limit, the cost of each trial so far, and the amounts reserved for running ones.
 
-    The cost of a trial is unknown before it ends; the dearest trial so far is the estimate. The first trial runs alone,
-    and after n finished trials at most n + 1 run at once. So if trials turn out dearer than the first, few are under
-    way, and the money finishes those. For example, $40 and trials of $11.50 finish three trials, whatever `jobs` is.
+    The cost of a trial is unknown before it ends, so the dearest trial so far is the estimate. The first trial runs
+    alone, and after n finished trials at most n + 1 run at once. So if trials cost more than the first, few are
+    running, and the money finishes those. For example, $40 and trials of $11.50 finish three trials, whatever `jobs`
+    is.
 
     Args:
         limit: in dollars; None: no limit.
@@ -72,16 +73,16 @@ class ExperimentBudget:
 
     @property
     def left(self) -> float:
-        """What is neither spent nor reserved, in dollars."""
+        """The amount neither spent nor reserved, in dollars."""
         if self._limit is None:
             return math.inf
         bound = {trial: max(dollars, self._reserved.get(trial, 0.0)) for trial, dollars in self._paid.items()}
         return self._limit - sum(bound.values())
 
     def may_start(self, trial: Trial, running: int, finished: int) -> bool:
-        """Tell whether a trial may start beside `running` others: what is left must cover the dearest trial so far.
+        """Say whether a trial may start beside `running` others: the rest must cover the dearest trial so far.
 
-        Beside others it must get the whole of what is reserved: with less it may stop, and those after it overtake it.
+        Beside others it must get its whole reservation; with less it may stop, and later trials would overtake it.
         """
         if self._limit is None:
             return True
@@ -89,11 +90,12 @@ class ExperimentBudget:
         return running <= finished and self.left >= max(needed, NOTHING)
 
     def reserve(self, trial: Trial) -> float | None:
-        """Reserve more for a trial than the dearest so far has cost; returns the total cost at which it is stopped."""
+        """Reserve more than the dearest cost so far for a trial, and return the total cost at which it stops (None: no
+        limit)."""
         if self._limit is None:
             return None
         paid = self._paid.setdefault(trial.path, 0.0)
-        # While no trial has cost anything, half: if this one costs nothing either, others can run beside the next.
+        # While no trial has cost anything, reserve half: if this one is free too, others can run beside the next.
         wanted = ROOM * self._dearest - paid if self._dearest else self.left / 2
         self._reserved[trial.path] = paid + min(self.left, wanted)
         return self._reserved[trial.path]
@@ -110,7 +112,7 @@ class ExperimentBudget:
 
 NO_AGENTS: Mapping[str, Any] = {}
 OnProgress = Callable[[Tally, TrialRecord | None], None]
-"""Is called with the progress: first with the state at the start, then after each trial that ends."""
+"""Callback for progress: first with the state at the start, then after each trial that ends."""
 
 
 async def run_experiment(
@@ -123,15 +125,15 @@ async def run_experiment(
     """Run all trials of an experiment in a new folder, and measure them.
 
     A trial that fails for a reason of its own is recorded as failed, and the others go on. At the limit of `max_cost`
-    the running trials stop and can be resumed. `agents` has those of bidders with `agent = true`, of any make; an
-    AutoGen agent has to be made for each game, by an `Agent`.
+    the running trials stop and can be resumed. `agents` are those of bidders with `agent = true`, of any make; an
+    AutoGen agent must be made for each game, by an `Agent`.
 
     Raises:
         ConfigError: no trial could be run with a setting, or a price is unknown; nothing has been written.
         RunFolderError: the folder exists, or can't be written.
         ModelError: a provider refuses the calls of a model; mend it and resume.
         RunPaused: a provider can't be reached; resume later.
-        OSError: the disk is full, say; make room and resume.
+        OSError: a file can't be written, for example on a full disk; make room and resume.
     """
     kept = options.over(ExperimentOptions())
     experiment = with_prices(experiment)
@@ -141,7 +143,7 @@ async def run_experiment(
         check_lane(first)
     if kept.max_cost is not None:
         _check_prices(first)
-    for trial in first:  # what is wrong with the first of its kind is wrong with all
+    for trial in first:  # a fault in the first of a kind is in all
         seated = given_to(trial.config, agents)
         prepare(trial.config, RunInputs(cache=kept.opened, people=people_of(trial.config), agents=seated))
     check_stated(first)
@@ -160,10 +162,9 @@ async def resume_experiment(
 ) -> Results:
     """Resume an experiment: finished trials stay as they are, and an interrupted one is replayed, then continued.
 
-    It keeps its options; those that are given replace them, and the manifest notes it.
-    A failed trial stays failed unless `retry_failed`; one that could not be played again as its log tells is tried
-    again. A folder that somebody sent needs `trust`, as in `harbor.resume`.
-    `agents` are given as to `run_experiment`.
+    It keeps its options; new ones replace them, and the manifest notes this. A failed trial stays failed unless
+    `retry_failed`, but a trial whose replay differed from its log is tried again. A folder from somebody else needs
+    `trust`, as in `harbor.resume`. `agents` are as in `run_experiment`.
 
     Raises:
         RunFolderError: it is no folder of an experiment, not marked as yours, its design or version differs, or another
@@ -197,7 +198,7 @@ async def _go_on(
     retry_failed: bool = False,
     executor: Executor | None = None,
 ) -> Results:
-    """Run what is not finished yet; an executor is opened only if there is something to run, and money for it."""
+    """Run the unfinished trials; an executor is opened only if there is one to run, and money for it."""
     with locked(path):
         todo, done = _sorted(path, experiment, retry_failed)
         check_shared(todo, kept, options.host, agents)
@@ -243,7 +244,7 @@ def _tasks(
 
 
 def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[list[Trial], list[TrialRecord]]:
-    """Give the trials that are still to be run, and the records of the others."""
+    """Return the trials to run, and the records of the others."""
     todo, done = [], []
     for trial, record in zip(trials(experiment), read_results(path).records, strict=True):
         folder = trial_path(path, trial)
@@ -258,7 +259,7 @@ def _sorted(path: Path, experiment: Experiment, retry_failed: bool) -> tuple[lis
 
 
 def _budget(path: Path, planned: list[Trial], limit: float | None) -> ExperimentBudget:
-    """Open the budget; what earlier sessions paid counts, also for trials that were set aside."""
+    """Return the budget; payments of earlier sessions count, also for trials that were set aside."""
     if limit is None:
         return ExperimentBudget()
     _check_prices(planned)
@@ -284,11 +285,11 @@ def _key(trial: Trial, folder: Path) -> str:
 async def _run_all(
     tasks: list[Task], executor: Executor, budget: ExperimentBudget, so_far: Tally, on_progress: OnProgress
 ) -> None:
-    """Keep all places busy while there are trials and money; if that is interrupted, stop the running trials.
+    """Keep all places busy while there are trials and money; if this is interrupted, stop the running trials.
 
     Raises:
-        RunPaused: a provider can't be reached; the other trials that ran have ended or paused too.
-        ModelError: a provider refuses calls; the other trials that ran have ended too, as their calls are paid for.
+        RunPaused: a provider can't be reached; the other running trials have ended or paused too.
+        ModelError: a provider refuses calls; the other running trials have ended too, because their calls are paid for.
     """
     waiting, running = deque(tasks), dict[asyncio.Task[TaskOutcome], Task]()
     stopped: TaskOutcome | None = None
@@ -310,7 +311,7 @@ async def _run_all(
                 task, outcome = running.pop(one), one.result()
                 budget.settle(task.trial, outcome.paid)
                 stopped = stopped or (outcome if outcome.paused else None)
-                if outcome.record is None:  # stopped for want of money: it is the next to run, as the budget now knows
+                if outcome.record is None:  # out of money: it runs next, with its cost now known
                     waiting.appendleft(task)
                 else:
                     so_far = so_far.plus(outcome.record)
@@ -324,6 +325,6 @@ async def _run_all(
 
 
 def _next(waiting: Iterable[Task], running: Iterable[Task]) -> Task | None:
-    """Give the next trial to start: the first one, but for those of people while a person plays."""
+    """Return the next trial to start: the first one, except games with people while a person plays."""
     busy = any(task.trial.person for task in running)
     return next((task for task in waiting if not (busy and task.trial.person)), None)

@@ -1,8 +1,7 @@
-"""The folder of a trial holds a run or a series, with its measurements; settings that differ are told in words.
+"""The folder of a trial holds a run or a series, with its measurements; differing settings are described in words.
 
 The log is the source of truth. `record.json` is a cache: it is valid while the digests of the logs, their schema, the
-metrics and the version of Harbor are those that it was made from. `failure.json` says why a trial failed for a reason
-of its own.
+metrics and the version of Harbor are unchanged. `failure.json` says why a trial failed for a reason of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +34,9 @@ from harbor.personas._catalog.catalogue import with_items
 
 Json = dict[str, "Json"] | list["Json"] | str | int | float | bool | None
 MOST_NAMED = 3
+"""Largest number of differences that a message names."""
 LONGEST_SHOWN = 60
+"""Longest value in a message, in characters."""
 NOT_SET = "not set"
 
 
@@ -48,7 +49,7 @@ def differences(then: Json, now: Json, was: str = "then", is_: str = "now") -> s
 
 
 def differing(place: str, then: Json, now: Json) -> Iterator[tuple[str, Json, Json]]:
-    """Give each key that differs, below `place`, with both values; None where it is not set."""
+    """Yield each key that differs, below `place`, with both values; None if it is not set."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in dict.fromkeys([*then, *now]):
             yield from differing(f"{place}.{key}".lstrip("."), then.get(key), now.get(key))
@@ -60,19 +61,20 @@ def differing(place: str, then: Json, now: Json) -> Iterator[tuple[str, Json, Js
 
 
 def short(value: Json) -> str:
-    """Write a value in one short line."""
+    """Return a value in one short line."""
     shown = str(value).lower() if isinstance(value, bool) else NOT_SET if value is None else repr(value)
     return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
 
 
 LONGEST_READ = 4096
+"""Bytes that tell whether a file was zeroed."""
 OF_NOW = (__version__, SCHEMA_VERSION)
-"""What a record is valid for: a log of another schema is refused, whatever was measured of it once."""
+"""Version and schema for which a record is valid; a log of another schema is refused even if it has a record."""
 
 
 @dataclass(frozen=True)
 class _CachedRecord:
-    """A record and what it was made from."""
+    """A record and its sources."""
 
     harbor: str
     metrics: tuple[str, ...]
@@ -85,15 +87,16 @@ _CACHED = TypeAdapter(_CachedRecord)
 
 
 def begun(path: Path) -> bool:
-    """Tell whether a trial has a log; without one there is nothing to resume.
+    """Say whether a trial has a log; without one it can't be resumed.
 
-    Nor is there if a power cut has zeroed its settings: unless scripts alone play, for nothing, these are synced.
+    It can't either if a power cut has zeroed its settings. Those are synced, except in games of scripts alone, which
+    cost nothing.
     """
     return (path / EVENTS).is_file() and not (_is_zeroed(path / CONFIG) and _is_zeroed(path / CALLS))
 
 
 def _is_zeroed(file: Path) -> bool:
-    """Tell whether a file is there and has nothing but zeros."""
+    """Say whether a file exists and has only zeros."""
     if not file.is_file():
         return False
     with file.open("rb") as opened:
@@ -107,10 +110,10 @@ def clear(path: Path) -> None:
 
 
 def read_trial(path: Path, trial: Trial, metrics: Sequence[str], anew: bool = False) -> TrialRecord:
-    """Read the record of a trial, or measure it again if the record is missing or stale, or if it is wanted `anew`.
+    """Read the record of a trial; measure it again if the record is missing or stale, or with `anew`.
 
     Raises:
-        RunFolderError: it has other settings.
+        RunFolderError: the trial has other settings.
         LogError: a log was edited.
     """
     failure = str(_failure(path).get("failure", ""))
@@ -126,20 +129,20 @@ def read_trial(path: Path, trial: Trial, metrics: Sequence[str], anew: bool = Fa
     if not is_over(logs[0]):
         return broken_off(trial, logs)
     found = record(trial, metrics, logs)
-    if not anew and is_in_own(path):  # nothing is written where a stranger's is read
-        with suppress(OSError):  # a read-only folder can be read all the same
+    if not anew and is_in_own(path):  # a stranger's folder is not written
+        with suppress(OSError):  # a read-only folder can still be read
             keep_record(path, metrics, found)
     return found
 
 
 def kept_record(path: Path) -> TrialRecord | None:
-    """Give the record that is kept beside the log of a trial, whatever it was made from."""
+    """Return the record beside the log of a trial, without a check of its sources."""
     cached = _cached(path)
     return cached.record if cached and (cached.harbor, cached.schema) == OF_NOW else None
 
 
 def _is_of(cached: _CachedRecord, trial: Trial, metrics: Sequence[str], digests: Mapping[str, str]) -> bool:
-    """Tell whether a record is what this Harbor measured of this very trial: the file may have been sent."""
+    """Say whether this Harbor measured a record from this very trial, because the file may come from somebody else."""
     record = cached.record
     return (
         (cached.harbor, cached.schema, cached.metrics, cached.logs) == (*OF_NOW, tuple(metrics), digests)
@@ -155,19 +158,19 @@ def keep_record(path: Path, metrics: Sequence[str], found: TrialRecord) -> None:
 
 
 def keep_failure(path: Path, reason: str, passing: bool) -> None:
-    """Write why a trial failed, and whether resuming is to try it again unasked."""
+    """Write why a trial failed, and whether resuming tries it again by itself."""
     make_private(path, exist_ok=True)
     told = {"failure": reason} | ({"passing": True} if passing else {})
     write_whole(path / FAILURE, json.dumps(told).encode() + b"\n", synced=True)
 
 
 def may_pass(path: Path) -> bool:
-    """Tell whether a session failed over a trial, and not the trial itself."""
+    """Say whether a session failed in a trial, and not the trial itself."""
     return _failure(path).get("passing") is True
 
 
 def set_aside(path: Path) -> None:
-    """Prepare a failed trial to run again: it resumes where it broke off, or begins anew if it came to its end."""
+    """Prepare a failed trial to run again: it resumes at its failure, or begins anew if its game was over."""
     if (path / FAILURE).exists() and not _came_to_its_end(path):
         (path / FAILURE).unlink()
         return
@@ -183,7 +186,7 @@ def _came_to_its_end(path: Path) -> bool:
 
 
 def without_tries(path: Path) -> Path:
-    """Give the folder of the trial of which a folder has an earlier try, or else that folder."""
+    """Return the folder of the trial; an earlier try has a folder with a suffix."""
     return path.with_name(re.sub(r"-failed-\d+$", "", path.name))
 
 
@@ -191,7 +194,7 @@ def check_config(path: Path, trial: Trial) -> None:
     """Refuse a trial that was run with other settings than those of the design.
 
     Raises:
-        RunFolderError: the settings differ, and the message names the first ones; or they can't be read.
+        RunFolderError: the settings differ, and the message names the first differences; or they can't be read.
     """
     expected = trial.config if trial.config.series else with_items(trial.config)
     with suppress(OSError):
@@ -210,16 +213,16 @@ def check_config(path: Path, trial: Trial) -> None:
 
 
 def _as_played(config: AuctionConfig) -> AuctionConfig:
-    """Give settings without those that only refuse to begin: games of earlier versions lack them."""
+    """Return settings without those that only refuse a start, because games of earlier versions lack them."""
     models = {name: one.model_copy(update={"must_take": ()}) for name, one in config.models.items()}
     return config.model_copy(update={"models": models})
 
 
 def logs_in(path: Path) -> list[Sequence[Entry]]:
-    """Read the log of a trial; of a series, its own and then those of its auctions.
+    """Read the log of a trial; for a series, its own and then those of its auctions.
 
     Raises:
-        LogError: one was edited.
+        LogError: a log was edited.
     """
     return [read_whole_lines(log).entries for log in _logs(path)]
 

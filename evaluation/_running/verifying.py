@@ -1,4 +1,4 @@
-"""Whether an experiment follows: the logs of its games from their rules, and its results from these logs."""
+"""Checks of an experiment: that its logs follow from the rules, and its results from the logs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def games_checked(experiment: Path) -> Iterator[Checked]:
     """Check the logs of all games of an experiment.
 
     Raises:
-        LogError: a log can't be read, or nothing tells how one of its game is checked.
+        LogError: a log can't be read, or the game of a log has no known check.
         RunFolderError: the folder has a link in it.
     """
     check_folder(experiment)
@@ -45,7 +45,7 @@ def results_checked(experiment: Path) -> Verdict:
     """Measure the games of an experiment anew, and compare its records and its results with that.
 
     Raises:
-        RunFolderError: it is no folder of an experiment, its design was changed, or results.json can't be read.
+        RunFolderError: the folder is no experiment, its design was changed, or results.json can't be read.
     """
     results = _results(experiment)
     begun_with = read_manifest(experiment)
@@ -82,14 +82,14 @@ def _own_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
 
 
 def _not_planned(experiment: Path, planned: Sequence[Trial]) -> str:
-    """Name the first folder with a log that is of no game of the design; empty if there is none."""
+    """Name the first folder with a log of no game of the design; empty if there is none."""
     known = {trial_path(experiment, trial) for trial in planned}
     found = (folder for folder in games_in(experiment) if without_tries(folder) not in known)
     return next((str(folder.relative_to(experiment)) for folder in found), "")
 
 
 def _plan_unchecked(experiment: Path) -> tuple[str, ...]:
-    """Say that nothing in the games tells what was asked of them, unless the mark of the user covers the design."""
+    """Say that the games can't prove the plan, unless the user's mark covers the design."""
     if is_own(experiment):
         return ()
     marked = ", or it was changed since" if (experiment / MARK).exists() else ""
@@ -97,17 +97,17 @@ def _plan_unchecked(experiment: Path) -> tuple[str, ...]:
 
 
 def _is_earlier(found: Fields) -> bool:
-    """Tell whether results say of a game only that it was not finished when they were written."""
+    """Say whether results only report that a game was unfinished when they were written."""
     return found["status"] == "unfinished" and not found.get("measurements")
 
 
 def _public_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
-    """Compare the results of a public copy with what is measured anew from its public logs."""
+    """Compare the results of a public copy with new measurements of its public logs."""
     try:
         records = read_results(experiment).records
     except Unfounded as error:
         return Verdict(False, "public", None, RESULTS, error.expected, error.found)
-    for record, found in zip(records, results, strict=False):  # no results: of another version
+    for record, found in zip(records, results, strict=False):  # no results from another version
         if (expected := _fields(record)) != found:
             game = f"{record.arm}/{record.condition}/{record.repeat:04}"
             return _differing(f"{RESULTS}, game {game}", expected, found)
@@ -115,7 +115,7 @@ def _public_results_checked(experiment: Path, results: list[Fields]) -> Verdict:
 
 
 def _results(experiment: Path) -> list[Fields]:
-    """Read the results of an experiment: a record per game; none where there is no file."""
+    """Read the results of an experiment, a record per game; none without a file."""
     file = experiment / RESULTS
     if not file.is_file():
         return []

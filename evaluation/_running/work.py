@@ -41,20 +41,21 @@ from harbor.evaluation._running.hosting import Host
 from harbor.evaluation._running.trial_folder import begun, clear, keep_failure, keep_record, read_trial
 
 LONGEST_REASON = 500
+"""Longest reason of a failure, in characters."""
 MAX_ATTEMPTS = 3
-"""Workers that may die over a trial before it counts as failed."""
+"""Number of workers that may die in a trial before it counts as failed."""
 Logs = Sequence[Sequence[Entry]]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A trial to run in the folder of an experiment; it is stopped once all its sessions have cost `dollars`.
+    """A trial to run in the folder of an experiment; it stops once all its sessions have cost `dollars`.
 
-    `references` is the code that the user has named, which another process follows before it runs the trial. `age` is
-    the place of the trial in the experiment: the calls of earlier ones go first. Another process asks the `governor` of
-    the driver when it may call a model. `cache` keeps replies, if it is there. With a `lane`, which is of this process,
-    calls wait to go out together. `host`, of this process too, asks a person who plays, and `agents`
-    are those that were given, by bidder.
+    `references` is code that the user has named, which another process loads before the trial. `age` is the place of
+    the trial in the experiment: calls of earlier trials go first. Another process asks the `governor` of the driver for
+    permission to call a model. `cache` keeps replies (None: no cache). With a `lane`, which is of this process, calls
+    wait and go out together. `host`, also of this process, asks a person who plays. `agents` are the given ones, by
+    bidder.
     """
 
     folder: Path
@@ -72,10 +73,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """The outcome: a record (None: it has stopped), and what the trial has cost in all, in dollars.
+    """The outcome of a trial: a record (None: it has stopped), and its total cost in dollars.
 
-    A trial has stopped for want of money, or because a provider can't be reached or has `refused` its calls: then
-    `paused` says so.
+    A trial stops for lack of money, or because a provider can't be reached or has `refused` its calls: then `paused` is
+    the reason.
     """
 
     record: TrialRecord | None
@@ -86,7 +87,7 @@ class TaskOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Runs trials: `places` is how many at once, `run` runs one."""
+    """Runs trials: `places` is the number of concurrent ones, `run` runs one."""
 
     places: int
     run: Callable[[Task], Awaitable[TaskOutcome]]
@@ -95,13 +96,13 @@ class Executor:
 async def run_task(task: Task) -> TaskOutcome:
     """Run or resume a trial; a failure of its own becomes a failed record.
 
-    The folder of the experiment counts as the user's own here: whoever gave the task has seen to that.
+    The folder of the experiment counts as the user's own, because the caller has checked that.
 
     Raises:
         OSError: the folder can't be written.
         RunFolderError: another process has locked it.
-        ConfigError: code that the user has named is not where the trial runs.
-        EOFError: the person who plays answers no more.
+        ConfigError: code that the user has named is missing in this process.
+        EOFError: the person who plays no longer answers.
     """
     with vouched(task.folder):
         return await _run_task(task)
@@ -135,22 +136,22 @@ async def _run_task(task: Task) -> TaskOutcome:
     except Exception as error:
         if isinstance(error, OSError) and not isinstance(error, ConnectionError | TimeoutError):
             raise
-        if isinstance(lack := error.__cause__, OSError) and lack.errno in OUT_OF_HANDLES:  # that is no game's own
+        if isinstance(lack := error.__cause__, OSError) and lack.errno in OUT_OF_HANDLES:  # not a failure of the game
             raise lack from error
         reason = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
-        found = failed(task, reason, passing=isinstance(error, LogError))  # what differs may agree again
+        found = failed(task, reason, passing=isinstance(error, LogError))  # a difference may be gone next time
     return TaskOutcome(found, budget.spent if budget else 0.0)
 
 
 def _held(task: Task, path: Path) -> AbstractContextManager[BatchGame | None]:
-    """Hold a game whose calls go in batches."""
+    """Return a context for a game whose calls go in batches; without a lane it does nothing."""
     if task.lane is None:
         return nullcontext()
     return task.lane.holding(task.trial.path, lambda: {call.answer_id for call in calls_in(path)} - {""})
 
 
 def worker_lost(task: Task) -> TaskOutcome:
-    """Record that too many workers died over a trial."""
+    """Return the outcome of a trial in which too many workers died."""
     reason = f"its worker died {MAX_ATTEMPTS} times: killed from outside, or out of memory; try fewer jobs"
     path = trial_path(task.folder, task.trial)
     return TaskOutcome(
@@ -159,7 +160,7 @@ def worker_lost(task: Task) -> TaskOutcome:
 
 
 def failed(task: Task, reason: str, passing: bool = False) -> TrialRecord:
-    """Record why a trial has failed; `passing`: the session did, and the next one tries the trial again."""
+    """Write why a trial has failed; `passing` means that the session failed, and the next one tries again."""
     path = trial_path(task.folder, task.trial)
     keep_failure(path, redact(reason)[:LONGEST_REASON], passing)
     return read_trial(path, task.trial, task.metrics)
@@ -171,7 +172,7 @@ def _inputs(task: Task, budget: RunBudget | None, cache: ReplyCache | None, game
 
 
 async def _played(task: Task, path: Path, inputs: RunInputs) -> Logs:
-    """Run a trial, asking the person who plays in it, if one does."""
+    """Run a trial, and ask the person who plays in it, if any."""
     config, person = task.trial.config, task.trial.person
     if person is None or task.host is None:
         return await _run_in(path, config, inputs)

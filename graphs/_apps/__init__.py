@@ -1,1 +1,1 @@
-"""Harbor's bidders in other people's apps: they hear what is said there, and answer in words."""
+"""Harbor's bidders in other apps: they hear messages there, and answer in words."""

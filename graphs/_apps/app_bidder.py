@@ -1,6 +1,6 @@
-"""A bidder thinks and answers in somebody else's LangGraph app: its thoughts are nodes whose state is JSON.
+"""A bidder in another LangGraph app: its thoughts are nodes whose state is JSON.
 
-It answers the auctioneer's last words. Its nodes can be run by `invoke` and by `ainvoke`.
+It answers the auctioneer's last words. Its nodes run by `invoke` and by `ainvoke`.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from harbor.memory._bidder.bidder_memory import BidderMemory, label
 from harbor.personas._catalog.catalogue import catalogue_of, persona_of
 
 Values = Mapping[str, Decimal | int | float | str]
-"""What items are worth to a bidder in dollars."""
+"""A bidder's values of items, in dollars."""
 ATTEMPTS = 3
-"""How often a bidder may try to answer before it withdraws."""
+"""Number of a bidder's attempts to answer before it withdraws."""
 
 
 class Spoken(NamedTuple):
-    """What a bidder says, and the action that it means (None: it was not asked, or it lacks something)."""
+    """A bidder's words, and the action that they mean (None: it was not asked, or it lacks something)."""
 
     words: str
     action: Action | None = None
@@ -58,7 +58,7 @@ class Spoken(NamedTuple):
 
 
 def brought(bidder: Bidder, values: Values, catalogue: str = "homes") -> Brought:
-    """Give what a bidder brings.
+    """Return the seat and the values that the owner gave to a bidder.
 
     Raises:
         ConfigError: a value is no positive amount, or a persona is not in the catalogue.
@@ -74,10 +74,10 @@ def brought(bidder: Bidder, values: Values, catalogue: str = "homes") -> Brought
 
 
 def app_name(bidder: str, name: str | None) -> str:
-    """Give the name of a bidder among the agents of an app: the one that is given, or one made from its own.
+    """Return the name of a bidder among the agents of an app: the given one, or one made from its own.
 
     Raises:
-        ConfigError: it is no Python identifier, as apps and providers want.
+        ConfigError: the name is no Python identifier, as apps and providers demand.
     """
     name = name or re.sub(r"\W", "_", bidder.lower())
     if not name.isidentifier():
@@ -86,10 +86,10 @@ def app_name(bidder: str, name: str | None) -> str:
 
 
 def speakers(bidder: str, auctioneers: Sequence[str]) -> tuple[str, ...]:
-    """Give the names of the speakers that a bidder believes.
+    """Return the names of the speakers that a bidder believes.
 
     Raises:
-        ConfigError: they are no list of names.
+        ConfigError: a text was passed in place of a list.
     """
     if isinstance(auctioneers, str):
         raise ConfigError(f"bidder {bidder!r}: auctioneers is {auctioneers!r}; give a list of names: [{auctioneers!r}]")
@@ -107,11 +107,11 @@ def _dollars(bidder: str, item: str, value: Decimal | int | float | str) -> Deci
 
 
 async def speak(listener: Listener, player: Player) -> Spoken:
-    """Answer what the bidder was asked, once; what it decides is checked before it is said, and decided again.
+    """Answer the listener's ask once. A decision is checked before it is spoken, and repeated if it is not legal.
 
     Args:
-        listener: has heard the auctioneer.
-        player: decides, such as a `GraphBidder` whose conclusions go to the listener.
+        listener: the listener that has heard the auctioneer.
+        player: the player that decides, such as a `GraphBidder` whose conclusions go to the listener.
     """
     ask, instead, price = listener.ask, listener.instead, listener.price
     if ask is None:
@@ -125,7 +125,7 @@ async def speak(listener: Listener, player: Player) -> Spoken:
 
 
 async def _decided(listener: Listener, player: Player, ask: Ask) -> Action:
-    """Give a legal action; after too many that are not, a withdrawal."""
+    """Return a legal action; after too many illegal ones, a withdrawal."""
     for attempt in range(1, ATTEMPTS + 1):
         given = await player.act(ask, listener.seen)
         answer: Answer = answer_to(ask, given) if isinstance(given, str) else given or Unreadable("nothing was said")
@@ -138,28 +138,28 @@ async def _decided(listener: Listener, player: Player, ask: Ask) -> Action:
 
 
 def at_price(price: Decimal | None, action: Action) -> Action:
-    """Make a bid one of the price, if there is one price to take or to leave: who would pay more takes it."""
+    """Return the action with a bid at the one price, if there is one: a bidder that would pay more accepts it."""
     return action if price is None or not isinstance(action, Bid) else Bid(price)
 
 
 def in_words(ask: Ask, price: Decimal | None, action: Action) -> str:
-    """Say an action to whoever asked; where there is one price, it is taken or left."""
+    """Return an action in words; if there is one price, it is accepted or declined."""
     if price is None:
         return ask.space.say(action)
     return f"Yes, I accept {dollars(price)}." if isinstance(action, Bid) else f"No, not at {dollars(price)}: I decline."
 
 
 def both_ways(step: Callable[[Any], Coroutine[Any, Any, Any]], name: str) -> RunnableLambda[Any, Any]:
-    """Make a node of an async function; by `invoke` it runs in a loop of Harbor's own.
+    """Return a node of an async function; by `invoke` it runs in a loop of Harbor's own.
 
-    All such runs share that loop, which never ends: the connections of a hosted model belong to the loop that opened
-    them.
+    All such runs share that loop, which never ends, because connections of a hosted model belong to the loop that
+    opened them.
     """
     return RunnableLambda(lambda state: run_in_background(step(state)), afunc=step, name=name)
 
 
 def route_both_ways(choose: Callable[[Any], list[str]]) -> RunnableLambda[Any, list[str]]:
-    """Make a route of a function, so that `ainvoke` need not send it to a thread."""
+    """Return a route of a function, which `ainvoke` need not send to a thread."""
 
     async def chosen(state: Any) -> list[str]:
         return choose(state)
@@ -170,16 +170,16 @@ def route_both_ways(choose: Callable[[Any], list[str]]) -> RunnableLambda[Any, l
 
 Step = Callable[[Any], Coroutine[Any, Any, Json]]
 UNDECIDED = {"answer": None, "proposed": None}
-"""The state of a turn whose answer is still to come."""
+"""State of a turn before its answer."""
 FAILED = as_json(Tried("", "", 0, 0, ""))["type"]
 
 
 @dataclass(frozen=True)
 class AppBidder:
-    """What the nodes of a bidder share.
+    """The shared data of a bidder's nodes.
 
-    Their state has `heard`, which is what a `Listener` dumps; `conclusions`, the events of this turn that the bidder
-    concluded; and its `answer`, or what it has `proposed` if a person approves that first.
+    Their state has `heard`, as a `Listener` dumps it; `conclusions`, the bidder's events of this turn; and its
+    `answer`, or the `proposed` answer that a person must approve.
     """
 
     context: BidderContext
@@ -203,20 +203,20 @@ class AppBidder:
         auctioneers: Sequence[str] = AUCTIONEERS,
         approve: bool = False,
     ) -> AppBidder:
-        """Make one.
+        """Return a bidder for an app from its settings.
 
         Raises:
-            ConfigError: it can't be played so.
+            ConfigError: the settings can't be played.
         """
         bidder = Bidder(bidder) if isinstance(bidder, str) else bidder
-        if "bidding" not in bidder.model_fields_set:  # an app has its own auctioneer, who may raise by no limit
+        if "bidding" not in bidder.model_fields_set:  # the app's auctioneer may not raise by limits
             bidder = bidder.model_copy(update={"bidding": "call"})
         remembered = MemorySettings(**memory or {})
         nodes = nodes_of(game, bidder, remembered)
         known = brought(bidder, values or {}, catalogue)
         context = BidderContext(client_of(bidder, model, seed), bidder, lambda: lambda _: None, None, game, seed, nodes)
         for name, text in prompts_of(find("game", game), nodes.values()).items():
-            context.wording.text(name, text)  # read here, as servers of graphs forbid nodes to wait for a disk
+            context.wording.text(name, text)  # cached here, as graph servers forbid disk access in nodes
         return cls(
             context,
             known,
@@ -229,22 +229,22 @@ class AppBidder:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The bidder's name."""
         return self.known.seat.bidder
 
     def listener(self, state: Mapping[str, Any]) -> Listener:
-        """Give one that has heard what this thread of the app has, and what was concluded."""
+        """Return a listener in the state of this thread of the app."""
         listener = Listener(self.context, self.known, self.auctioneers, self.with_budget)
         if state.get("heard"):
             listener.load(state["heard"])
         return listener
 
     def concluded(self, state: Mapping[str, Any]) -> list[Event]:
-        """Give what it concluded in the last turn."""
+        """Return the bidder's conclusions of the last turn."""
         return [line_of(one, self.context.game) for one in map(json.dumps, state.get("conclusions") or ())]
 
     def view(self, state: Mapping[str, Any]) -> View:
-        """Give what it has observed."""
+        """Return the bidder's view."""
         seen = [line_of(line, self.context.game) for line in state["heard"]["seen"]]
         first = first_view(self.name, self.context.game, self.nodes, self.context.switches)
         return first.after([*seen, *self.concluded(state)])
@@ -255,7 +255,7 @@ class AppBidder:
             graph.add_node(place, both_ways(self._step(node), place))
         answering = next(place for place, node in self.nodes.items() if node.answers)
         onward = ways(self.nodes)
-        onward[answering] = onward[START]  # an answer that is not legal is asked again
+        onward[answering] = onward[START]  # an illegal answer is asked again
         for place, following in onward.items():
             ahead = {occasion: [end if one == END else one for one in them] for occasion, them in following.items()}
             may_follow = list(dict.fromkeys([end, *(one for them in ahead.values() for one in them)]))
@@ -265,7 +265,7 @@ class AppBidder:
         async def think(state: Any) -> Json:
             concluded: list[Event] = []
             mind = replace(self.context, begin=lambda: concluded.append, memory=self._remembered(state))
-            vars(mind)["wording"] = self.context.wording  # with the texts that were read
+            vars(mind)["wording"] = self.context.wording  # with the cached texts
             ask = asked(state)
             done = await running(node, mind)({"ask": ask, "view": self.view(state)})
             told = [as_json(event) for event in concluded if isinstance(event, PrivateEvent)]
@@ -276,7 +276,8 @@ class AppBidder:
         return think
 
     def _judged(self, state: Mapping[str, Any], ask: Ask, given: Answer, told: list[Json]) -> Json:
-        """Take a legal answer; ask again for one that is not, and withdraw after the last."""
+        """Return the state after an answer: a legal one is kept, an illegal one asked again; after the last it
+        withdraws."""
         found = judged(ask, given)
         if not isinstance(found, str):
             price = state["heard"]["price"]
@@ -290,11 +291,11 @@ class AppBidder:
 
     @property
     def _decided(self) -> str:
-        """Name where a legal answer goes: nobody is given one that a person has not approved."""
+        """Name the state key of a legal answer: an answer that needs approval is only proposed."""
         return "proposed" if self.approve else "answer"
 
     def _remembered(self, state: Mapping[str, Any]) -> BidderMemory | None:
-        """Give its part of the store of the app; a thread is an auction, or else what was heard first."""
+        """Return the bidder's memory in the app's store; its auction is the thread, or else the first events heard."""
         store: Any = get_store()
         if store is None:
             return None
@@ -304,7 +305,7 @@ class AppBidder:
 
 
 def asked(state: Mapping[str, Any]) -> Ask | Pause | None:
-    """Give what the bidder is asked in this turn, if it is."""
+    """Return the bidder's ask in this turn; None if there is none."""
     ask = state["heard"]["ask"]
     return None if ask is None else ASK.validate_python(ask)
 

@@ -1,4 +1,4 @@
-"""What a bidder's graph takes and gives as JSON: an ask, events, and an answer."""
+"""A bidder's graph takes an ask and events as JSON, and returns an answer as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harbor._doors.door import first_fault
 Json = dict[str, Any]
 REMEDY = 'give {"ask": turn, "seen": turn["seen"]}, as get_input_jsonschema() describes'
 SHOWN = 200
-"""How many characters of what is wrong are shown."""
+"""Longest error text in a message, in characters."""
 
 
 class Call(BaseModel):
@@ -72,7 +72,11 @@ class BidderOutput(BaseModel):
 
 
 class BidderState(TypedDict, total=False):
-    """The state that a bidder's graph shares with an app; it is JSON."""
+    """The state that a bidder's graph shares with an app, as JSON.
+
+    >>> BidderState(ask={"bidder": "Ann", "closed": []}, seen=[])
+    {'ask': {'bidder': 'Ann', 'closed': []}, 'seen': []}
+    """
 
     ask: Json
     seen: list[Json]
@@ -81,15 +85,15 @@ class BidderState(TypedDict, total=False):
 
 
 def checked(bidder: str, told: Any) -> Any:
-    """Give back what a bidder's graph was given, if it makes sense.
+    """Return the input of a bidder's graph unchanged if it is valid.
 
     Raises:
-        ConfigError: it makes none; a note of its cause has the schema.
+        ConfigError: the input is invalid; a note of the error's cause has the schema.
     """
     try:
         given = BidderInput.model_validate(told)
     except ValidationError as error:
-        error.add_note(json.dumps(BidderInput.model_json_schema()))  # printed above the line that says what to do
+        error.add_note(json.dumps(BidderInput.model_json_schema()))  # printed above the line with the remedy
         raise ConfigError(f"bidder {bidder!r}: {first_fault(error, 'the input')}; {REMEDY}") from error
     if given.ask.bidder != bidder:
         raise ConfigError(
@@ -99,7 +103,7 @@ def checked(bidder: str, told: Any) -> Any:
 
 
 def ask_of(told: Json) -> Ask | Pause:
-    """Read an ask that was checked."""
+    """Return an ask from checked input."""
     ask = BidderInput(ask=told).ask
     if isinstance(ask, Thinking):
         return Pause(ask.bidder, tuple(ask.closed), ask.over)
@@ -107,10 +111,10 @@ def ask_of(told: Json) -> Ask | Pause:
 
 
 def events_of(bidder: str, game: str, told: list[Json]) -> list[Event]:
-    """Read the events that a bidder has seen.
+    """Return the events that a bidder has seen.
 
     Raises:
-        ConfigError: one is no event of the game, or somebody else's.
+        ConfigError: one is no event of the game, or belongs to another bidder.
     """
     events: list[Event] = []
     for number, one in enumerate(told):
@@ -129,15 +133,15 @@ def events_of(bidder: str, game: str, told: list[Json]) -> list[Event]:
 
 @lru_cache(maxsize=4096)
 def line_of(text: str, game: str) -> Event:
-    """Read an event of a game.
+    """Return an event of a game.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no such event.
     """
     return event_of(text, find("game", game).events)
 
 
 def as_json(event: Event) -> Json:
-    """Write an event."""
+    """Return an event as JSON."""
     told: Json = json.loads(event_json(event))
     return told

@@ -1,4 +1,4 @@
-"""A person approves what a bidder is about to answer."""
+"""The graph of one bidder, in which a person can approve each answer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOW = "Resume with true to place it, with false to decline, or with another answ
 
 
 async def approve_answer(state: Any) -> Json:
-    """Stop until a person approves what was proposed, declines, or gives another legal answer."""
+    """Stop until a person approves the proposed answer, declines it, or replaces it by another legal one."""
     ask, proposed = asked(state), state.get("proposed")
     if not isinstance(ask, Ask) or not proposed:
         return {}
@@ -48,13 +48,13 @@ async def approve_answer(state: Any) -> Json:
 
 
 def action_of(ask: Ask, answer: Mapping[str, Any]) -> Action:
-    """Read an answer that was given."""
+    """Return the action in an answer; a withdrawal if none can be read."""
     read = answer_in(answer, ask).answer
     return Withdraw() if isinstance(read, str | Unreadable) else read
 
 
 def _instead(state: Mapping[str, Any], ask: Ask, answer: Action) -> list[Json]:
-    """Conclude that a person decided, instead of what the bidder had decided."""
+    """Return the conclusions with the person's decision in place of the bidder's."""
     noted = as_json(decided(ask, answer, "A person decided so.", None))
     return [*(one for one in state["conclusions"] if one["type"] != noted["type"]), noted]
 
@@ -73,7 +73,7 @@ def _question(ask: Ask, answer: Json, refusal: str) -> Json:
 
 
 def _answer(ask: Ask, said: object) -> Answer:
-    """Read what the person resumed with; to decline is to withdraw, or to wait where nobody can withdraw."""
+    """Return the answer with which the person resumed; to decline is to withdraw, or to wait if only that is legal."""
     if said is False:
         declining = (Withdraw(), Wait())
         legal = [action for action in declining if not ask.space.refusal(action)]
@@ -95,7 +95,7 @@ class Heard(TypedDict, total=False):
     proposed: Json | None
     heard: Json
     taken: list[str]
-    """The marks of the events that were taken from `seen`."""
+    """Marks of the events that were read from `seen`."""
 
 
 def bidder_graph(
@@ -111,31 +111,34 @@ def bidder_graph(
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
 ) -> CompiledStateGraph[Any, None, Any, Any]:
-    """Compile the graph of one bidder, for use by itself or as a node of a graph of yours.
+    """Compile the graph of one bidder, for use by itself or as a node of your own graph.
 
-    It takes `{"ask": ..., "seen": [...]}` and gives `{"answer": ..., "conclusions": [...]}`, all JSON; a turn of
-    Harbor's protocol is an ask, and its `seen` is `seen`. A node that is switched off is not in the graph. It can be
-    invoked, awaited, streamed and resumed like any other. What it concluded is part of what it has seen: with a
-    checkpointer, the thread of a sale keeps that and needs only new events; without, put it at the end of `seen`. A
-    subgraph keeps it if it is compiled with `checkpointer=True`.
+    It takes `{"ask": ..., "seen": [...]}` and returns `{"answer": ..., "conclusions": [...]}`, all JSON. A turn of
+    Harbor's protocol serves as ask, with its own `seen`. Nodes that are switched off are not in the graph. The graph
+    can be invoked, awaited, streamed and resumed. Its conclusions are part of its later input: with a checkpointer, the
+    thread of a sale keeps them and needs only new events; without one, append them to `seen`. A subgraph keeps them if
+    it is compiled with `checkpointer=True`.
+
+    >>> sorted(bidder_graph("Ann", model="simulated", values={"Vase": 300}).get_input_jsonschema()["properties"])
+    ['ask', 'seen']
 
     Args:
-        bidder: who it is and how it thinks; its `model` is the model if none is given here.
+        bidder: the bidder's settings, or its name; its `model` is used if none is passed here.
         model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
-        values: what items are worth to it in dollars; those that `seen` tells are known too.
-        game: the game that is played.
-        catalogue: where its persona is from.
-        seed: of the built-in model's chance.
-        memory: how much it recalls of earlier auctions, as in `[memory]`; it is in the store that the app was compiled
-            with.
+        values: the bidder's values of items in dollars; those in `seen` are known too.
+        game: name of the game.
+        catalogue: catalogue of its persona.
+        seed: random seed of the built-in model.
+        memory: settings of its memory of earlier auctions, as in `[memory]`; the memory is in the store with which the
+            app was compiled.
         approve: whether the graph is interrupted before it answers. Resume it with true, false (to decline), or another
-            answer. That needs a checkpointer, here or in the app.
+            answer. This needs a checkpointer, here or in the app.
         checkpointer: as in `StateGraph.compile`.
         store: as in `StateGraph.compile`.
 
     Raises:
-        ConfigError: the bidder can't be played so. The graph raises it too, for input that makes no sense; a note of
-            its cause has the schema.
+        ConfigError: the settings can't be played. The graph raises it too, for invalid input; a note of the error's
+            cause has the schema.
     """
     app = AppBidder.of(bidder, model, values, game, catalogue, seed, memory, approve=approve)
     graph: Any = StateGraph(Heard, input_schema=BidderInput, output_schema=BidderOutput)
@@ -146,7 +149,7 @@ def bidder_graph(
         graph.add_edge(APPROVE, END)
     app.add_thoughts(graph, LISTEN, APPROVE if approve else END)
     compiled: CompiledStateGraph[Any, None, Any, Any] = graph.compile(checkpointer, store=store, name=app.name)
-    # Before anything is written to a channel: LangGraph itself would say no more than "expected dict".
+    # Check the input before a channel is written: LangGraph itself would only say "expected dict".
     compiled.nodes[START].mapper = lambda given: checked(app.name, given)
     return compiled
 
@@ -165,7 +168,7 @@ def _listening(app: AppBidder) -> Step:
             listener.told(news, ask)
         except HarborError:
             raise
-        except Exception as error:  # an event may be about what was never told of
+        except Exception as error:  # an event may name something unknown
             raise ConfigError(
                 f"bidder {app.name!r} can't follow what it has seen: {told(error)}; give all of it"
             ) from error
@@ -178,7 +181,7 @@ def _listening(app: AppBidder) -> Step:
 
 
 def _known(bidder: str, marks: list[str], taken: list[str]) -> int:
-    """Count the events that were told again: all that were told before, or none."""
+    """Count the events that `seen` repeats: all that were read before, or none."""
     if marks[: len(taken)] == taken:
         return len(taken)
     if marks[:1] == taken[:1]:

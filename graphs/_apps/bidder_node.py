@@ -34,9 +34,9 @@ from harbor.graphs._apps.plain_english import LISTEN, LISTENER, TASK, AnyModel
 from harbor.graphs._context.prompting import OPENING, USUAL
 
 DATA = "harbor"
-"""Where a message has the answer as data, in its `additional_kwargs`."""
+"""Key of the answer as data in the `additional_kwargs` of a message."""
 SPEAKERS = {"human": "user", "ai": "assistant"}
-"""What the kinds of messages without a name are called."""
+"""Speakers of messages without a name, by kind of message."""
 
 
 class Said(TypedDict):
@@ -53,7 +53,7 @@ class Conversation(Said, total=False):
     proposed: Json | None
     heard: Json
     taken: list[str]
-    """The messages that were heard."""
+    """Marks of the messages that were heard."""
 
 
 def bidder_node(
@@ -69,36 +69,38 @@ def bidder_node(
     memory: Mapping[str, Any] | None = None,
     approve: bool = False,
 ) -> CompiledStateGraph[Any, None, Any, Any]:
-    """Make a node of a `MessagesState` app: it reads what was said, and adds an `AIMessage` with its bid.
+    """Return a node of a `MessagesState` app that reads messages and adds an `AIMessage` with its bid.
 
-    The bid is there in words, and as data: bidder, item, round and answer, in its `additional_kwargs["harbor"]`. It
-    believes the messages of the `auctioneers` alone ("user" is a human message without a name), and nothing that is
-    said changes what its owner gave it. "events" and "ask" in the `additional_kwargs` of a message, as JSON, are read
-    as they are; a message without them costs one call of its model, which reads the English. What it heard and thinks
-    stays in its own part of the thread, which no other node reads; in an app without a checkpointer it reads all
-    messages again each time.
+    The bid is there in words, and as data: bidder, item, round and answer, in `additional_kwargs["harbor"]`. The node
+    believes only messages of the `auctioneers` ("user" is a human message without a name). No message changes its
+    settings. "events" and "ask" in the `additional_kwargs` of a message are read as JSON; a message without them costs
+    one model call, which reads the English. The node's memory stays in its own part of the thread, which no other node
+    reads. Without a checkpointer it reads all messages again each time.
+
+    >>> bidder_node("Ann B.", model="simulated", values={"Vase": 300}, name="ann").name
+    'ann'
 
     Args:
-        bidder: who it is and how it thinks; its `model` is the model if none is given here.
+        bidder: the bidder's settings, or its name; its `model` is used if none is passed here.
         model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
-        values: what items are worth to it in dollars, by the names that the auctioneer uses; it bids on no other.
-        name: of its messages, a Python identifier (None: made from the bidder's).
-        auctioneers: the names of the speakers that it believes.
-        game: the game that is played; in another than "english" it understands JSON alone.
-        catalogue: where its persona is from.
-        seed: of the built-in model's chance.
-        memory: how much it recalls of earlier auctions, as in `[memory]`; it is in the store that the app was compiled
-            with.
+        values: the bidder's values in dollars, by the item names of the auctioneer; it bids on no other.
+        name: name of its messages, a Python identifier (None: made from the bidder's).
+        auctioneers: names of the speakers that it believes.
+        game: name of the game; in any but "english" it understands JSON alone.
+        catalogue: catalogue of its persona.
+        seed: random seed of the built-in model.
+        memory: settings of its memory of earlier auctions, as in `[memory]`; the memory is in the store with which the
+            app was compiled.
         approve: whether the app is interrupted before it bids. Resume it with true, false (to decline), or another
-            answer. That needs an app with a checkpointer.
+            answer. This needs an app with a checkpointer.
 
     Raises:
-        ConfigError: it can't be played so.
+        ConfigError: the settings can't be played.
     """
     app = AppBidder.of(bidder, model, values, game, catalogue, seed, memory, auctioneers, approve)
     own = app_name(app.name, name)
     for prompt, text in ((OPENING, LISTENER), (TASK, LISTEN)):
-        USUAL.text(prompt, text)  # read here, as servers of graphs forbid nodes to wait for a disk
+        USUAL.text(prompt, text)  # cached here, as graph servers forbid disk access in nodes
     graph: Any = StateGraph(Conversation, input_schema=Said, output_schema=Said)
     graph.add_node("listen", both_ways(_listening(app, own), "listen"))
     graph.add_node("say", both_ways(_saying(app, own), "say"))

@@ -1,4 +1,4 @@
-"""What a bidder hears in somebody else's app: what the auctioneer tells as events, and the ask to be answered."""
+"""A bidder's listener in another app: it reads the auctioneer's messages as events, and finds the ask to answer."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from harbor.graphs._apps.plain_english import Heard, believed, called, read_engl
 from harbor.graphs._context.context import BidderContext
 
 GIVER = "user"
-"""What AutoGen calls whoever gives a team its task."""
+"""AutoGen's name for the source of a team's task."""
 AUCTIONEERS = ("auctioneer", GIVER)
-"""Who is believed, unless others are named."""
+"""Speakers that are believed by default."""
 OF_THE_SALE = (BidderSeated, Signal, ActedSealed)
-"""Private events of the house and of any game's rules; other private ones are what a bidder concludes."""
+"""Private events of the house and of any game's rules; other private events are a bidder's conclusions."""
 ENGLISH = "english"
 UNASKED = "I am not asked for a bid now"
 LONGEST_HEARD = 20_000
-"""How many characters of English a message may have."""
+"""Longest English message, in characters."""
 NO_READER = (
     "The built-in model reads JSON and Harbor's call for a bid alone; other English needs a language model, such as"
     ' model="openai:gpt-5".'
@@ -40,20 +40,19 @@ NO_READER = (
 
 
 class Listener:
-    """Hears for one bidder, and keeps what it heard.
+    """Hears messages for one bidder, and keeps them.
 
-    Who is believed: those in `auctioneers`, by the name of the speaker. What anybody else says is not read at all, so
-    no rival can speak for the auctioneer, whatever its words claim to be; it is the app that says who spoke. The
-    auctioneer is believed about the sale: what is for sale, at which price, and who bid, won or left. It is not
-    believed about the bidder: budget, values, personas and objective that its owner gave, and what it concluded, are
-    changed by nothing that is said.
+    Only speakers in `auctioneers` are believed. Messages of others are not read at all, so no rival can speak for the
+    auctioneer; the app says who spoke. The auctioneer is believed about the sale: items, prices, bids, winners and
+    withdrawals. It is not believed about the bidder: no message changes the budget, values, personas and objective from
+    its owner, or its conclusions.
 
     Args:
-        bidder: whose model reads the English of a message that carries neither events nor an ask, in one call.
-        known: what its owner gave it.
-        auctioneers: the names of the speakers that are believed.
-        with_budget: whether its owner gave it a budget; if not, one that Harbor's auctioneer tells is taken.
-        catalog: the texts of personas that rivals may have, by id, for a bidder with a theory of mind.
+        bidder: its model reads the English of a message without events or an ask, in one call.
+        known: the seat and values from its owner.
+        auctioneers: names of the speakers that are believed.
+        with_budget: whether its owner set a budget; if not, a budget from Harbor's auctioneer is taken.
+        catalog: texts of possible personas of rivals by id, for a bidder with a theory of mind.
     """
 
     def __init__(
@@ -71,7 +70,7 @@ class Listener:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all that was heard."""
+        """Forget all messages."""
         self._sale = SaleHeard(self._known, self._with_budget, lots=self._game.name == ENGLISH)
         if self._catalog:
             self._sale.add(CatalogShown(self._known.seat.bidder, self._catalog))
@@ -81,20 +80,20 @@ class Listener:
 
     def _ask_nothing(self) -> None:
         self.ask: Ask | Pause | None = None
-        """What the auctioneer's last words ask of the bidder, if they do."""
+        """The ask in the auctioneer's last words, if any."""
         self.instead = ""
-        """What the bidder says instead of an answer though it is asked: what it lacks; empty if it can answer."""
+        """Words in place of an answer when information is missing; empty if the bidder can answer."""
         self.price: Decimal | None = None
-        """The one price to take or to leave; None if the bidder may bid any amount that the ask allows."""
+        """The one price to accept or decline; None if the bidder may bid any amount that the ask allows."""
 
     @property
     def seen(self) -> tuple[Event, ...]:
-        """All that the bidder has seen, its own conclusions included; it only grows."""
+        """All events that the bidder has seen, its own conclusions included; the list only grows."""
         return tuple(self._sale.seen)
 
     @property
     def unasked(self) -> str:
-        """What the bidder says when it is not asked."""
+        """The words of a bidder that is not asked."""
         strangers = [name for name in self._speakers if name not in self._auctioneers]
         leaders = {*self._auctioneers} - {GIVER} or {GIVER}
         if leaders & {*self._speakers} or not strangers or len(self._sale.seen) > self._brought:
@@ -106,24 +105,24 @@ class Listener:
     async def hear(
         self, speaker: str, text: str, metadata: Mapping[str, Any] | None = None, handed: bool = False
     ) -> None:
-        """Hear a message; `ask` is then what it asks of this bidder.
+        """Hear a message, and set `ask` to its question to this bidder.
 
         Args:
-            speaker: the name of whoever spoke, as the app says it.
-            text: what was said.
-            metadata: of the message; "events" and "ask" in it are Harbor's, as JSON, and stand for the words.
+            speaker: name of the speaker, as the app reports it.
+            text: the message.
+            metadata: metadata of the message; "events" and "ask" in it are Harbor's, as JSON, and replace the words.
             handed: whether the message hands the turn to this bidder, so that it is asked whatever the words say.
         """
         self._speakers = list(dict.fromkeys([*self._speakers, speaker]))
         if speaker not in self._auctioneers:
             return
         if handed and (self.ask or self.instead):
-            return  # it was asked already, and the words only pass the turn on
+            return  # it was asked already; the words only pass on the turn
         events, asked = events_in(metadata or {}, self._known.seat.bidder, self._game.events), ask_in(metadata or {})
         if self.ask is None or asked is None or asked.bidder == self._known.seat.bidder:
             self._ask_nothing()
         for event in filter(self._is_believable, events or ()):
-            with suppress(LookupError, ValueError):  # it can't follow from what was heard
+            with suppress(LookupError, ValueError):  # an event that does not fit those before it
                 self._sale.add(event)
         if asked is not None:
             self._take(asked)
@@ -131,28 +130,28 @@ class Listener:
             await self._read(text, handed)
 
     def _is_believable(self, event: Event) -> bool:
-        """Say whether an event is of the sale, and not of what the owner gave or the bidder concluded."""
+        """Say whether an event belongs to the sale, and not to the owner's settings or the bidder's conclusions."""
         if isinstance(event, Signal) and event.values.keys() <= self._known.values.keys():
             return False
         return not isinstance(event, PrivateEvent) or isinstance(event, (*OF_THE_SALE, *self._game.events))
 
     def told(self, events: Iterable[Event], ask: Ask | Pause) -> None:
-        """Take events of a sale, and an ask, that somebody else has read."""
+        """Take events of a sale and an ask that another part has read."""
         self._ask_nothing()
         self._sale.add(*events)
         self._take(ask)
 
     def answered(self) -> None:
-        """Note that the ask was answered, so that it is not answered twice."""
+        """Note that the ask was answered, so that the bidder does not answer twice."""
         self._ask_nothing()
 
     def conclude(self, event: Event) -> None:
-        """Note what the bidder concluded: it has seen that too; what no bidder may see is not noted."""
+        """Note a conclusion of the bidder as seen; events for the analyst alone are not noted."""
         if not isinstance(event, AnalystEvent):
             self._sale.add(event)
 
     def dump(self) -> dict[str, Any]:
-        """Give all that it heard as JSON."""
+        """Return all that was heard, as JSON."""
         return {
             "seen": [event_json(event) for event in self._sale.seen],
             "paused": self._sale.paused,
@@ -163,10 +162,10 @@ class Listener:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Take back what `dump` gave; what the bidder's owner gives it now stands.
+        """Restore the state that `dump` returned; the owner's present settings stay in force.
 
         Raises:
-            ValueError: it is nothing that `dump` gave.
+            ValueError: the state is of another form.
         """
         try:
             seen = [event_of(line, self._game.events) for line in state["seen"]]
@@ -181,7 +180,7 @@ class Listener:
         self.ask, self.instead, self.price, self._speakers = ask, instead, price, speakers
 
     def _take(self, ask: Ask | Pause) -> None:
-        """Take an ask of Harbor's, if it is this bidder's and it has what it needs."""
+        """Take an ask of Harbor's if it is for this bidder and nothing is missing."""
         if ask.bidder != self._known.seat.bidder:
             return
         if isinstance(ask, Pause):
@@ -193,7 +192,7 @@ class Listener:
             self.ask = None if self.instead else ask
 
     def _ask_within_means(self, ask: Ask) -> str:
-        """Take an ask with what the owner gave the bidder to spend, whatever the auctioneer says that it has."""
+        """Take an ask within the owner's budget, even if the auctioneer says that the bidder has more."""
         space, budget = ask.space, self._sale.view.budget
         if self._with_budget and isinstance(space, Amount) and space.maximum > budget:
             if space.minimum > budget:
@@ -203,7 +202,7 @@ class Listener:
         return ""
 
     def _value_in(self, ask: Ask) -> str:
-        """Take the private value that the owner gave, if none was told; say what is missing."""
+        """Take the owner's private value if the sale told none; say which information is missing."""
         opened: Any = next((event for event in self._sale.seen if isinstance(event, self._game.opening)), None)
         if opened is None:
             return f"I have not heard the opening of the game {self._game.name!r}, so I do not know its rules."
@@ -217,7 +216,7 @@ class Listener:
         return ""
 
     async def _read(self, text: str, handed: bool) -> None:
-        """Read English with the bidder's model, and believe what can be true."""
+        """Read English with the bidder's model, and believe the possible parts."""
         if self._game.name != ENGLISH:
             self.instead = f"In the game {self._game.name!r} I understand events and asks as JSON alone."
             return
@@ -240,19 +239,19 @@ class Listener:
         if heard.asked:
             self.instead = heard.lacks or self._ask_for(heard)
         elif heard.item:
-            self._sale.bring_up(heard.item, UNTOLD)  # others are asked now, and the next words may not name it again
+            self._sale.bring_up(heard.item, UNTOLD)  # others are asked now; the next words may not name it
 
     def _read_call(self, text: str) -> None:
-        """Read a call for a bid without a language model; of any other English, say that it needs one."""
+        """Read a call for a bid without a language model; for other English, say that a language model is needed."""
         if (ask := called(text, self._sale.round)) is None:
             self.instead = NO_READER
         else:
             self._take(ask)
 
     def _ask_for(self, heard: Heard) -> str:
-        """Put what was read into an ask; say why there is none.
+        """Set the ask from a reading; say why there is none.
 
-        Where there is one price, the ask is for that or more: a bidder decides with all its money in sight.
+        If there is one price, the ask is for that or more, so that the bidder decides with its whole budget in view.
         """
         item, budget = heard.item or "", self._sale.view.budget
         told = heard.exact or heard.least or self._sale.least(item)

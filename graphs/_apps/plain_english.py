@@ -1,6 +1,6 @@
-"""A bidder's model reads an auctioneer's English in somebody else's app, and the bidder believes what can be true.
+"""A bidder's model reads an auctioneer's English in another app, and the bidder believes the possible parts.
 
-The built-in model reads no English but the call of Harbor's own auctioneer.
+The built-in model reads only the call of Harbor's own auctioneer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def client_of(bidder: Bidder, model: AnyModel, seed: int) -> ModelClient:
     """Open the model of a bidder.
 
     Raises:
-        ConfigError: no model plays this bidder, there is no such model, or it can't be opened.
+        ConfigError: no model plays this bidder, or its model does not exist or can't be opened.
     """
     if not bidder.uses_model:
         raise ConfigError(f"bidder {bidder.name!r} has a player that is no model; drop its rule, agent or person")
@@ -57,16 +57,19 @@ def client_of(bidder: Bidder, model: AnyModel, seed: int) -> ModelClient:
 TASK = "listen"
 LISTENER, LISTEN = PROMPTS / "listener.md", PROMPTS / "listen.md"
 LONGEST_READ = 8_000
-"""How many characters of a message the model is shown."""
+"""Characters of a message that the model is shown, at most."""
 LONGEST_NAME = 100
+"""Longest name in a message or a reply, in characters."""
 MOST_DOLLARS = Decimal(10**12)
+"""Largest possible price, in dollars."""
 SHOWN = 200
-"""How many names of items a prompt lists."""
+"""Largest number of item names in a prompt."""
 _DOLLARS = rf"\$(?:{NUMBER})"
 CALL = re.compile(
     r"(?P<bidder>[^\n]+), your call on (?P<item>[^\n]+): "
     rf"at least (?P<least>{_DOLLARS}) and at most (?P<most>{_DOLLARS})\. Say .+"
 )
+"""A call for a bid in the words of Harbor's auctioneer."""
 
 
 class Reading(BaseModel):
@@ -83,9 +86,9 @@ class Reading(BaseModel):
 
 
 class Heard(NamedTuple):
-    """What a bidder believes of a reading: the item that it or others are asked about, the price, and the rest.
+    """The believed part of a reading: the item of the ask to this bidder or to others, the price, and the rest.
 
-    `lacks` says why it can't answer though it is asked; empty if it can, or if it is not asked.
+    `lacks` says why the bidder can't answer an ask; empty if it can, or if it is not asked.
     """
 
     asked: bool
@@ -98,17 +101,17 @@ class Heard(NamedTuple):
 
 
 async def read_english(model: ModelClient, you: str, items: Sequence[str], item: str | None, words: str) -> Reading:
-    """Let a bidder's model read what the auctioneer said, in one call.
+    """Read the auctioneer's message with a bidder's model, in one call.
 
     Args:
-        model: the bidder's.
+        model: the bidder's model.
         you: the bidder's name.
-        items: those that it knows of.
-        item: the one that is for sale now, as far as it has heard.
-        words: what was said.
+        items: items that it knows.
+        item: the item now for sale, as far as it has heard.
+        words: the message.
 
     Raises:
-        UnreadableReply: it gave no usable reply.
+        UnreadableReply: the model returned no usable reply.
     """
     known = {"known_items": list(items[:SHOWN]), "item_now": item, "words": words[:LONGEST_READ]}
     prompt = fill(LISTEN, {"you": you}, known, LISTENER, TASK)
@@ -116,11 +119,11 @@ async def read_english(model: ModelClient, you: str, items: Sequence[str], item:
 
 
 def called(words: str, turn: int) -> Ask | None:
-    """Read a call for a bid in just the words of Harbor's auctioneer; None if they are any other.
+    """Return the ask in a call that has exactly the words of Harbor's auctioneer, else None.
 
     Args:
-        words: what was said.
-        turn: the round that is going on, which the words do not tell.
+        words: the message.
+        turn: number of the present round, which the words do not tell.
     """
     if (found := CALL.fullmatch(words)) is None:
         return None
@@ -130,12 +133,12 @@ def called(words: str, turn: int) -> Ask | None:
 
 
 def believed(reading: Reading, items: Iterable[str], now: str | None) -> Heard:
-    """Believe of a reading what can be true: an item that is known, and a price that is an amount.
+    """Return the possible parts of a reading: known items, and prices that are amounts.
 
     Args:
-        reading: of the model.
-        items: those that the bidder knows of.
-        now: the item that is for sale now, as far as it has heard.
+        reading: the model's reading.
+        items: items that the bidder knows.
+        now: the item now for sale, as far as it has heard.
     """
     names = {_plain(name): name for name in items}
     news = tuple(
@@ -167,7 +170,7 @@ def _lacks(reading: Reading, item: str | None, known: Iterable[str]) -> str:
 
 
 def _fits(news: News) -> bool:
-    """Say whether it is complete: a bid and a sale have a bidder and an amount."""
+    """Say whether a piece of news is complete: a bid and a sale have a bidder and an amount."""
     if news.kind == "unsold":
         return True
     if not news.bidder or len(news.bidder) > LONGEST_NAME:
@@ -176,7 +179,7 @@ def _fits(news: News) -> bool:
 
 
 def is_price(amount: Decimal) -> bool:
-    """Say whether an amount can be a price: positive, in whole cents, and no more than anything costs."""
+    """Say whether an amount can be a price: positive, in whole cents, and at most `MOST_DOLLARS`."""
     return 0 < amount <= MOST_DOLLARS and not amount % CENT
 
 

@@ -1,4 +1,4 @@
-"""A Harbor bidder as an AutoGen agent, for teams that are not Harbor's."""
+"""A Harbor bidder as an AutoGen agent, for your own teams."""
 
 from __future__ import annotations
 
@@ -44,28 +44,29 @@ class BidderAgentConfig(BaseModel):
 class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
     """A bidder in a team of yours: it hears the auctioneer, in plain English or as JSON, and bids in words.
 
-    It believes the `auctioneers` alone, by the names of the agents that speak ("user" gives a team its task): what a
-    rival says is not read, whatever it claims to be. Its budget, values, persona and objective are yours to give;
-    nothing that is said changes them. "events" and "ask" in the metadata of a message, as JSON, are read as they are;
-    a message without them costs one call of its model, which reads the English. AutoGen takes an agent's word for its
-    name, so an agent of hostile code can pass for the auctioneer; an agent that only writes text can't.
+    It believes only the `auctioneers`, by the names of the speaking agents ("user" gives a team its task); messages of
+    rivals are not read. You set its budget, values, persona and objective; no message changes them. "events" and "ask"
+    in the metadata of a message are read as JSON; a message without them costs one model call, which reads the English.
+    AutoGen does not verify an agent's name, so an agent of hostile code can pass for the auctioneer; an agent that only
+    writes text can't. A handed-over turn (`Swarm`) is handed back. The answer's metadata has the item, the round and
+    the answer in words.
 
-    A handed-over turn (`Swarm`) is handed back. The answer's metadata has the item, the round and the answer
-    in words.
+    >>> BidderAgent("Ann B.", model="simulated", values={"Vase": 300}, name="ann").name
+    'ann'
 
     Args:
-        bidder: who it is and how it thinks; its `model` is the model if none is given here.
+        bidder: the bidder's settings, or its name; its `model` is used if none is passed here.
         model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
-        values: what items are worth to it in dollars, by the names that the auctioneer uses; it bids on no other.
+        values: the bidder's values in dollars, by the item names of the auctioneer; it bids on no other.
         name: its name among agents, a Python identifier (None: made from the bidder's).
-        description: tells teams with a selector what it is.
-        auctioneers: the names of the speakers that it believes.
-        game: the game that is played; in another than "english" it understands JSON alone.
-        catalogue: where its persona is from.
-        seed: of the built-in model's chance.
+        description: its description for teams with a selector.
+        auctioneers: names of the speakers that it believes.
+        game: name of the game; in any but "english" it understands JSON alone.
+        catalogue: catalogue of its persona.
+        seed: random seed of the built-in model.
 
     Raises:
-        ConfigError: it can't be played so.
+        ConfigError: the settings can't be played.
     """
 
     component_type = "agent"
@@ -112,11 +113,11 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        """Words, or words with which a turn is handed back."""
+        """Text, or text that hands a turn back."""
         return (TextMessage, HandoffMessage)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Hear the messages, and answer what the auctioneer asked last."""
+        """Hear the messages, and answer the auctioneer's last question."""
         thinking = asyncio.ensure_future(self._answer(messages))
         cancellation_token.link_future(thinking)
         said = await thinking
@@ -133,19 +134,19 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
         return await speak(self._listener, self._player)
 
     async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        """Forget what was heard and concluded."""
+        """Forget all messages and conclusions."""
         self._listener.reset()
         self._player = GraphBidder(self._context)
 
     async def save_state(self) -> Mapping[str, Any]:
-        """Give what was heard and concluded, as JSON."""
+        """Return all that was heard and concluded, as JSON."""
         return {"type": "BidderAgentState", "version": "1", **self._listener.dump()}
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
-        """Take back what `save_state` gave.
+        """Restore the state that `save_state` returned.
 
         Raises:
-            ValueError: it gave nothing of the kind.
+            ValueError: the state is of another form.
         """
         self._listener.load(state)
         self._player = GraphBidder(self._context)
@@ -166,20 +167,20 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
         )
 
     def _note(self, event: Event) -> None:
-        """Take what a thought concluded, and what its calls cost."""
+        """Keep the conclusion of a thought, or the cost of a call."""
         if isinstance(event, ModelCalled):
             self._called.append(event)
         elif isinstance(event, PrivateEvent):
             self._listener.conclude(event)
 
     def _usage(self) -> RequestUsage | None:
-        """Count the tokens since the last answer; None if no model was called."""
+        """Return the tokens used since the last answer; None if no model was called."""
         called, self._called = self._called, []
         tokens = (sum(call.input_tokens for call in called), sum(call.output_tokens for call in called))
         return RequestUsage(*tokens) if called else None
 
 
 def _handed_by(messages: Sequence[BaseChatMessage], name: str) -> str:
-    """Name who handed over the turn last; empty if nobody did."""
+    """Name the last agent that handed the turn over; empty if none did."""
     givers = [one.source for one in messages if isinstance(one, HandoffMessage) and one.target == name]
     return givers[-1] if givers else ""

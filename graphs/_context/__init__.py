@@ -1,1 +1,1 @@
-"""What nodes work with: state, facts, prompts, replies."""
+"""Tools of the nodes: state, facts, prompts, replies."""

@@ -1,4 +1,4 @@
-"""What flows through a bidder's graph, and what its nodes can use."""
+"""The state of a bidder's graph, and the context in which its nodes run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
 def form_of(protocol: ProtocolSettings) -> ReplyForm | None:
-    """Give the one form that a bidder wants replies in; None: as the settings of its model say."""
+    """Return the reply form that a bidder's settings ask for; None: that of its model."""
     return None if protocol.reply == "model" else protocol.reply
 
 
@@ -44,7 +44,7 @@ def folded(view: View | None, news: View | Iterable[Event]) -> View:
 class ThoughtState(TypedDict, total=False):
     """The state of a bidder's graph.
 
-    `ask` is what the auctioneer wants; `view` takes a view or the events seen so far; `answer` comes out.
+    `ask` is the auctioneer's call or a pause. `view` takes a view or the events seen so far. `answer` is the result.
     """
 
     ask: Ask | Pause
@@ -67,15 +67,15 @@ class NodeContext:
 
     @property
     def switches(self) -> MindSettings:
-        """Which nodes this bidder has, and how they work."""
+        """The settings that say which nodes this bidder has, and how they work."""
         return self.bidder.switches
 
     @property
     def memory(self) -> BidderMemory:
-        """What this bidder remembers of earlier auctions.
+        """The bidder's memory of earlier auctions.
 
         Raises:
-            ConfigError: it was made without a store.
+            ConfigError: the bidder was made without a store.
         """
         if self.bidder.memory is None:
             raise ConfigError(f"bidder {self.model.bidder!r} has a memory and no store; compile the app with store=...")
@@ -87,10 +87,10 @@ class NodeContext:
 
     @cached_property
     def words(self) -> Thought:
-        """How the game puts this thought.
+        """The words of this thought in the game.
 
         Raises:
-            ConfigError: nobody has words for it.
+            ConfigError: neither the game nor the node has words.
         """
         words = words_of(self.node, self.bidder.table)
         if words is None:
@@ -99,17 +99,17 @@ class NodeContext:
 
     @property
     def task(self) -> str:
-        """What its prompts and calls are named."""
+        """The name of its prompts and calls."""
         return task_of(self.node, self.bidder.table)
 
     def prompt(self, view: View, *about: Any, parts: Sequence[str] = (), **more: Any) -> Prompt:
-        """Fill the prompt of the node with who this bidder is, how the game stands, and the facts of the thought.
+        """Fill the prompt of the node with the bidder's identity, the state of the game, and the facts of the thought.
 
         Args:
-            view: what the bidder has observed.
-            about: what the thought is about, where that is less than all that is for sale.
+            view: the bidder's observations.
+            about: subject of the thought, if it is not everything for sale.
             parts: names of parts of the text that no fact brings.
-            more: facts that the node works out itself.
+            more: facts that the node computes itself.
         """
         play, words, wording = self.bidder.table.played, self.words, self.bidder.wording
         facts = dict(words.facts(view, *about, **more))
@@ -119,7 +119,7 @@ class NodeContext:
             facts["catalog"] = view.catalog
         who = self.identity(view)
         if "answer_keys" in facts and not who["give_reasons"]:
-            del who["give_reasons"]  # the protocol's own form says whether a reason is asked for
+            del who["give_reasons"]  # the protocol's own form says whether it asks for a reason
         filled = fill(
             words.prompt,
             who,
@@ -137,12 +137,12 @@ class NodeContext:
         return replace(filled, offered=self.bidder.offered)
 
     def _parts(self, view: View, facts: Mapping[str, Any]) -> tuple[str, ...]:
-        """Name the parts of texts that no fact brings: on the keys of an answer, on a persona that is style alone."""
+        """Name the parts of texts that no fact brings: the keys of an answer, and a persona that is style alone."""
         style = ("persona_style",) if view.personas and self.switches.persona_value == "style" else ()
         return (*style, *(key.replace(" ", "_") for key in facts.get("answer_keys", ())))
 
     def _notes(self, view: View) -> Iterator[tuple[ThoughtNode, Any]]:
-        """Give the notes that are told now, as their nodes show them: what is thought at calls alone is told there."""
+        """Yield the notes to show now, in their nodes' form; a note of calls is shown only at calls of other nodes."""
         for name, note in view.notes.items():
             if name in self.bidder.table.played.tells or note is None:
                 continue
@@ -152,7 +152,7 @@ class NodeContext:
                 yield node, shown
 
     def identity(self, view: View) -> dict[str, Any]:
-        """Give the facts that stay the same in every game: who this is, and how it answers."""
+        """Return the facts that stay the same in every game: the bidder's identity, and its form of answer."""
         personas = [{"weight": weight, "text": text} for text, weight in view.personas.items()]
         who: dict[str, Any] = {"give_reasons": self.switches.chain_of_thought, "you": view.name}
         who |= {"personas": personas} if personas else {}
@@ -169,11 +169,11 @@ class NodeContext:
         repairs: int | None = None,
         words: Words = lambda _: None,
     ) -> Reply:
-        """Ask the model; without a chain of thought it may leave the reasons of its reply out."""
+        """Ask the model; without a chain of thought the reply may have no reasons."""
         return await self.model.ask(prompt, self.bidder.shape(kind), check, repairs, words)
 
     async def reply(self, view: View, *about: Any, **more: Any) -> Any:
-        """Ask the prompt of the node, with `about` and `more` as in `prompt`; what `check` complains of is mended."""
+        """Ask the prompt of the node (`about`, `more`: as in `prompt`), again if `check` finds a fault in the reply."""
         kind, check = self.words.reply or self.node.reply, self.words.check or self.node.check
         if kind is None:
             raise ConfigError(f"node {self.node.name!r} {self.node.complaint()}")
@@ -181,7 +181,7 @@ class NodeContext:
         return await self.ask(prompt, kind, check=lambda reply: check(reply, view) if check else "")
 
     def emit(self, *conclusions: Event) -> Update:
-        """Hand over what a node concluded, and give it to the nodes after it."""
+        """Write the conclusions of a node to the log, and return them for the nodes after it."""
         for conclusion in conclusions:
             self.sink(conclusion)
         return {"view": conclusions}
@@ -189,11 +189,11 @@ class NodeContext:
 
 @dataclass(frozen=True)
 class BidderContext:
-    """What all nodes of a bidder share; `begin` opens a sink for the events of one run of a node.
+    """The shared context of all nodes of a bidder; `begin` opens a sink for the events of one run of a node.
 
-    `memory` is None for a bidder that remembers nothing; `game` is the one it plays, and `seed` is that of the game.
-    `nodes` are all its thoughts, by their names in its graph. `judged` says whether anybody reads its last profiles:
-    measures do, of rivals whose personas are known, and memories.
+    `memory` is None for a bidder without memory. `game` is the name of its game, `seed` the seed of the game. `nodes`
+    are all its thoughts, by their names in its graph. `judged` says whether anything reads its last profiles: metrics
+    do, if the rivals' personas are known, and memories.
     """
 
     model: ModelClient
@@ -214,24 +214,24 @@ class BidderContext:
         memory: BidderMemory | None = None,
         game: str = "english",
     ) -> BidderContext:
-        """Make the context of a bidder outside an auction, from any chat model; `sink` takes what it concludes."""
+        """Return the context of a bidder outside an auction, from any chat model; `sink` takes its conclusions."""
         model = ModelClient(bidder.name, bidder.model, chat, ModelSettings(use=use_of(chat)), reply=form_of(bidder))
         return cls(model, bidder, lambda: sink, memory, game)
 
     @cached_property
     def table(self) -> Game:
-        """The game that it plays."""
+        """The game of the bidder."""
         game: Game = find("game", self.game)
         return game
 
     @cached_property
     def wording(self) -> Wording:
-        """How its prompts are worded."""
+        """The wording of its prompts."""
         return Wording.of(self.switches)
 
     @cached_property
     def explanations(self) -> Mapping[str, str]:
-        """What explains the notes of all its thoughts, where all its calls begin alike."""
+        """The explanations of all its notes if all its calls begin alike, else nothing."""
         if not self.wording.one_beginning:
             return {}
         told = (node for node in self.nodes.values() if node.fold and node.tells)
@@ -239,7 +239,7 @@ class BidderContext:
 
     @cached_property
     def offered(self) -> tuple[type[BaseModel], ...]:
-        """The shapes of all replies that it may be asked for, where all its calls begin alike."""
+        """The shapes of all replies that it may be asked for if all its calls begin alike, else nothing."""
         if not self.wording.one_beginning:
             return ()
         kinds = [reply_of(node, self.table) for node in self.nodes.values() if node.asks and node.occasions]

@@ -1,7 +1,7 @@
 """A game puts a thought or a call to a bidder, and the bidder decides on the call, in every game.
 
-A thought is put in words of the game's own, or in those of the node, with how the game stands. To decide takes one
-model call, no repair, and the answer to the auctioneer.
+The words of a thought are the game's own, or those of the node with the state of the game. A decision takes one model
+call, without a repair, and is the answer to the auctioneer.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, Update
 
 SHARED = ("rules", "catalog")
-"""The facts that are the same for every call of a seat, or for every seat."""
+"""Facts that are the same for every call of a seat, or for every seat."""
 
 
 def stays(game: Game, mind: MindSettings) -> tuple[str, ...]:
-    """Name the facts that stand before those of a call; in Harbor's own prompts these are all that stay the same."""
+    """Name the facts that stand before those of a call; in Harbor's own prompts these are all the constant facts."""
     return (*game.played.stays, "game", *SHARED) if mind.protocol == "native" else SHARED
 
 
 def words_of(node: ThoughtNode, game: Game) -> Thought | None:
-    """Give the words of a node in a game; None: it asks no model, or nobody has words for it."""
+    """Return the words of a node in a game; None if it asks no model, or there are no words for it."""
     if own := game.played.thoughts.get(node.name):
         return own
     if node.answers and not node.facts:
@@ -65,7 +65,7 @@ def words_of(node: ThoughtNode, game: Game) -> Thought | None:
 
 
 def task_of(node: ThoughtNode, game: Game) -> str:
-    """Name the prompts and calls of a node in a game: as the words for it are named."""
+    """Name the prompts and calls of a node in a game, after the source of its words."""
     if node.name in game.played.thoughts or node.prompt is None:
         usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
@@ -73,53 +73,53 @@ def task_of(node: ThoughtNode, game: Game) -> str:
 
 
 def reply_of(node: ThoughtNode, game: Game) -> type[BaseModel] | None:
-    """Give the shape of its replies in a game; None: what is asked for decides."""
+    """Return the shape of a node's replies in a game; None: the ask decides."""
     words = words_of(node, game)
     return (words and words.reply) or node.reply or (game.played.reply if node.answers else None)
 
 
 def worth_a_call(node: ThoughtNode, game: Game, view: View) -> bool:
-    """Say whether a thought is worth a call now: the game says so, where it has words of its own for it."""
+    """Say whether a thought is worth a call now; a game with its own words for the thought decides itself."""
     own = game.played.thoughts.get(node.name)
     return own.when(view) if own and own.when else node.when(view, cast("Ask | Pause", view.now))
 
 
 def standing(game: Game, view: View) -> Row:
-    """Tell how a game stands: what it tells a player, the plan, and what was expected of rivals."""
+    """Return the state of a game as facts: those of the game for a player, the plan, and the forecasts of rivals."""
     told = game.played.facts(view.name, view.seen)
-    if not told:  # its own words tell all
+    if not told:  # the game's own words tell all
         return {}
     rules = next((event.words for event in view.seen if isinstance(event, game.opening)), "")
     known: Row = {"rules": rules, "game": game.name, **told}
     if view.plan:
         known["plan"] = view.plan
     expected = view.notes.get("contest-believe")
-    if expected and view.place(expected.closed) == len(view.results):  # else what was expected is over
+    if expected and view.place(expected.closed) == len(view.results):  # else the forecast is outdated
         known["forecasts"] = [{"rival": rival, "bid": bid} for rival, bid in expected.bids.items()]
     return known
 
 
 def own_form(game: Game, view: View, told: Facts) -> type[OwnReply] | None:
-    """Give the form of answer that the protocol has of its own for a call with these facts; None: it has none."""
+    """Return the protocol's own form of answer for a call with these facts; None: it has none."""
     forms = BUNDLES[view.mind.protocol].replies.get(game.name)
     return forms.asked(view.mind.chain_of_thought, told) if forms else None
 
 
 def _how(game: Game, view: View, told: Facts) -> Row:
-    """Tell how to answer a call: with the keys of the protocol's own form, or in words if that is asked for."""
+    """Return facts on how to answer a call: the keys of the protocol's own form, or in words if set so."""
     form = own_form(game, view, told)
     return {"answer_keys": list(form.all_keys())} if form else in_words(cast(Ask, view.now), view.mind)
 
 
 def call(game: Game, view: View) -> Row:
-    """Tell how a game stands at a call, and what may be answered."""
+    """Return the state of a game at a call, and the legal answers."""
     ask, told = cast(Ask, view.now), standing(game, view)
     bounds = ask.space.facts() if view.mind.bounds == "told" or ask.minimum == ask.maximum else {}
     return {**told, **_how(game, view, told), **bounds, **refusal(ask.refusal, ask.attempt)}
 
 
 def earlier_calls(game: Game, view: View) -> list[Turn] | None:
-    """Give the earlier calls of the game with what was answered; None for a bidder that is in no dialogue."""
+    """Return the earlier calls of the game with their answers; None for a bidder without a dialogue."""
     if view.mind.context == "fresh":
         return None
     ask, apart = cast(Ask, view.now), stays(game, view.mind)
@@ -142,7 +142,7 @@ def earlier_calls(game: Game, view: View) -> list[Turn] | None:
 
 
 def _answered_in_form(concluded: Sequence[Event]) -> str:
-    """Write a decision as it was given in the protocol's own form, with the thoughts before it; empty: in none."""
+    """Return a decision in the protocol's own form, after its reasons; empty if it was in another form."""
     match concluded:
         case [Decided(reasons=reasons), Stated(said=said)]:
             return "\n".join(filter(None, ("" if "reason" in said else reasons, as_json(said))))
@@ -165,15 +165,15 @@ async def decide(
 
     Args:
         ask: the auctioneer's call.
-        context: of the node.
+        context: context of the node.
         prompt: the filled prompt.
         kind: the shape of the reply (None: that of the action space); a `FusedReply` brings its own strategic action.
-        action: the strategic action that was chosen before, if any.
+        action: the strategic action chosen before, if any.
     """
     if context.switches.reply == "text":
         return await _decide_in_words(ask, context, prompt, action)
     try:
-        # No repair: an unreadable reply is a failed bid, which the auctioneer counts and asks again.
+        # No repair: an unreadable reply is a failed bid. The auctioneer counts it and asks again.
         shape = kind or ask.space.reply
         words = partial(_decision_in, ask=ask, shape=shape)
         reply = await context.ask(prompt, shape, check=lambda reply: reply.missing(), repairs=0, words=words)
@@ -195,16 +195,16 @@ async def decide_in_form(
     told: Facts,
     action: StrategicAction | None = None,
 ) -> Update:
-    """Ask for a decision in the protocol's own form; conclude it, all that was said, and what is expected.
+    """Ask for a decision in the protocol's own form; conclude it, the whole reply, and its forecast.
 
     Args:
         ask: the auctioneer's call.
-        view: what the bidder has observed.
-        context: of the node.
+        view: the bidder's observations.
+        context: context of the node.
         prompt: the filled prompt.
-        form: of the answer.
+        form: shape of the answer.
         told: the facts of the prompt about the game.
-        action: the strategic action that was chosen before, if any.
+        action: the strategic action chosen before, if any.
     """
     try:
         reply = await context.ask(prompt, form, repairs=0)
@@ -223,7 +223,7 @@ async def decide_in_form(
 
 
 async def _decide_in_words(ask: Ask, context: NodeContext, prompt: Prompt, action: StrategicAction | None) -> Update:
-    """Ask for a decision in the model's own words, which the house reads as it reads those of any agent."""
+    """Ask for a decision in the model's own words, which are read like those of any agent."""
     try:
         words = (await context.ask(prompt, InWords, repairs=0)).words
     except UnreadableReply as error:
@@ -235,8 +235,8 @@ async def _decide_in_words(ask: Ask, context: NodeContext, prompt: Prompt, actio
 
 
 def _decision_in(words: str, ask: Ask, shape: type[Decision]) -> Decision | None:
-    """Read a decision from words where its shape was asked for; None: they say none, or not all of it."""
-    if ask.space.reply is WordsReply:  # whatever is said would be one
+    """Return the decision in words that came instead of its shape; None if there is none, or a part is missing."""
+    if ask.space.reply is WordsReply:  # any text would be a decision
         return None
     reasons, answer = heard(words, ask)
     if isinstance(answer, Unreadable):
@@ -249,7 +249,7 @@ def _decision_in(words: str, ask: Ask, shape: type[Decision]) -> Decision | None
 
 
 def heard(words: str, ask: Ask) -> tuple[str, Answer]:
-    """Read the answer in words, and take what stands around it for the reasons; of a speech the last line is said."""
+    """Return the reasons and the answer in words; for a speech the last line is the answer."""
     lines = words.splitlines()
     if ask.space.reply is WordsReply:
         said = next((line.strip(MARKUP) for line in reversed(lines) if line.strip(MARKUP)), "")
@@ -258,7 +258,7 @@ def heard(words: str, ask: Ask) -> tuple[str, Answer]:
         found = ask.space.heard(words, ask.item)
     if isinstance(found.answer, Unreadable):
         return words, found.answer
-    if found.words == words and len(lines) > 1:  # the line that says it, if it says so alone
+    if found.words == words and len(lines) > 1:  # the line that has the whole answer
         alone = (line.strip(MARKUP) for line in reversed(lines))
         found = next(
             (Heard(found.answer, one) for one in alone if ask.space.read(one, ask.item) == found.answer), found
@@ -271,7 +271,7 @@ def heard(words: str, ask: Ask) -> tuple[str, Answer]:
 
 
 def decided(ask: Ask, answer: Answer, reasons: str, action: StrategicAction | None) -> Decided | DecidedInWords:
-    """Conclude what was answered: an amount where the space asks for nothing else, or the words."""
+    """Return the event of a decision: with an amount if the space asks for nothing else, or with words."""
     if not issubclass(ask.space.reply, BidReply):
         return DecidedInWords(ask.bidder, ask.item, ask.round, ask.attempt, reasons, ask.space.say(answer))
     amount = answer.amount if isinstance(answer, Bid) else None

@@ -1,7 +1,7 @@
-"""A thought node is one value: when a bidder has this thought, what it asks its model, and what becomes of the reply.
+"""A thought node is one value: the occasions of a thought, the question to the model, and the use of the reply.
 
-To load a node imports no framework, so that settings can be checked against the nodes of a bidder at once. Mistakes
-in the code of a thought end a run in one line.
+Loading a node imports no framework, so settings can be checked against the nodes of a bidder at once. Mistakes in the
+code of a thought end a run in one line.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Occasion = Literal["opening", "call", "closed", "end"]
 OCCASIONS: tuple[Occasion, ...] = get_args(Occasion)
 PROMPTS = files("harbor.graphs._prompts")
-"""Where the prompts of Harbor's own nodes are."""
+"""Folder of the prompts of Harbor's own nodes."""
 NOTHING_MORE: Facts = MappingProxyType({})
 DECLARED = {
     "prompt": "the file of its prompt",
@@ -47,29 +47,32 @@ DECLARED = {
     "fold": "what later prompts are told of its event, after what they were told before",
     "tells": "a sentence that explains this fact to later prompts",
 }
-"""What a node without a `run` of its own must have."""
+"""Fields that a node without a `run` of its own must have, with their meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtNode:
     """A thought, as an extension.
 
-    It is had on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has "closed", and at
-    the "end". It waits for the nodes in `needs` that are had on the same occasion, named by name or step. `step` is its
-    name in the graph, if it is not `name`: of two nodes of one step a bidder has one. The node that `answers` a call
-    comes last.
+    A bidder has it on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has "closed",
+    and at the "end". It waits for the nodes in `needs` (names or steps) on the same occasion. `step` is its name in the
+    graph, by default `name`; a bidder has one node of each step. The node that `answers` a call comes last.
 
-    A node is in the graph of a bidder if it is `on`, in the form that `adapt` gives it; without an occasion in that
-    form it only keeps its note, of what another node concludes. `uses` names the settings of the bidder that these two
-    or the node itself read. `when` says whether the thought is worth a call now. A node that asks a model and has no
-    prompt of its own is had in the games that have a thought of its name in their play.
+    A node is in the graph of a bidder if it is `on`, in the form that `adapt` returns. Without an occasion in that form
+    it only keeps a note of another node's conclusion. `uses` names the settings of the bidder that `on`, `adapt` or the
+    node read. `when` says whether the thought is worth a call now. A node that asks a model without a prompt of its own
+    is in the games whose play has a thought of its name.
 
-    A node is declared, or has a `run` of its own. A declared one asks its `prompt`, whose one blank is ${facts}, for
-    the `reply`; what it concludes is its private `event`, or several. `check` says what is wrong with a reply; then it
-    is asked for again. `answer` is how the built-in model replies, from the facts of the prompt alone. `fold` makes a
-    note of the note so far (None at first) and the event. Later prompts are told the note as the `fact` of this name
-    (by default that of the node), as `tells` explains (None: only facts speak of it) and as `shows` writes it, from the
-    view (None: it is not told now). Nodes with the same `keeps` keep one note.
+    A node is declared, or has a `run` of its own. A declared node asks its `prompt`, whose one blank is ${facts}, for
+    the `reply`, and concludes its private `event`, or several. `check` says what is wrong with a reply; then the model
+    is asked again. `answer` is the reply of the built-in model, from the facts of the prompt alone. `fold` makes a note
+    from the previous note (None at first) and the event. Later prompts show the note as the `fact` of this name (by
+    default that of the node), in the form that `shows` returns from the view (None: not now). `tells` explains it
+    (None: only facts speak of it). Nodes with the same `keeps` share one note.
+
+    >>> async def run(state, context): return {}
+    >>> ThoughtNode(name="mood", description="notes a mood", occasions=("opening",), event=Planned, run=run).place
+    'mood'
     """
 
     name: str = part("its name, in lower case")
@@ -99,32 +102,32 @@ class ThoughtNode:
 
     @property
     def place(self) -> str:
-        """Its name in the graph."""
+        """The name of the node in the graph."""
         return self.step or self.name
 
     @property
     def task(self) -> str:
-        """What its calls are named, and its prompts unless the game has words of its own for it."""
+        """The name of its calls, and of its prompt unless the game has words of its own for it."""
         return self.name.replace("-", "_")
 
     @property
     def is_harbors(self) -> bool:
-        """Whether it is one of Harbor's own, or runs by itself: a mistake in it costs its bidder and not the run."""
+        """Say whether the node is Harbor's own or has a `run`: a mistake in it fails its bidder, not the run."""
         return self.run is not None or self.has_harbors_prompt
 
     @property
     def has_harbors_prompt(self) -> bool:
-        """Whether its prompt is one of Harbor's own files."""
+        """Say whether its prompt is one of Harbor's own files."""
         return self.prompt is not None and PROMPTS / self.prompt.name == self.prompt
 
     @property
     def asks(self) -> bool:
-        """Whether it asks a model."""
+        """Say whether the node asks a model."""
         return self.answers or self.reply is not None
 
     @property
     def note(self) -> str:
-        """The name of what it notes."""
+        """The name of its note."""
         return self.keeps or self.name
 
     @property
@@ -134,16 +137,16 @@ class ThoughtNode:
 
     @property
     def events(self) -> tuple[type[PrivateEvent], ...]:
-        """What it adds to logs."""
+        """The kinds of events that it adds to logs."""
         return (self.event,)
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The settings of a bidder that do something to it."""
+        """The settings of a bidder that affect the node."""
         return (*self.uses, *(("chain_of_thought", *OF_PROMPTS) if self.prompt or self.answers else ()))
 
     def complaint(self) -> str:
-        """Say what is wrong with it; empty if nothing is."""
+        """Say which fault the node has; empty if none."""
         checks = (self._of_kind, self._of_pieces, self._of_prompt, self._of_note)
         return unread(self.uses, MindSettings) or next(filter(None, (check() for check in checks)), "")
 
@@ -161,7 +164,7 @@ class ThoughtNode:
         return ""
 
     def _of_pieces(self) -> str:
-        """Name the piece that it lacks: a declared node needs them all, one that runs itself those of its prompt."""
+        """Name the missing field: a declared node needs all in `DECLARED`, one with a `run` those of its prompt."""
         wanted = list(DECLARED) if self.run is None else ["reply", "answer"] if self.prompt else []
         wanted = [name for name in wanted if name != "tells" or self.tells is not None]
         missing = next((name for name in wanted if not getattr(self, name)), "")
@@ -178,10 +181,10 @@ class ThoughtNode:
 
 @contextmanager
 def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
-    """Break the run off at a mistake in the code of a declared node; of Harbor's own nodes only the seat fails.
+    """End the run at a mistake in the code of a declared node; for Harbor's own nodes only the seat fails.
 
     Raises:
-        CodeError: one line that names the bidder, the game, the node, the place of the mistake, and what it missed.
+        CodeError: one line with the bidder, the game, the node, the place of the mistake, and the missing fact.
     """
     try:
         yield
@@ -198,10 +201,10 @@ def mistakes_told(bidder: str, node: ThoughtNode, game: str) -> Iterator[None]:
 
 @contextmanager
 def enough_files(bidder: str) -> Iterator[None]:
-    """Break the run off where no more files can be opened: what a bidder would do without them is no play of its.
+    """End the run if no more files can be opened: the bidder's play without them would not count.
 
     Raises:
-        RunFolderError: it says what to allow.
+        RunFolderError: the message says which limit to raise.
     """
     try:
         yield
@@ -212,14 +215,14 @@ def enough_files(bidder: str) -> Iterator[None]:
 
 
 def lacks(node: ThoughtNode, game: str, error: Exception) -> str:
-    """Say which fact a node missed, in which game: a view has only what the game tells."""
+    """Say which fact a node missed in which game; a view has only the facts of its game."""
     return (
         f"the node {node.name!r} found no such fact in the game {game!r} ({placed(error)}); mend it, or drop it there"
     )
 
 
 def folds_of(bidder: str, nodes: Iterable[ThoughtNode], game: str) -> Folds:
-    """Give the folds of a bidder's nodes, by the event that each notes something of."""
+    """Return the folds of a bidder's nodes, by the kind of event that each one folds."""
 
     def guarded(node: ThoughtNode, fold: Fold) -> Fold:
         def noted(before: Any, event: Any) -> Any:

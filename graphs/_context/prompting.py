@@ -1,6 +1,6 @@
-"""Prompts are texts that are strictly filled, with the facts as JSON or in prose, in the wording of one bidder.
+"""Prompts are texts with blanks for facts, filled strictly, with facts as JSON or prose, in one bidder's wording.
 
-The wording says whose texts these are, which form facts have, and whether they advise.
+The wording sets the source of the texts, the form of the facts, and whether the texts advise.
 """
 
 from __future__ import annotations
@@ -37,16 +37,15 @@ from harbor.graphs._context.deciding import reply_of, task_of, words_of
 from harbor.graphs._context.node import NOTHING_MORE, PROMPTS, Facts, ThoughtNode
 
 OPENING = "system"
-"""The name of the prompt that begins all others."""
+"""Name of the prompt before all others."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """The texts that stand in place of the usual ones, by the name of their prompt, and how facts are written.
+    """Texts that replace the usual ones, by prompt name, and the form of facts.
 
-    `one_beginning`: all calls of a bidder begin alike, so that providers find what they have read before in their
-    caches; the papers' bundles keep the order of their papers. A text that was read stays as it is while the
-    bidder plays, whatever becomes of its file.
+    `one_beginning`: all calls of a bidder begin alike, so that providers' prompt caches work; the papers' bundles keep
+    the order of their papers. A text is read once and kept while the bidder plays, even if its file changes.
     """
 
     own: Mapping[str, str] = field(default_factory=dict)
@@ -58,13 +57,13 @@ class Wording:
 
     @classmethod
     def of(cls, protocol: ProtocolSettings) -> Wording:
-        """Give the wording that the settings of a bidder ask for: its own texts, then the bundle's, then the usual."""
+        """Return the wording from a bidder's settings: its own texts first, then the bundle's, then the usual ones."""
         bundles = filter(None, (protocol.protocol, BUNDLES[protocol.protocol].after))
         folders = tuple(PROMPTS / name for name in bundles)
         return cls(protocol.prompts, folders, protocol.facts, protocol.hints, protocol.protocol == "native")
 
     def text(self, name: str, usual: Traversable) -> str:
-        """Give the text of a prompt."""
+        """Return the text of a prompt."""
         if name in self.own:
             return self.own[name]
         if (name, usual) not in self._read:
@@ -75,17 +74,17 @@ class Wording:
 
 
 DECISIONS = (BidReply, PriceReply, ChoiceReply, UnitsReply, WordsReply)
-"""The shapes of decisions; a bundle of items is one of a game whose texts name its items."""
+"""Shapes of decisions, except that for bundles: the texts of such a game name its items."""
 USUAL = Wording()
-"""The texts as they are, with facts as JSON, and with advice."""
+"""The usual texts, with facts as JSON, and with advice."""
 
 
 def check_wording(protocol: ProtocolSettings, game: Game, nodes: Collection[ThoughtNode]) -> None:
-    """Refuse a bundle that does not know the game, and prompts of one's own that a model could not answer.
+    """Refuse a bundle that does not know the game, and the user's own prompts that a model could not answer.
 
     Raises:
-        ConfigError: it names the bundle; or the prompt that is missing, can't be filled, speaks of a fact that it does
-            not tell, or leaves a key of the answer unexplained.
+        ConfigError: the message names the bundle; or the prompt that is missing, can't be filled, names a fact without
+            showing it, or leaves a key of the answer unexplained.
     """
     bundle = BUNDLES[protocol.protocol]
     known = bundle.games
@@ -115,10 +114,10 @@ def check_wording(protocol: ProtocolSettings, game: Game, nodes: Collection[Thou
 
 
 def untold(protocol: ProtocolSettings, game: Game, nodes: Collection[ThoughtNode], name: str) -> str:
-    """Name the first fact that a bidder's own text speaks of though its prompt never tells it; empty if none.
+    """Name the first fact that a bidder's own text mentions though its prompt never shows it; empty if none.
 
-    Harbor's own texts explain every fact that is told with them, so these are all there are. Those of the papers
-    explain none: there the facts that a text chooses must have a sentence.
+    Harbor's own texts explain every fact that they show, so these are all the facts. The papers' texts explain none, so
+    each fact that they choose must have a sentence.
     """
     text, usual = protocol.prompts[name], prompts_of(game, nodes)
     if protocol.protocol != "native":
@@ -129,12 +128,12 @@ def untold(protocol: ProtocolSettings, game: Game, nodes: Collection[ThoughtNode
 
 
 def told_with(game: Game, nodes: Collection[ThoughtNode], names: Iterable[str]) -> set[str]:
-    """Name the facts that Harbor's own prompts of these names tell, and the keys of their answers."""
+    """Name the facts that Harbor's own prompts of these names show, and the keys of their answers."""
     usual, known = prompts_of(game, nodes), set(PLAIN)
     for name in names:
         known.update(spoken_of(usual[name].read_text(encoding="utf-8")))
     for node in nodes:
-        if node.note not in game.played.tells:  # its sentence stands in every prompt
+        if node.note not in game.played.tells:  # every prompt has its sentence
             known.update(spoken_of(node.tells or ""))
         if node.occasions and task_of(node, game) in names:
             kind = reply_of(node, game)
@@ -151,19 +150,19 @@ def _keys(schema: Any) -> Iterator[str]:
 
 
 def unexplained(bundle: Bundle, game: Game, text: str) -> str:
-    """Name the first key of a bundle's own forms of answer in a game that a text does not explain; empty if none."""
+    """Name the first key of a bundle's own answer forms in a game that a text does not explain; empty if none."""
     keys = (key for form in bundle.replies[game.name].all for key in form.all_keys())
     return next((key for key in keys if not explains(text, key)), "")
 
 
 def copied(protocol: ProtocolSettings, game: Game, nodes: Iterable[ThoughtNode]) -> dict[str, str]:
-    """Give the texts of all prompts of a game in a protocol, by file name: what to begin one's own prompts from."""
+    """Return the texts of all prompts of a game in a protocol, by file name, as a start for your own prompts."""
     wording = Wording.of(protocol)
     return {f"{name}.md": wording.text(name, usual) for name, usual in prompts_of(game, nodes).items()}
 
 
 def prompts_of(game: Game, nodes: Iterable[ThoughtNode]) -> Mapping[str, Traversable]:
-    """Give the usual files of the prompts that a bidder needs, by name."""
+    """Return the usual files of the prompts that a bidder needs, by name."""
     usual = {OPENING: game.played.system}
     for node in nodes:
         if node.occasions and (words := words_of(node, game)):
@@ -172,13 +171,13 @@ def prompts_of(game: Game, nodes: Iterable[ThoughtNode]) -> Mapping[str, Travers
 
 
 ALWAYS = ("task", "game", "in_words", "answer_keys")
-"""What every prompt tells, whichever facts its text chooses."""
+"""Facts that every prompt shows, even if its text does not choose them."""
 IN_SENTENCES = "Facts come in sentences: a name in backticks stands for what such a sentence tells."
-"""Why Harbor's own texts, which name facts, fit prose."""
+"""Sentence that makes Harbor's own texts, which name facts, fit facts in prose."""
 REFUSAL = ("refused", "attempt")
-"""Facts of an earlier call that hold no longer."""
+"""Facts of an earlier call that are no longer true."""
 ADVICE = "true_per_estimate"
-"""A fact that advises: it says how far off estimates were, before anybody has asked."""
+"""A fact that advises: the ratio of true values to estimates so far, unasked."""
 
 
 def fill(
@@ -195,23 +194,23 @@ def fill(
     explained: Iterable[str] = (),
     parts: Sequence[str] = (),
 ) -> Prompt:
-    """Fill a prompt: all that its files say before their facts, then who asks, then the facts of this call.
+    """Fill a prompt: the text of its files before the facts, then the bidder's identity, then the facts of this call.
 
-    So what changes least comes first. Where the wording has one beginning for all calls, only the system prompt stands
-    before the facts of the call, in which what is appended to comes first; what is asked comes last.
+    So the constant parts come first. If the wording has one beginning for all calls, only the system prompt stands
+    before the facts of the call; there growing facts come first, and the question comes last.
 
     Args:
         body: the file of the prompt.
-        who: facts that stay the same all through the sale.
+        who: facts that stay the same through the sale.
         facts: facts of this call.
         system: the file of the system prompt, which comes first.
-        task: what the prompt is named, if it is not named after its file.
-        tells: sentences that explain facts which the prompt does not know of.
+        task: name of the prompt, if its file has another name.
+        tells: sentences that explain facts unknown to the prompt.
         shared: more facts that stay the same.
-        wording: whose texts, and how facts are written.
+        wording: texts, and form of facts.
         earlier: the turns before this call, in a dialogue.
-        noted: facts that the prompt does not know of.
-        explained: facts of other calls, which the system prompt explains in this one too.
+        noted: facts unknown to the prompt.
+        explained: facts of other calls that the system prompt explains here too.
         parts: names of parts of the text that are sent though no fact brings them.
     """
     task = task or body.name.removesuffix(".md")
@@ -222,12 +221,12 @@ def fill(
         turns = [_without(ADVICE, turn) for turn in turns]
     stays = {**shared, **who}
     if wording.one_beginning:
-        turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # what changes comes last
+        turns = [{**turn, "task": task} for turn in turns if (task := turn.pop("task"))]  # changing facts come last
         if "catalog" in stays:
-            stays["catalog"] = stays.pop("catalog")  # last, as some calls lack it
+            stays["catalog"] = stays.pop("catalog")  # last, because some calls lack it
     *before, last = (as_json(turn) for turn in news(turns))
     lasting = as_json(stays)
-    answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # as good as told
+    answered = {turn.task: turn.answer for turn in earlier or () if turn.task}  # the model knows its own answers
     known = lasting + as_json({**answered, **dict.fromkeys(parts)}) + (_all_of(turns) if before else last)
     told = _explanations(tells, wording, dialogue=earlier is not None)
     rules, after_names = _around(opening, known + as_json(dict.fromkeys(explained)), wording)
@@ -244,34 +243,34 @@ def fill(
 
 
 def _explanations(tells: Sequence[str], wording: Wording, *, dialogue: bool) -> str:
-    """Write down what explains facts that the texts do not know of, or the form in which they come."""
+    """Return the sentences that explain facts unknown to the texts, or the form of the facts."""
     in_sentences = [IN_SENTENCES] if wording.one_beginning and wording.form == "prose" else []
     sentences = [*in_sentences, *tells, *([EXPLAINED[wording.form]] if dialogue else [])]
     return "".join(f"{sentence}\n" for sentence in sentences) + "\n" if sentences else ""
 
 
 def _all_of(turns: Sequence[Facts]) -> str:
-    """Write down all that a dialogue has told; why an earlier answer was refused is known no longer."""
+    """Return all facts of a dialogue as JSON, without the reasons of earlier refusals, which no longer hold."""
     before = [{name: fact for name, fact in turn.items() if name not in REFUSAL} for turn in turns[:-1]]
     return "".join(map(as_json, (*before, turns[-1])))
 
 
 def _without(name: str, facts: Any) -> Any:
-    """Leave a fact out, at any depth."""
+    """Remove a fact, at any depth."""
     if isinstance(facts, dict):
         return {key: _without(name, fact) for key, fact in facts.items() if key != name}
     return [_without(name, fact) for fact in facts] if isinstance(facts, list) else facts
 
 
 def _told(task: str, facts: Facts, text: str) -> dict[str, Any]:
-    """Give the facts that a text tells, in its order; the task is first, and no fact of that name takes its place."""
+    """Return the facts that a text chooses, in its order; `task` is first, and no fact may replace it."""
     names = chosen(text)
     told = facts if names is None else {name: facts[name] for name in (*ALWAYS, *names) if name in facts}
     return {"task": task} | dict(told) | {"task": task}
 
 
 def _around(text: str, facts: str, wording: Wording) -> tuple[str, str]:
-    """Give what a text says before and after its facts, without the parts that are not sent."""
+    """Return the text before and after the facts, without the parts that are not sent."""
     return _sides(sent(text, facts, wording.hints))
 
 

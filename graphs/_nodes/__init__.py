@@ -1,1 +1,1 @@
-"""One node, one file, one job."""
+"""Nodes of a bidder; each file has the nodes of one task."""

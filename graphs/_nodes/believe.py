@@ -1,9 +1,10 @@
-"""A bidder believes something of the auction, of what rivals bid next, and of how they profile it.
+"""Beliefs of a bidder: about the auction, about rivals' next bids, and about rivals' profiles of itself.
 
-Believe: after an item, update the belief about the auction; the truth corrects it. In other games
-(`contest-believe`): after a day or run, forecast what every rival bids next.
-Mirror: predict how each rival profiles oneself (second-order theory of mind).
-Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction); of the mirror, Harbor sec. 4.5 and App. F.
+Believe: after an item, update the belief about the auction; the truth corrects it. In other games (`contest-believe`):
+after a day or run, forecast every rival's next bid.
+Mirror: predict each rival's profile of the bidder (second-order theory of mind).
+
+Source: Chen et al. 2023, sec. 3.2 (belief update and belief correction); for the mirror, Harbor sec. 4.5 and App. F.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 CORRECTIONS = 4
-"""How often a model is told what is wrong in its belief, and asked again. Source: Chen et al. 2023, their code."""
+"""Number of repeated asks with the errors of a belief. Source: Chen et al. 2023, their code."""
 
 
 async def believe(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask for the new belief, count its errors, and keep the truth, or what the model said at last."""
+    """Ask for the new belief, count its errors, and keep the truth, or the model's last answer."""
     view = state["view"]
     last = view.notes.get("believe")
     believed = view.place(last.closed[-1]) if last else 0
@@ -73,7 +74,7 @@ async def believe(state: ThoughtState, context: NodeContext) -> Update:
 async def _answers(
     view: View, context: NodeContext, known: Row, truth: Belief, earlier: Collection[str], corrections: int
 ) -> AsyncIterator[tuple[Belief, list[Field]]]:
-    """Ask for the belief, and again with the list of what is wrong, as long as something is."""
+    """Yield each belief with its comparison; ask again with the list of errors while there are any."""
     for left in range(corrections, -1, -1):
         reply = _as_belief(await context.ask(context.prompt(view, **known), BeliefReply))
         said = _apart(reply, earlier)[1]
@@ -86,13 +87,13 @@ async def _answers(
 
 
 def _long_over(view: View, believed: int) -> set[str]:
-    """Name the items that prompts list no longer."""
+    """Name the items that prompts no longer list."""
     own = view.mind.protocol == "native"
     return thought_facts.long_over(view) if own else facts.long_over(view.results[:believed])
 
 
 class Field(NamedTuple):
-    """A field of a belief: what it is about, and whether it was right; `item` is empty but for an item won."""
+    """A field of a belief, and whether it was right; `item` is empty except for a win."""
 
     kind: Literal["budget", "profit", "win"]
     bidder: str
@@ -101,7 +102,7 @@ class Field(NamedTuple):
     right: bool
 
     def told(self) -> dict[str, str]:
-        """Name the field, and not its value."""
+        """Return the name of the field, without its value."""
         return {"field": self.kind, "bidder": self.bidder, **({"item": self.item} if self.item else {})}
 
 
@@ -112,7 +113,7 @@ def _count(fields: Iterable[Field], *, mine: bool, right: bool | None = None) ->
 def compare(said: Belief, truth: Belief, me: str) -> list[Field]:
     """Compare a belief with the truth, field by field.
 
-    Fields are the own budget, every bidder's profit, and every item won (by the truth or as said) with its price.
+    Fields are the bidder's own budget, every bidder's profit, and every item won (in truth or belief) with its price.
     Names are compared exactly.
     """
     fields = [Field("budget", me, "", True, said.budget == truth.budget)]
@@ -132,7 +133,7 @@ def _at_the_opening(view: View) -> Belief:
 
 
 def _apart(belief: Belief, items: Collection[str]) -> tuple[Belief, Belief]:
-    """Give a belief with its wins of these items alone, and with the others alone."""
+    """Split a belief: with its wins of these items alone, and with its other wins alone."""
 
     def part(among: bool) -> Belief:
         kept = {name: tuple(win for win in won if (win.item in items) == among) for name, won in belief.wins.items()}
@@ -142,7 +143,7 @@ def _apart(belief: Belief, items: Collection[str]) -> tuple[Belief, Belief]:
 
 
 def _joined(earlier: Belief, later: Belief) -> Belief:
-    """Give the later belief with the wins of the earlier one before its own."""
+    """Return the later belief, with the earlier one's wins before its own."""
     bidders = {**earlier.wins, **later.wins}
     return replace(later, wins={name: (*earlier.wins.get(name, ()), *later.wins.get(name, ())) for name in bidders})
 
@@ -174,7 +175,7 @@ BELIEVE = ThoughtNode(
 
 
 def _forecasts(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Forecast what the game expects each rival to do."""
+    """Return the game's forecast for each rival."""
     play: Play = find("game", facts["game"]).play
     if play.forecast is None:
         raise ValueError(f"the game {facts['game']!r} expects nothing of rivals; give its play a forecast")
@@ -183,7 +184,7 @@ def _forecasts(facts: Facts, settings: Simulated, chance: Random) -> Values:  # 
 
 
 def _expected(reply: ForecastReply, view: View) -> Expected:
-    """Conclude what each rival is expected to do after what has just closed."""
+    """Return the forecast for each rival as an event, after the parts that have just closed."""
     bids = {forecast.rival: forecast.bid for forecast in reply.forecasts}
     return Expected(view.name, cast(Pause, view.now).closed[-1], bids)
 
@@ -209,7 +210,7 @@ EXPECT = ThoughtNode(
 
 
 async def mirror(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask once how all rivals may profile this bidder, given the items that the last answer did not know of."""
+    """Ask once for all rivals' profiles of this bidder, after the items since the last answer."""
     view = state["view"]
     last = view.last(Mirrored, bidder=view.name)
     closed = [result.item for result in view.results[view.place(last.closed) if last else 0 :]]
@@ -222,7 +223,7 @@ async def mirror(state: ThoughtState, context: NodeContext) -> Update:
 
 
 def _facts_of_mirror(view: View, items: Sequence[str]) -> Row:
-    """Tell what oneself did in the parts that are over, and how rivals probably profiled one so far."""
+    """Return the bidder's own acts in the closed parts, and its last estimate of rivals' profiles of itself."""
     old = view.mirrors
     return {
         "catalog": view.catalog,
@@ -235,7 +236,7 @@ def _facts_of_mirror(view: View, items: Sequence[str]) -> Row:
 
 
 def _unless_at_once(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
-    """Leave all but the note to the node that asks about all rivals at once."""
+    """Keep only the note if one node asks about all rivals at once."""
     return replace(node, occasions=()) if mind.judges_at_once else in_shares(node, mind)
 
 

@@ -1,10 +1,9 @@
-"""A bidder answers the auctioneer: it chooses a strategic action, bids, or sets a limit.
+"""Answers to the auctioneer: a strategic action, a bid, or a limit.
 
 Strategize: choose one of the six strategic actions before a bid. Source: Harbor sec. 3.5, Table 1.
-Bid: answer the auctioneer, in one call with the strategic action if the bidder is to choose one so. Source: Chen et
-al. 2023, sec. 3.2.
-Limit: decide once per item how far to go; the house raises up to there, as in a proxy auction. It decides what `bid`
-decides, and leaves out what `bid` learns from the bids on the item. Source: Harbor's own.
+Bid: answer the auctioneer; with strategy "fused" the same call chooses the action. Source: Chen et al. 2023, sec. 3.2.
+Limit: decide a limit once per item; the house raises up to it, as in a proxy auction. It replaces `bid`, and ignores
+later information from the bids on the item. Source: Harbor's own.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def conclude(reply: StrategyReply, view: View) -> Strategized:
-    """Conclude the action, and why."""
+    """Return the action and its reasons as an event."""
     ask = cast(Ask, view.now)
     return Strategized(view.name, ask.item, ask.round, ask.attempt, reply.strategy, reply.reasons)
 
 
 def facts(view: View) -> Row:
-    """Tell within which bounds an amount may be."""
+    """Return the bounds of an amount."""
     told = cast(Ask, view.now).space.facts() if view.mind.bounds == "told" else {}
     return {name: told[name] for name in ("minimum", "maximum") if name in told}
 
@@ -58,7 +57,7 @@ STRATEGIZE = ThoughtNode(
 
 
 async def bid(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask for a decision; it should follow the strategic action, if one was chosen for this call."""
+    """Ask for a decision, which should follow the strategic action if one was chosen for this call."""
     ask, view, game = cast(Ask, state["ask"]), state["view"], context.bidder.table
     chosen = view.notes.get("strategize") if context.switches.strategy == "on" else None
     action, told, prompt = chosen["action"] if chosen else None, standing(game, view), context.prompt(view)
@@ -93,15 +92,15 @@ FUSED = ThoughtNode(
 
 
 async def limit(state: ThoughtState, context: NodeContext) -> Update:
-    """Answer by the limit that was set for the item; ask for one if there is none, or if something new is known.
+    """Answer by the limit set for the item; ask for one if there is none, or after new information.
 
-    New is that the item is offered again at a lower price, which opens the bidding on it anew, or that the last answer
-    was refused. What rivals bid is not new: whoever sets a limit has said what to do at any price.
+    New information is that the item is offered again at a lower price, which reopens the bidding, or that the last
+    answer was refused. Bids of rivals are not new, because a limit answers any price.
     """
     ask, view = cast(Ask, state["ask"]), state["view"]
     if not ask.refusal and (already := _set_before(view)):
         return {"answer": within(already.limit, ask)}
-    try:  # no repair, as for a bid: the auctioneer counts an unreadable reply as a failed bid, and asks again
+    try:  # no repair: the auctioneer counts an unreadable reply as a failed bid, and asks again
         reply = await context.ask(context.prompt(view), LimitReply, repairs=0)
     except UnreadableReply as error:
         return {"answer": Unreadable(str(error))}
@@ -110,7 +109,7 @@ async def limit(state: ThoughtState, context: NodeContext) -> Update:
 
 
 def _set_before(view: View) -> LimitSet | None:
-    """Find the limit that was set since the bidding was last opened."""
+    """Return the limit set since the bidding was last opened."""
     for event in reversed(view.part.events if view.part else ()):
         if isinstance(event, LimitSet):
             return event
@@ -120,7 +119,7 @@ def _set_before(view: View) -> LimitSet | None:
 
 
 def within(limit: Decimal | None, ask: Ask) -> Bid | Withdraw:
-    """Bid the least amount that can be bid while it is not above the limit and the budget, else withdraw."""
+    """Return a bid of the least legal amount if it is within the limit and the budget, else a withdrawal."""
     goes_on = limit is not None and ask.minimum <= min(limit, ask.maximum)
     return Bid(ask.minimum) if goes_on else Withdraw()
 

@@ -1,9 +1,8 @@
-"""A bidder looks ahead: it plans how to play, and predicts how far its rivals will go.
+"""Plans of a bidder, and its predictions of rivals' limits.
 
-Plan: before it begins, plan how to play; where items are listed, give the next ones a priority. Replan: after an
-item, a day or a run, revise the plan. Source: Chen et al. 2023, sec. 3.2.
-Predict: forecast for what is for sale next how much each rival wants it and up to what price (theory of mind).
-Source: Harbor sec. 4.5.
+Plan: at the opening, plan the play; if items are listed, give the next ones a priority. Replan: after an item, a day or
+a run, revise the plan. Source: Chen et al. 2023, sec. 3.2.
+Predict: forecast each rival's interest in the next item, and its limit (theory of mind). Source: Harbor sec. 4.5.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from harbor.graphs._nodes.profile import MOST_RECORDS
 
 
 def _best_plan(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Give the plan that the game says is best."""
+    """Return the game's best plan."""
     play: Play = find("game", facts["game"]).play
     return {"reasons": "This is what serves best in this game.", "plan": play.plan}
 
 
 def _planned(reply: Plan | ContestPlan, view: View) -> Planned:
-    """Conclude the plan, with its priorities where it has any."""
+    """Return the plan as an event, with its priorities if it has any."""
     ranked = reply.priorities if isinstance(reply, Plan) else ()
     return Planned(view.name, reply.plan, {one.item: one.priority for one in ranked})
 
@@ -56,7 +55,7 @@ PLAN = ThoughtNode(
 
 
 def _from_the_truth(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
-    """Wait for the belief only if it is not corrected: otherwise the truth is used, whatever the model says."""
+    """Wait for the belief only if the house does not correct it; otherwise the truth is used."""
     return node if mind.correct_beliefs == "house" else replace(node, needs=(*node.needs, "believe"))
 
 
@@ -75,7 +74,7 @@ REPLAN = replace(
 
 
 def facts(view: View) -> Row:
-    """Tell what is for sale next, and what it may be worth to each rival."""
+    """Return the next item, and each rival's earlier bids and yardstick for it."""
     item = next_item(view)
     rows = []
     for rival in view.in_play:
@@ -91,18 +90,18 @@ def _shown(view: View, item: str, rival: str) -> list[Row]:
 
 
 def next_item(view: View) -> str:
-    """Name what is for sale next; empty if nothing is known of it."""
+    """Name the next item for sale; empty if none is known."""
     return view.coming[0].name if view.coming else view.part.item if view.part else ""
 
 
 def conclude(reply: PredictReply, view: View) -> Predicted:
-    """Conclude the forecasts."""
+    """Return the forecasts as an event."""
     forecasts = ((one.rival, one.interest, one.limit, one.expected_interest_of_yours) for one in reply.forecasts)
     return Predicted(view.name, next_item(view), tuple(Prediction(*one) for one in forecasts))
 
 
 def note(_: Any, event: Predicted) -> Row:
-    """Note the forecasts, and of what they are."""
+    """Return the forecasts with their item as a note."""
     rows = []
     for one in event.predictions:
         row: Row = {"rival": one.rival, "interest": one.interest, "limit": one.limit}
@@ -111,7 +110,7 @@ def note(_: Any, event: Predicted) -> Row:
 
 
 def _at_the_opening(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
-    """Leave later forecasts to the node that asks about all rivals at once."""
+    """Forecast at the opening only if one node asks about all rivals at once later."""
     return replace(node, occasions=("opening",)) if mind.judges_at_once else node
 
 

@@ -1,4 +1,4 @@
-"""Profile: after an item, a day or a run, weigh for every rival which type of the catalog explains what it did.
+"""Profile: after an item, a day or a run, weigh the types of the catalog by how well each explains a rival's acts.
 
 Source: Harbor sec. 3.4.
 """
@@ -22,16 +22,16 @@ from harbor.personas._catalog.traits import Profile, from_percent, in_percent
 
 IN_SHARES: Mapping[str, type[BaseModel]] = {"profile": SharesReply, "mirror": MirrorSharesReply}
 ROUNDING = 1.0
-"""By how much shares may miss 100 in all, as they are rounded one by one."""
+"""Tolerance of the sum of shares around 100, because shares are rounded one by one."""
 MOST_RECORDS = 20
-"""How many of the last parts of a game a prompt lists."""
+"""Number of the latest parts of a game that a prompt lists."""
 
 if TYPE_CHECKING:
     from harbor.graphs._context.context import NodeContext, ThoughtState, Update
 
 
 async def profile(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask about all rivals at once, one call per rival and item; what failed at an earlier pause is asked again."""
+    """Ask about all rivals at once, one call per rival and item; calls that failed at an earlier pause are repeated."""
     view = state["view"]
     profiled: list[Profiled] = []
     calls = [_profile(view, context.fork(), rival, profiled) for rival in view.rivals]
@@ -42,7 +42,7 @@ async def profile(state: ThoughtState, context: NodeContext) -> Update:
 
 
 async def _profile(view: View, context: NodeContext, rival: str, profiled: list[Profiled]) -> None:
-    """Update the profile of one rival by the items that it does not know of yet, in their order."""
+    """Update the profile of one rival by each item since its last profile, in order."""
     last = view.last(Profiled, bidder=view.name, rival=rival)
     for result in view.results[view.place(last.closed) if last else 0 :]:
         if not view.lots and result.asked and not {rival, view.name} <= result.asked:
@@ -57,14 +57,14 @@ async def _profile(view: View, context: NodeContext, rival: str, profiled: list[
 
 
 def read(reply: Any, catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
-    """Return a profile as weights, in whichever scale it was asked, and the number of its repairs."""
+    """Return a profile as weights, from either scale, and the number of its repairs."""
     return mend(reply.weights, catalog, old) if hasattr(reply, "weights") else scaled(reply.shares, catalog, old)
 
 
 def scaled(said: list[Share], catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
     """Scale shares to 100 and drop unknown types; without any share the old profile stays. Count all repairs.
 
-    Of a type that is named twice the last share counts. A type that is left out has none, which is no repair.
+    If a type is named twice, its last share counts. A type that is left out has a share of 0, which is no repair.
     """
     named = {share.persona: share.share for share in said}
     known = {one: max(0.0, named.get(one, 0.0)) for one in catalog}
@@ -89,7 +89,7 @@ def mend(said: list[Weight], catalog: Iterable[str], old: Mapping[str, float]) -
 
 
 def facts(view: View, rival: str, item: str) -> Row:
-    """Tell what a rival did in this part and in those before it, and its profile so far."""
+    """Return a rival's acts in this part and those before it, and its profile so far."""
     return {
         "catalog": view.catalog,
         "records": records(view, rival, item),
@@ -99,23 +99,23 @@ def facts(view: View, rival: str, item: str) -> Row:
 
 
 def in_shares(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
-    """Ask for shares, unless the bidder's protocol asks for weights."""
+    """Return the node with a reply in shares, unless the bidder's protocol asks for weights."""
     return replace(node, reply=IN_SHARES[node.name]) if mind.asks_shares else node
 
 
 def told_in_percent(profiles: Mapping[str, Profile], view: View) -> Row:
-    """Tell profiles as shares in percent; an empty one stays empty."""
+    """Return profiles as shares in percent; an empty profile stays empty."""
     return {rival: in_percent(profile, view.catalog) if profile else {} for rival, profile in profiles.items()}
 
 
 def records(view: View, bidder: str, last: str) -> list[Row]:
-    """List what was seen in the parts up to the `last`, and with what the type of a bidder compares its bids."""
+    """List the acts in the parts up to the `last`, with the yardstick of the bidder's type for its bids."""
     parts = view.results[: view.place(last)]
     return [record(view, part, bidder) for part in parts[-MOST_RECORDS:]]
 
 
 def record(view: View, part: Part, bidder: str) -> Row:
-    """Tell what everyone was seen to do in a part that is over, and who got something."""
+    """Return everyone's acts in a closed part, and its winners."""
     highest = {name: part.highest_bid(name) for _, name, _ in part.bids}
     acts = [{"bidder": name, "amount": amount} for name, amount in highest.items()]
     known: Row = {"item": part.item, "acts": acts, "winners": list(part.got)}

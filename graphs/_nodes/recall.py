@@ -1,7 +1,7 @@
-"""A bidder recalls what earlier auctions taught, learns from this one, and remembers it.
+"""A bidder recalls lessons of earlier auctions, learns from this one, and remembers it.
 
-Recall: fetch what earlier auctions taught that matters for the coming one and its next item. Source: Chen et al.
-2023, sec. 3.2 and B.3 (all learnings in the prompt); the other ways are its ablations.
+Recall: fetch the lessons that matter for the coming auction and its next item. Source: Chen et al. 2023, sec. 3.2 and
+B.3 (all learnings in the prompt); the other ways are its ablations.
 Learn: after a game, write an updated short list of general learnings. Source: Chen et al. 2023, sec. 3.2 and B.3.
 Remember: after an auction, store its episodes, dossiers of the rivals and the learnings in the bidder's memory.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 async def recall(state: ThoughtState, context: NodeContext) -> Update:
-    """Look into the bidder's own memory, in the way that its settings say."""
+    """Read the bidder's own memory, in the way of its settings."""
     view = state["view"]
     coming = _next(view)
     memories = await RECALLS[context.switches.memory](context.memory, view)
@@ -56,15 +56,16 @@ RECALLS: dict[str, Callable[[BidderMemory, View], Awaitable[list[Memory]]]] = {
     "episodes": _episodes,
     "full": _full,
 }
+"""Ways to recall, by the value of the setting `memory`."""
 
 
 def _next(view: View) -> str:
-    """Name what is for sale next; empty if nothing is known of it."""
+    """Name the next item for sale; empty if none is known."""
     return view.coming[0].name if view.coming else view.part.item if view.part else ""
 
 
 def _about(view: View) -> str:
-    """Say in words what is coming: the next item, as it is listed, and who bids."""
+    """Return the next item, with its listing, and the bidders as a query in words."""
     if not view.coming:
         return f"{_next(view)}. Bidders: {', '.join(view.rivals)}."
     lot, *_ = view.coming
@@ -93,19 +94,19 @@ RECALL = ThoughtNode(
 
 
 async def learn(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask what this game taught, given the learnings so far."""
+    """Ask for the lessons of this game, given the learnings so far."""
     view = state["view"]
     reply = await context.reply(view, await context.memory.learnings())
     return context.emit(Learned(view.name, tuple(reply.learnings)))
 
 
 def facts(view: View, learnings: Sequence[str]) -> Row:
-    """Tell what came of each part, and what was learned before."""
+    """Return the result of each part, and the earlier learnings."""
     return {"results": [outcome(view, part) for part in view.results[-MOST_RECORDS:]], "learnings": learnings}
 
 
 def outcome(view: View, part: Part) -> Row:
-    """Tell what came of a part, as far as it was told: the highest bids, who got it, what each paid."""
+    """Return the known result of a part: the highest bids, the winners, and the payments."""
     highest = {name: bid for name in view.bidders if (bid := part.highest_bid(name)) is not None}
     worth = view.estimates.get(part.item)
     return {
@@ -122,7 +123,7 @@ LEARN = ThoughtNode(
     description="after an auction, update the list of general learnings",
     occasions=("end",),
     event=Learned,
-    on=lambda mind, memory: mind.learning and not memory.frozen,  # nothing is written, so nothing is learned either
+    on=lambda mind, memory: mind.learning and not memory.frozen,  # a frozen memory is not written
     uses=("learning",),
     prompt=PROMPTS / "learn.md",
     facts=facts,
@@ -135,7 +136,7 @@ LEARN = ThoughtNode(
 
 
 async def remember(state: ThoughtState, context: NodeContext) -> Update:
-    """Store everything; to do it twice, as after a crash, changes nothing more."""
+    """Store everything; a repetition, such as after a crash, changes nothing."""
     view, memory = state["view"], context.memory
     episodes = [episode(view, result) for result in view.results]
     before = await memory.dossiers(view.rivals)

@@ -1,6 +1,6 @@
-"""Rivals: profile all rivals, how they profile oneself, and what they will do next, in one call.
+"""Rivals: in one call, profile all rivals, predict their profiles of the bidder, and forecast their next acts.
 
-It concludes what `profile`, `mirror` and `predict` conclude. Source: Harbor's own.
+It concludes the events of `profile`, `mirror` and `predict`. Source: Harbor's own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 async def rivals(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask once about all rivals, given the items that the last profiles did not know of."""
+    """Ask once about all rivals, after the items since the last profiles."""
     view = state["view"]
     last, asked = view.last(Profiled, bidder=view.name), in_the_last(view)
     items = [part.item for part in view.results[view.place(last.closed) if last else 0 :]]
@@ -42,7 +42,7 @@ async def rivals(state: ThoughtState, context: NodeContext) -> Update:
 
 
 def in_the_last(view: View) -> tuple[str, ...]:
-    """Name the rivals that were in the last part together with this bidder; where lots are listed, all of them."""
+    """Name the rivals that were in the last part together with this bidder; if lots are listed, all of them."""
     last = view.results[-1].asked if view.results and not view.lots else frozenset()
     return tuple(rival for rival in view.rivals if not last or {rival, view.name} <= last)
 
@@ -54,7 +54,7 @@ def _wanted(name: str, view: View, context: NodeContext) -> bool:
 
 
 def missing(reply: Any, rivals: Sequence[str], fields: Sequence[str]) -> str:
-    """Say what a reply lacks; empty if it has each rival once, with these fields."""
+    """Say which rivals or fields a reply lacks; empty if it has each rival once, with these fields."""
     lacking = (f"missing {name} of {one.rival!r}" for one in reply.rivals for name in fields if _lacks(one, name))
     return names_each((one.rival for one in reply.rivals), rivals) or "; ".join(lacking)
 
@@ -64,7 +64,7 @@ def _lacks(judged: Any, field: str) -> bool:
 
 
 def concluded(reply: Any, view: View, closed: str, *, mirrors: bool, forecasts: bool) -> list[PrivateEvent]:
-    """Conclude a profile of each rival, how each profiles this bidder, and the forecasts."""
+    """Return a profile of each rival, each rival's profile of this bidder, and the forecasts as events."""
     events: list[PrivateEvent] = []
     for one in reply.rivals:
         old = view.profiles.get(one.rival, {})
@@ -82,7 +82,7 @@ def _prediction(judged: Any) -> Prediction:
 
 
 def facts(view: View, items: Sequence[str], asked: Sequence[str], *, mirrors: bool, forecasts: bool) -> Row:
-    """Tell what everyone did in the parts up to the last, what is known of the rivals, and what comes next."""
+    """Return the acts in the parts up to the last, the knowledge about each rival, and the next item."""
     rows, coming = [], next_item(view)
     for rival in asked:
         row: Row = {"rival": rival, "shares": _shares(view, view.profiles.get(rival, {}))}
@@ -99,7 +99,7 @@ def _shares(view: View, profile: Any) -> dict[str, float]:
 
 
 def record(view: View, part: Part) -> Row:
-    """Tell what everyone was seen to do in a part, and with what types compare it: once, if that is all the same."""
+    """Return everyone's acts in a part, with the yardstick of the bidders' types: once, if it is the same for all."""
     highest = {name: part.highest_bid(name) for _, name, _ in part.bids}
     yardsticks = {name: view.yardstick(view.name, view.seen, part.item, name) for name in highest}
     common = next(iter(yardsticks.values()), {})
@@ -119,7 +119,7 @@ def _compared(yardstick: Facts) -> Row:
 
 
 def _with_its_fields(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
-    """Ask for the fields alone that the bidder has a use for."""
+    """Return the node with a reply of only those fields that the bidder uses."""
     return replace(node, reply=rivals_reply(second=mind.theory_of_mind == "second", predicts=mind.predict))
 
 

@@ -1,1 +1,1 @@
-"""The words a bidder's model is asked with; one file a prompt."""
+"""Prompts of a bidder's model, one file per prompt."""

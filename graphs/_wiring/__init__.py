@@ -1,1 +1,1 @@
-"""A bidder's nodes wired to a LangGraph graph."""
+"""A LangGraph graph of a bidder's nodes."""

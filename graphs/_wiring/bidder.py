@@ -1,4 +1,4 @@
-"""The wiring: the nodes of one bidder as a LangGraph graph, and that graph as a player."""
+"""The nodes of one bidder as a LangGraph graph, and this graph as a player."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Onward = dict[Occasion, list[str]]
 
 
 def ways(nodes: Nodes) -> dict[str, Onward]:
-    """Give the nodes that run at the START, and after each node; END if none does.
+    """Return the nodes that run at the START, and after each node; END if none does.
 
-    A node that needs the conclusion of another runs in the step after it; all others run side by side.
+    A node that needs the conclusion of another runs in the step after it. All others run side by side.
     """
     return {START: _first(nodes), **{place: _after(place, nodes) for place in thinking(nodes)}}
 
@@ -45,12 +45,12 @@ def _compiled(bidder: BidderContext, nodes: Nodes) -> Graph:
 
 
 def _first(nodes: Nodes) -> Onward:
-    """Give the nodes with which each occasion begins."""
+    """Return the first nodes of each occasion."""
     return {occasion: (levels(nodes, occasion) or [[END]])[0] for occasion in OCCASIONS}
 
 
 def _after(place: str, nodes: Nodes) -> Onward:
-    """Give the nodes that follow one on each of its occasions: those of the next level that wait for it."""
+    """Return the next nodes after a node, by occasion: those of the next level that wait for it."""
     onward: Onward = {}
     for occasion in nodes[place].occasions:
         steps, waiting = levels(nodes, occasion), waits(nodes, occasion)
@@ -61,23 +61,23 @@ def _after(place: str, nodes: Nodes) -> Onward:
 
 
 def _route(onward: Onward) -> Route:
-    async def route(state: Any) -> list[str]:  # a synchronous one would cost a thread hop
+    async def route(state: Any) -> list[str]:  # a synchronous function would cost a thread hop
         return onward[occasion_of(state["ask"])]
 
     return route
 
 
 def _alone(graph: Graph, nodes: Nodes) -> dict[Occasion, Any]:
-    """Return Harbor's own node of each occasion that has only one: by steps it would take 2 ms more of processor."""
+    """Return Harbor's own node of each occasion that has only one: by graph steps it takes 2 ms more of processor."""
     present = {occasion: list(waits(nodes, occasion)) for occasion in OCCASIONS}
     alone = {occasion: places[0] for occasion, places in present.items() if len(places) == 1}
     return {occasion: graph.nodes[place] for occasion, place in alone.items() if nodes[place] in NODES}
 
 
 class GraphBidder:
-    """A player whose answers come from its graph; it reads on in the log from where it stopped.
+    """A player whose answers come from its graph; it continues in the log from its last position.
 
-    A node that is alone on an occasion runs by itself, as its graph would run nothing else.
+    A node that is alone on an occasion runs without the graph, which would run nothing else.
     """
 
     def __init__(self, bidder: BidderContext) -> None:

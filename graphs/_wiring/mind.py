@@ -1,6 +1,6 @@
-"""A mind is the nodes that a bidder has, and for which of them it waits: from the game, its settings and its own nodes.
+"""A mind is a bidder's nodes and their order, from the game, the settings and the bidder's own nodes.
 
-Harbor's own are all that modules of `graphs/_nodes` have, so a further thought comes in by a file there.
+Harbor's own nodes are all those in modules of `graphs/_nodes`, so a file there adds a thought.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _modules() -> list[str]:
 
 
 def _nodes() -> dict[str, ThoughtNode]:
-    """Find the nodes by name; one that another module imports is the same one. Their order is that of names."""
+    """Return all nodes by name, sorted by name; a node that another module imports counts once."""
     modules = [vars(import_module(f"{FOLDER}.{name}")) for name in _modules()]
     found = [value for module in modules for value in module.values() if isinstance(value, ThoughtNode)]
     return {node.name: node for node in sorted(found, key=lambda node: node.name)}
@@ -44,20 +44,20 @@ Nodes = Mapping[str, ThoughtNode]
 
 
 def usual_nodes(game: Game) -> list[ThoughtNode]:
-    """Give Harbor's own nodes that a game has words for, or that need none."""
+    """Return Harbor's own nodes for which a game has words, or which need none."""
     if game.play is None:
         return []
     return [node for node in NODES if words_of(node, game) or not node.asks]
 
 
 def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str, ThoughtNode]:
-    """Give the nodes that a bidder has: those of Harbor's own that are on in its game, and its own.
+    """Return the nodes of a bidder: Harbor's own that are on in its game, and the bidder's own.
 
-    A node of its own takes the place of Harbor's of the same step. Of two of Harbor's, that which the game has words of
-    its own for is taken.
+    A node of the bidder's own replaces Harbor's of the same step. Of two of Harbor's, the one with the game's own words
+    is used.
 
     Raises:
-        ConfigError: a node of its own is not there, does nothing here, or does not fit the others.
+        ConfigError: a node of the bidder's own does not exist, has no effect, or does not fit the others.
     """
     table: Game = find("game", game)
     play, usual = table.played, usual_nodes(table)
@@ -100,19 +100,19 @@ def _adapted(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
 
 
 JUDGING = ("profile", "mirror", "predict")
-"""The steps that one call about all rivals takes the place of."""
+"""Steps that one call about all rivals replaces."""
 OFF = "is off with the settings of this bidder; drop it, or change them"
 
 
 def first_view(bidder: str, game: str, nodes: Nodes, mind: MindSettings) -> View:
-    """Give what a bidder has observed of a game before it begins."""
+    """Return a bidder's view of a game before the game begins."""
     played: Game = find("game", game)
     folds = folds_of(bidder, nodes.values(), game)
     return View(mind=mind, folds=folds, outlook=played.played.outlook, yardstick=played.played.yardstick)
 
 
 def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode], mind: MindSettings) -> str:
-    """Say why a node of a bidder's own has no place in a game; empty if it has."""
+    """Say why a node of a bidder's own does not fit a game; empty if it fits."""
     if node in usual:
         return f"is a node of the game {game.name!r} already; drop it"
     if mind.judges_at_once and node.place in JUDGING:
@@ -125,7 +125,7 @@ def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode], mind: M
 
 
 def _check_needs(node: ThoughtNode, others: Sequence[ThoughtNode]) -> None:
-    """Refuse a need that is no node: neither a step of this mind, on or off, nor known at all."""
+    """Refuse a need that is neither a step of this mind, on or off, nor an installed node."""
     for need in set(node.needs) - {name for other in others for name in (other.place, other.name)}:
         try:
             find("node", need)
@@ -134,7 +134,7 @@ def _check_needs(node: ThoughtNode, others: Sequence[ThoughtNode]) -> None:
 
 
 def occasion_of(ask: Ask | Pause) -> Occasion:
-    """Tell on which occasion a bidder is asked."""
+    """Return the occasion of an ask."""
     if isinstance(ask, Ask):
         return "call"
     if ask.over:
@@ -143,12 +143,12 @@ def occasion_of(ask: Ask | Pause) -> Occasion:
 
 
 def thinking(nodes: Nodes) -> Nodes:
-    """Leave out the nodes without an occasion, which only keep notes of what others conclude."""
+    """Return the nodes that have an occasion; the others only keep notes of other nodes' conclusions."""
     return {place: node for place, node in nodes.items() if node.occasions}
 
 
 def waits(nodes: Nodes, occasion: Occasion) -> dict[str, set[str]]:
-    """Give for each node of an occasion those that it waits for; the node that answers waits for all others."""
+    """Map each node of an occasion to the nodes for which it waits; the node that answers waits for all others."""
     present = {place: node for place, node in nodes.items() if occasion in node.occasions}
     thoughts = {place for place, node in present.items() if not node.answers}
     places = {node.name: place for place, node in present.items()} | {place: place for place in present}
@@ -159,7 +159,7 @@ def waits(nodes: Nodes, occasion: Occasion) -> dict[str, set[str]]:
 
 
 def levels(nodes: Nodes, occasion: Occasion) -> list[list[str]]:
-    """Give the nodes of an occasion, those together that run side by side.
+    """Return the nodes of an occasion in groups that run side by side, in order.
 
     Raises:
         ConfigError: nodes wait for each other.

@@ -1,9 +1,9 @@
-"""Steps run the nodes of one bidder, in its graph or in a plain loop; they conclude and answer the same in both.
+"""Steps run the nodes of one bidder, in its graph or in a plain loop, with equal conclusions and answers.
 
-A resumed run takes what it recalled from its log, and a failure at a pause stays alone. A graph costs a millisecond
-per call, which counts where no model is waited for. With placebos thoughts are told something in place of what theory
-of mind found out about rivals. The calls stay the same and the log keeps what was found out, so that better knowledge
-is told from more thinking.
+A resumed run reads its recalled memories from its log. A failed thought at a pause stops no other. A graph costs a
+millisecond per call, which counts if no model is slower. A placebo replaces the findings of theory of mind about rivals
+in later thoughts. The number of calls stays the same, and the log keeps the findings, so the effect of better knowledge
+is separate from that of more thinking.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from harbor.personas._catalog.traits import Profile
 Profiles = Mapping[str, Profile]
 """Profiles by rival."""
 FOUND = {"profile": "profiles", "mirror": "mirrors"}
-"""The notes that are replaced, and the names of their streams of chance."""
+"""Notes that a placebo replaces, with the names of their random streams."""
 
 
 def told(view: View, node: ThoughtNode, placebo: Placebo, seed: int) -> View:
-    """Give what a thought knows of the rivals: all other thoughts than profiling itself are given the placebo.
+    """Return the view of a thought, with the placebo in place of the profiles; profiling itself sees the profiles.
 
     Args:
-        view: with the profiles that were found out.
-        node: that has the thought.
-        placebo: of the bidder.
-        seed: of the game.
+        view: the view with the profiles.
+        node: the node of the thought.
+        placebo: the bidder's placebo.
+        seed: seed of the game.
     """
     if placebo == "none" or node.event in (Profiled, Mirrored):
         return view
@@ -51,7 +51,7 @@ def told(view: View, node: ThoughtNode, placebo: Placebo, seed: int) -> View:
 
 
 def _instead(view: View, found: Profiles, placebo: Placebo, seed: int, kind: str) -> Profiles:
-    """Replace profiles: by equal weights, by shuffled ones, by the profile of the next rival, or by empty ones."""
+    """Return replaced profiles: equal weights, shuffled ones, the profile of the next rival, or empty ones."""
     if placebo == "uniform":
         return {rival: dict.fromkeys(view.catalog, 0.0) for rival in found}
     if placebo == "shuffled":
@@ -63,7 +63,7 @@ def _instead(view: View, found: Profiles, placebo: Placebo, seed: int, kind: str
 
 
 def _shuffled(profile: Profile, seed: int, *names: str) -> Profile:
-    """Deal the weights to the types in an order that depends on the seed alone, and not on whose they were."""
+    """Assign the sorted weights to the types in a random order from the seed and the names, not from the profile."""
     order = stream(seed, "placebo", *names).sample(sorted(profile), len(profile))
     dealt = dict(zip(order, sorted(profile.values(), reverse=True), strict=True))
     return {persona: dealt[persona] for persona in profile}
@@ -73,14 +73,14 @@ class Step(Protocol):
     """A node as LangGraph calls it."""
 
     async def __call__(self, state: Any) -> Update:
-        """Take the state; give what changes."""
+        """Take the state, and return its changes."""
         ...
 
 
 def running(node: ThoughtNode, bidder: BidderContext) -> Step:
-    """Give a node as its graph runs it: if it is worth a call now, in a context of its own.
+    """Return a node as a step of its graph: it runs if it is worth a call now, in a context of its own.
 
-    It is no closure, as LangGraph would search one for graphs.
+    This is no closure, because LangGraph would search a closure for graphs.
     """
     return partial(_run, node, bidder)
 
@@ -100,7 +100,7 @@ async def _run(node: ThoughtNode, bidder: BidderContext, state: Any) -> Update:
     except HarborError as error:
         if isinstance(state["ask"], Ask) or not _stays_alone(error, bidder):
             raise
-        # Nodes run side by side at a pause: one that fails must not stop the others.
+        # Nodes run side by side at a pause; a failed one must not stop the others.
         context.emit(ThoughtFailed(state["view"].name, context.task, str(error)))
         return {}
 
@@ -109,8 +109,8 @@ async def declared(state: Any, context: NodeContext) -> Update:
     """Run a declared node: ask its prompt, and conclude its events from the reply.
 
     Raises:
-        ConfigError: it lacks a piece, as it did not come in by the door.
-        TypeError: it concludes something else, or of another bidder.
+        ConfigError: the node lacks a field, because it was never checked as an extension.
+        TypeError: it concludes another kind of event, or an event of another bidder.
     """
     node, view = context.node, state["view"]
     if node.facts is None or node.conclude is None:
@@ -125,7 +125,7 @@ async def declared(state: Any, context: NodeContext) -> Update:
 
 
 def _stays_alone(error: HarborError, bidder: BidderContext) -> bool:
-    """Say whether only this thought has failed: by the model, or by a store that it may do without."""
+    """Say whether an error ends this thought alone: a missing reply, or a store error that the settings tolerate."""
     if isinstance(error, MemoryStoreError):
         return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
     return isinstance(error, NoReply)
@@ -135,7 +135,7 @@ def with_nodes(bidder: BidderContext) -> BidderContext:
     """Return the context of a bidder with its nodes, by their names in its graph.
 
     Raises:
-        ConfigError: a node of its own is refused.
+        ConfigError: a node of the bidder's own is refused.
     """
     memory = bidder.memory.settings if bidder.memory else MemorySettings()
     mind = as_usual_in(bidder.game, bidder.switches)
@@ -143,7 +143,7 @@ def with_nodes(bidder: BidderContext) -> BidderContext:
 
 
 class PlainBidder:
-    """A player whose nodes run level by level; it reads on in the log from where it stopped."""
+    """A player whose nodes run level by level; it continues in the log from its last position."""
 
     def __init__(self, bidder: BidderContext) -> None:
         bidder = with_nodes(bidder)

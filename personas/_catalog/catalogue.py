@@ -1,9 +1,9 @@
-"""A catalogue is one value, as an extension: personas, and items that suit them; settings ask for a sample of it.
+"""A catalogue is an extension: personas, and items that suit them. Settings ask for a sample of the items.
 
-Harbor's own have ten kinds of home buyers, and two sets of houses. Those of "homes" say in the words of a persona
-whom they suit. Those of "homes-low-overlap" tell it by facts, in other words; it has houses that suit two personas,
-and some that suit nobody. If the words of a listing alone tell whom it suits, that is a leak where judging is to be
-studied. Labels are in a file of their own, apart from the texts that bidders read.
+Harbor's own have ten kinds of home buyers, and two sets of houses. The listings of "homes" use the words of the persona
+that they suit. Those of "homes-low-overlap" describe the same by facts, in other words; some of its houses suit two
+personas, and some suit nobody. If the words of a listing alone tell its persona, this is a leak in studies of
+judgement. Labels are in a file of their own, apart from the texts that bidders read.
 Source: Harbor sec. 3.3 and App. A (names and prices); the texts are our own.
 """
 
@@ -31,8 +31,15 @@ from harbor._core.settings import Settings, check_distinct, read_settings
 class Catalogue:
     """A catalogue, as an extension: personas and items by id.
 
-    `version` changes with any text or price, so that a design which names it means these. The `persona` of an item is
-    the id of whom it suits, or several, or None; it may be a persona that only the settings of an auction bring.
+    `version` changes with any text or price, so a design that names it always means the same catalogue. The `persona`
+    of an item is the id of the persona that it suits, several, or None. Such a persona may be missing here if the
+    settings of an auction add it.
+
+    >>> farmer = Persona(id="farmer", name="a farmer", text="You grow corn.")
+    >>> barn = Item(name="Barn", start=100, true_value=300, persona="farmer")
+    >>> lots = {"personas": {"farmer": farmer}, "items": {"barn": barn}}
+    >>> [item.name for item in Catalogue(name="farms", description="farms", version="1", **lots).suiting("farmer")]
+    ['Barn']
     """
 
     name: str = part("its name, in lower case")
@@ -44,7 +51,7 @@ class Catalogue:
 
     @classmethod
     def read(cls, file: Traversable) -> Catalogue:
-        """Read a catalogue from a TOML file of a package: its parts, [[personas]], and [[items]] with an id each.
+        """Read a catalogue from a TOML file of a package: its fields, [[personas]], and [[items]] with an id each.
 
         Raises:
             ConfigError: it can't be read, or something in it is refused.
@@ -65,7 +72,7 @@ class Catalogue:
         return [item for item in self.items.values() if persona in item.suits]
 
     def complaint(self) -> str:
-        """Say what is wrong with what it has: nothing there, an id under another, names or texts that are equal."""
+        """Say which fault the catalogue has, such as a wrong type or id, or equal texts or names; empty if none."""
         if not self.personas or not self.items:
             return f"lacks {'items' if self.personas else 'personas'}; give it one or more"
         if stray := [one for one in self.personas.values() if not isinstance(one, Persona)]:
@@ -91,7 +98,7 @@ class CatalogueItem(Item):
 
 
 class CatalogueFile(Settings):
-    """A catalogue as it is written in a file."""
+    """A catalogue as a TOML file."""
 
     name: str
     description: str
@@ -108,10 +115,10 @@ class CatalogueFile(Settings):
 
 
 def catalogue_of(name: str) -> Catalogue:
-    """Give the catalogue that settings name: "homes", "homes@1", or a reference.
+    """Return the catalogue that settings name: "homes", "homes@1", or a reference.
 
     Raises:
-        ConfigError: there is none, or it is installed in another version than the one named.
+        ConfigError: there is none, or the installed version differs from the named one.
     """
     plain, versioned, version = name.partition("@")
     if versioned and ":" in plain:
@@ -128,7 +135,7 @@ def catalogue_of(name: str) -> Catalogue:
 
 
 def extended(catalogue: Catalogue, own: Sequence[Persona]) -> Mapping[str, Persona]:
-    """Give the personas of a catalogue with these added.
+    """Return the personas of a catalogue, and these.
 
     Raises:
         ConfigError: one of them has an id of the catalogue.
@@ -140,7 +147,7 @@ def extended(catalogue: Catalogue, own: Sequence[Persona]) -> Mapping[str, Perso
 
 
 def with_own(catalogue: Catalogue, personas: Sequence[Persona], items: Sequence[Item]) -> Catalogue:
-    """Give a catalogue with these personas added and, if there are any, these items in place of its own.
+    """Return a catalogue with these personas added; items replace its own if there are any.
 
     Raises:
         ConfigError: a persona is in the catalogue already, or an item suits an unknown one.
@@ -156,7 +163,7 @@ def with_own(catalogue: Catalogue, personas: Sequence[Persona], items: Sequence[
 
 
 def persona_of(personas: Mapping[str, Persona], id: str) -> Persona:  # noqa: A002 - the catalogue's word
-    """Find a persona.
+    """Return a persona by id.
 
     Raises:
         ConfigError: no such id; the message names the nearest.
@@ -171,14 +178,14 @@ def sample(catalogue: Catalogue, count: int, seed: int, matched: Mapping[str, in
     """Sample items without repeats, in random order.
 
     Args:
-        catalogue: of which.
-        count: how many items.
-        seed: equal seeds give equal samples.
-        matched: exactly how many items there are for each of these personas; the rest suit none of them. So an item
-            that suits two of them is not drawn.
+        catalogue: the catalogue to draw from.
+        count: number of items.
+        seed: random seed; equal seeds return equal samples.
+        matched: exact number of items for each of these personas; the other items suit none of them. An item that suits
+            two of them is not drawn.
 
     Raises:
-        ConfigError: the catalogue has fewer items than that.
+        ConfigError: the catalogue has too few items.
     """
     rng, whole = stream(seed, "houses"), f"catalogue {catalogue.name!r}"
     every = list(catalogue.items.values())
@@ -198,10 +205,10 @@ def sample(catalogue: Catalogue, count: int, seed: int, matched: Mapping[str, in
 
 
 def suited(catalogue: Catalogue, persona: str, matched: Iterable[str]) -> list[Item]:
-    """List the items that suit a persona, and no other of those whose items are counted (`matched`).
+    """List the items that suit a persona and none of the other personas in `matched`.
 
     Raises:
-        ConfigError: the catalogue knows no such persona, and has no item that suits it; the message names the nearest.
+        ConfigError: the catalogue has neither the persona nor an item that suits it; the message names the nearest.
     """
     items = catalogue.suiting(persona)
     if not items:
@@ -217,16 +224,16 @@ def _draw(rng: Random, items: list[Item], count: int, of: str) -> list[Item]:
 
 
 def with_items(config: AuctionConfig) -> AuctionConfig:
-    """Put the items that are for sale in the settings: so they stand in the folder of a run."""
+    """Return settings that list the items for sale, so that the run folder has them."""
     items = resolve_items(config)
     return config.model_copy(update={"items": items}) if items else config
 
 
 def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
-    """Give the items for sale, sampled from the catalogue if the settings ask for it; a game that uses none has none.
+    """Return the items for sale, sampled from the catalogue if the settings ask for it; none in a game without items.
 
     Raises:
-        ConfigError: there are fewer items than demanded, or one of those to draw from is refused.
+        ConfigError: there are fewer items than demanded, or an item to draw from is refused.
     """
     if "items" not in find("game", config.rules.game).uses:
         return ()
@@ -245,13 +252,14 @@ def resolve_items(config: AuctionConfig) -> tuple[Item, ...]:
 
 
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
+"""Pattern of a word: two or more letters, without digits."""
 
 
 def nearest_in_words(catalogue: Catalogue) -> Mapping[str, str]:
-    """Name for each item the persona whose text shares most words with its listing; nothing is learned from labels.
+    """Map each item to the persona whose text is most similar to its listing; labels are not used.
 
-    It is the greatest cosine between TF-IDF vectors of single words, without the usual stop words, weighted over all
-    texts of the catalogue. An item whose listing shares no word with any persona is left out.
+    Similarity is the cosine between TF-IDF vectors of single words, without the usual stop words, weighted over all
+    texts of the catalogue. An item that shares no word with any persona is left out.
 
     Returns:
         The ids of personas by the ids of items.
@@ -267,27 +275,34 @@ def nearest_in_words(catalogue: Catalogue) -> Mapping[str, str]:
 
 
 def named_by_words(catalogue: Catalogue) -> tuple[int, int]:
-    """Count the items whose words alone name somebody whom they suit, and all items that suit anybody."""
+    """Count the items whose words alone name a persona that they suit, and all items that suit any persona."""
     nearest = nearest_in_words(catalogue)
     judged = [nearest.get(key) in item.suits for key, item in catalogue.items.items() if item.suits]
     return sum(judged), len(judged)
 
 
 def personas() -> Mapping[str, Persona]:
-    """Give the personas of the catalogue "homes" by id, in order."""
+    """Return the personas of the catalogue "homes" by id, in order.
+
+    >>> len(personas())
+    10
+    """
     return HOMES.personas
 
 
 def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = None) -> tuple[Item, ...]:
     """Sample houses of the catalogue "homes" without repeats, in random order.
 
+    >>> len(houses(count=3, seed=1))
+    3
+
     Args:
-        count: how many houses.
-        seed: equal seeds give equal samples.
-        matched: exactly how many houses there are for each of these personas; the rest suit other personas.
+        count: number of houses.
+        seed: random seed; equal seeds return equal samples.
+        matched: exact number of houses for each of these personas; the other houses suit other personas.
 
     Raises:
-        ConfigError: the catalogue has fewer houses than that.
+        ConfigError: the catalogue has too few houses.
     """
     return sample(HOMES, count, seed, matched)
 
