@@ -196,7 +196,7 @@ def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item that matches a bidder's personas", "count", "skewed")
 def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the mean number of bids of each bidder on closed items that match its personas. Source: Harbor sec. 4.1."""
+    """Measure each bidder's mean number of bids on closed items that match its personas. Source: Harbor sec. 4.1."""
     return _engagement(name, entries, matched=True)
 
 

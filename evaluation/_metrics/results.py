@@ -55,10 +55,11 @@ def by_account(name: str, entries: Sequence[Entry], value: Callable[[Account], S
 
 @metric("profit of a bidder", "dollars", of=(*GETS, *PAYS), public=True, better="higher")
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the profit of each bidder, dollars: the sum over items won of true value minus price. Source: Harbor eq.
-    1.
+    """Measure the profit of each bidder, in dollars: the sum over items won of true value minus price.
 
     In any game: the worth of its items, plus its receipts, minus its payments, fees included.
+
+    Source: Harbor eq. 1.
     """
     return by_bidder(name, outcomes(entries).profits(), unknown_worth(entries))
 

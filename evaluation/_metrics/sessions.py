@@ -88,8 +88,10 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("bid or number in a run", "number", "skewed", least=0)
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's bid in dollars, or number, in each run (`at`): the path of actions. Source: EconArena, Fig.
-    5."""
+    """Measure each bidder's bid in dollars, or number, in each run (`at`): the path of actions.
+
+    Source: EconArena, Fig. 5.
+    """
     return _path(name, Played.of(entries).paths())
 
 
@@ -103,8 +105,10 @@ def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> lis
 
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of runs with a failed bid of each bidder, corrected or not. Source: EconArena, sec. 4.4, Table
-    2."""
+    """Measure the share of runs with a failed bid of each bidder, corrected or not.
+
+    Source: EconArena, sec. 4.4, Table 2.
+    """
     played = Played.of(entries)
     runs = Counter(event.bidder for event in played.results)
     return [measured(name, share, bidder, counted=runs[bidder]) for bidder, share in played.broken_shares().items()]
@@ -133,8 +137,7 @@ class Forecast(NamedTuple):
 
 
 def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
-    """Yield the last forecast for each rival in a run or day, with the rival's last bid; rivals without a bid are left
-    out."""
+    """Yield the last forecast for each rival in a run or day, with its last bid; leave out rivals without a bid."""
     expected: dict[str, Expected] = {}
     did: dict[str, Decimal] = {}
     for entry in entries:

@@ -229,8 +229,7 @@ def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] =
 
 @_metric("rank by profit in an auction", "rank")
 def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's rank by profit in each auction (`at`) of a series: 1 is the best, equals share the best
-    rank.
+    """Measure each bidder's rank by profit in each auction (`at`) of a series: 1 is the best, which equals share.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """

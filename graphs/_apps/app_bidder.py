@@ -276,8 +276,7 @@ class AppBidder:
         return think
 
     def _judged(self, state: Mapping[str, Any], ask: Ask, given: Answer, told: list[Json]) -> Json:
-        """Return the state after an answer: a legal one is kept, an illegal one asked again; after the last it
-        withdraws."""
+        """Return the state after an answer: keep a legal one, ask again for others, and withdraw after the last."""
         found = judged(ask, given)
         if not isinstance(found, str):
             price = state["heard"]["price"]
