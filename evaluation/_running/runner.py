@@ -90,7 +90,7 @@ class ExperimentBudget:
         return running <= finished and self.left >= max(needed, NOTHING)
 
     def reserve(self, trial: Trial) -> float | None:
-        """Reserve more than the dearest cost so far for a trial; return the total at which it stops (None: no limit)."""
+        """Reserve more than the dearest cost so far; return the total at which a trial stops, None for no limit."""
         if self._limit is None:
             return None
         paid = self._paid.setdefault(trial.path, 0.0)
