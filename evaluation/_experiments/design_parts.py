@@ -162,7 +162,7 @@ class Comparison(Settings):
                 raise ValueError(f"only one side of the comparison of {self.metric!r} names its {name}; name both")
         one, other = (side.model_copy(update={"metric": None}) for side in (self.of, self.against))
         if one == other and len(set(self.metrics)) == 1:
-            raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name what differs")
+            raise ValueError(f"the comparison of {self.metric!r} has two equal sides; name the difference")
         return self
 
     @property

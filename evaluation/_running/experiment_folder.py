@@ -194,7 +194,9 @@ def resumable(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     begun_with, design = unchanged(path)
     if begun_with.get("public"):
-        raise RunFolderError(f"{str(path)!r} is a public copy, without what games need to go on; resume the original")
+        raise RunFolderError(
+            f"{str(path)!r} is a public copy, without the private parts that games need; resume the original"
+        )
     return begun_with, design
 
 

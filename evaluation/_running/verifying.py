@@ -23,7 +23,7 @@ from harbor.evaluation._experiments.trials import Trial, trials
 from harbor.evaluation._running.experiment_folder import Unfounded, read_design, read_manifest, read_results, trial_path
 from harbor.evaluation._running.trial_folder import kept_record, read_trial, without_tries
 
-PLAYERS_UNCHECKED = "what played each bidder, and why a game has no log, are as the copy says"
+PLAYERS_UNCHECKED = "the player of each bidder, and the reason why a game has no log, are as the copy says"
 PLAN_UNCHECKED = "whether question, title, comparisons and published numbers were written before the games"
 _RECORD = TypeAdapter(TrialRecord)
 Fields = dict[str, Any]

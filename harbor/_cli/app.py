@@ -101,7 +101,7 @@ def main() -> None:
     except HarborError as error:
         _fail(str(error))
     except (MemoryError, RecursionError) as error:
-        _fail(f"what was given is too large, or nested too deep, for this machine ({type(error).__name__}); give less")
+        _fail(f"the input is too large, or nested too deep, for this machine ({type(error).__name__}); give less")
     except OSError as error:
         _fail(f"can't write the output ({error.strerror}); send it elsewhere")
     except Exception as error:

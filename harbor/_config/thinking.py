@@ -278,7 +278,7 @@ class MindSettings(ProtocolSettings):
     def _placebo_of_profiles(self) -> Self:
         if self.placebo != "none" and self.theory_of_mind == "none" and self.uses_model:
             raise ValueError(
-                f"placebo {self.placebo!r} replaces what a theory of mind finds out; set theory_of_mind, or drop it"
+                f"placebo {self.placebo!r} replaces the results of a theory of mind; set theory_of_mind, or drop it"
             )
         return self
 

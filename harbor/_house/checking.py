@@ -151,12 +151,12 @@ def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
 OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signal, SeatFailed)
 """Events of the house and of any game's rules that are not public."""
 THOUGHTS_UNCHECKED = "thoughts, model calls and the words of answers are as the log tells them: no rule gives them"
-PRIVATE_UNCHECKED = "the log has public events alone: whatever is private is not there to be checked"
+PRIVATE_UNCHECKED = "the log has public events alone: private ones can't be checked"
 AS_TOLD = "there are no settings to build the rules from: values, budgets and items are taken as the log tells them"
 MOST_DRAWS = 500
 """Number of draws that are tried for a turn of a public log, which tells none."""
-DRAWN = "numbers that are drawn in secret: what followed from them is taken as the log tells it"
-SEALED = "acts that are sealed and never disclosed: what followed from them is taken as the log tells it"
+DRAWN = "numbers that are drawn in secret: their results are taken from the log"
+SEALED = "acts that are sealed and never disclosed: their results are taken from the log"
 
 
 def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Verdict:

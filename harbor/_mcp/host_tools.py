@@ -134,7 +134,7 @@ MOST_SENTENCES = 200
 """Number of last sentences that `read_standings` returns for a running auction."""
 MaxCost = Annotated[
     float | None,
-    Field(description="What the calls of hosted models may cost, in dollars; needed where one is asked.", gt=0),
+    Field(description="The most that calls of hosted models may cost, in dollars; required if one is asked.", gt=0),
 ]
 
 

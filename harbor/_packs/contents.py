@@ -177,7 +177,7 @@ def _results_checked(folder: Path) -> Iterator[Verdict]:
         yield Verdict(False, "public", None, RESULTS, _told(expected), _told(found))
     elif len(wanted) != len(given):
         yield Verdict(False, "public", None, RESULTS, f"{len(wanted)} measurements", f"{len(given)} measurements")
-    yield Verdict(True, "public", unchecked=("what played each bidder is as the copy says",))
+    yield Verdict(True, "public", unchecked=("the player of each bidder is as the copy says",))
 
 
 def _told(one: Measurement) -> str:

@@ -110,7 +110,7 @@ def _body(about: PublicCopy, tables: Mapping[str, Mapping[str, str]]) -> list[st
         f"- `{where}events.jsonl`: the public events of each game, one JSON object per line, chained by digests",
         f"- `{where}config.json`: the public settings of each game, with its rules",
         *(["- `experiment.json`: the public part of the design"] if about.kind == "experiment" else []),
-        "- `results.json`: what was measured, from the public events alone",
+        "- `results.json`: the measurements, from the public events alone",
         *(f"- `{name}`: " + "; ".join(f"`{one}` {says}" for one, says in tables[name].items()) for name in tables),
         "- `pack.json`: the SHA-256 of each file",
         "",

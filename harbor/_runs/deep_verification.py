@@ -53,10 +53,10 @@ from harbor._runs.verification import imported_in
 from harbor.personas._catalog.catalogue import with_items
 
 TAKEN = {
-    Answered: "what agents and people answered is taken as the log tells it",
-    Recalled: "what was recalled is taken as the log tells it",
+    Answered: "answers of agents and people are taken from the log",
+    Recalled: "recalled memories are taken from the log",
     ModelCalled: "what a reply says that no event and no later prompt tells is not compared with anything",
-    SeatFailed: "failures of seats, and what was concluded before them, are taken as the log tells them",
+    SeatFailed: "failures of seats, and conclusions before them, are taken from the log",
 }
 """Content that a replay can't check, by event."""
 UNTOLD = "what bidders had learned before, in a store that other runs write to, is taken as their prompts tell it"

@@ -207,6 +207,6 @@ def _missed(series: Path, is_old: bool) -> RunFolderError:
     why = f", and {MEMORY_LINES} lacks memories of an auction that is over" if is_old else ""
     copy = f"{command()} memory export RUN --out {shlex.quote(str(lines))}"
     return RunFolderError(
-        f"{str(series / MEMORY)!r} is gone{why}, so the next auction would be held without what was remembered; put it"
+        f"{str(series / MEMORY)!r} is gone{why}, so the next auction would be held without its memories; put it"
         f" back, or write it where the run was made: {copy}"
     )

@@ -189,7 +189,7 @@ def read_series(folder: Path) -> SeriesData:
     auctions, notes = auctions_in(folder), list[str]()
     entries: Sequence[Entry] = ()
     if public_auctions(folder):
-        notes.append("a public copy of a series: ranks, profits and what bidders learned are not in it")
+        notes.append("a public copy of a series: ranks, profits and learnings are not in it")
     else:
         entries = _entries(folder, notes)
     if not entries or not is_series(entries):

@@ -189,7 +189,7 @@ def _text(value: object) -> str:
 def _missing(entries: Sequence[Entry], calls: CallFile) -> Iterator[Note]:
     """Yield notes about missing calls of a run."""
     if is_public(entries):
-        public = "a public copy: what bidders knew, thought and were asked is not in it"
+        public = "a public copy: facts, thoughts and prompts of bidders are not in it"
         yield Note(public, public)
     elif calls.missing and of_type(entries, ModelCalled):
         yield Note(f"{calls.missing}: prompts and replies are not shown")

@@ -48,7 +48,7 @@ def check_experiment(path: Path | str) -> None:
             for one in record.measurements
             if one.metric not in valued
         }
-        require(not missing, f"{what} measures what has no value in any arm", missing)
+        require(not missing, f"{what} measures a metric without a value in any arm", missing)
         loaded = Loaded(results)
         for name in design.figures:
             figure = find("figure", name)

@@ -237,7 +237,9 @@ def _told_only_what_was_seen(play: Play, auction: Auction, log: Sequence[Entry])
     Auction(**{**dict(auction), "bidders": seats, "seed": auction.seed + 1}).run()
     for before, known in zip(told, _facts(play, log), strict=True):
         after = as_json(known)
-        require(before == after, "facts come from elsewhere than from what the bidder has seen", (before, after))
+        require(
+            before == after, "facts come from elsewhere than from the events that the bidder has seen", (before, after)
+        )
 
 
 def _facts(play: Play, log: Sequence[Entry]) -> list[Facts]:
@@ -248,5 +250,5 @@ def _facts(play: Play, log: Sequence[Entry]) -> list[Facts]:
             seen = [one.event for one in log[:number] if is_seen_by(bidder, one.event)]
             shown = repr(seen)
             found.append(play.facts(bidder, seen))
-            require(repr(seen) == shown, "telling the facts changed what the bidder has seen", shown)
+            require(repr(seen) == shown, "telling the facts changed the events that the bidder has seen", shown)
     return found

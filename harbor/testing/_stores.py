@@ -92,8 +92,8 @@ def _batch_answers_in_order(store: BaseStore) -> None:
     read: list[Op] = [GetOp(HERE, "a"), SearchOp(HERE), ListNamespacesOp(None, None), GetOp(HERE, "none")]
     results: list[Any] = store.batch([*read, *put])
     demand(len(results) == len(read) + len(put), "a batch has not one result an operation")
-    demand(results[0].value == {"text": "old"}, "a batch does not read what was there before it")
-    demand([item.key for item in results[1]] == ["a"], "a search in a batch does not read what was there before it")
+    demand(results[0].value == {"text": "old"}, "a batch does not read entries from before it")
+    demand([item.key for item in results[1]] == ["a"], "a search in a batch does not read entries from before it")
     demand(results[2:] == [[HERE], None, None, None, None], "results of a batch are not in the order of its operations")
     newest = store.get(HERE, "a")
     demand(newest and newest.value == {"text": "newest"}, "the last put to a key in a batch does not win")
@@ -172,8 +172,8 @@ def _index_is_honoured(store: BaseStore) -> None:
     )
     store.put(HERE, "plain", {"text": "a lighthouse"})
     scored = [item.key for item in store.search(HERE, query="the garden") if item.score is not None]
-    demand("hidden" not in scored, "what was put with index=False is ranked")
-    demand(len(store.search(HERE)) == 3, "what was put with index=False is not found without a query")
+    demand("hidden" not in scored, "an entry put with index=False is ranked")
+    demand(len(store.search(HERE)) == 3, "an entry put with index=False is not found without a query")
     for text in ("a boat", "a mooring"):
         found = store.search(HERE, query=text)
         demand(found[0].key == "elsewhere" and (found[0].score or 0) > 0.99, f"the field of {text!r} is not indexed")

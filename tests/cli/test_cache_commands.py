@@ -108,8 +108,8 @@ def test_prune_removes_no_file_that_is_not_of_the_cache(folder):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["prune"], "say what to remove: give --older-than DAYS, --model or --all"),
-        (["prune", "--all", "--model", "openai:a"], "--all removes whatever is kept"),
+        (["prune"], "no entries are named; give --older-than DAYS, --model or --all"),
+        (["prune", "--all", "--model", "openai:a"], "--all removes all entries"),
         (["import", "missing.jsonl"], "'missing.jsonl' can't be read"),
         (["export", "there.jsonl"], "'there.jsonl' exists; name a new file or remove it"),
         (["export", "none/new.jsonl"], "'none/new.jsonl' can't be written"),

@@ -154,7 +154,7 @@ def test_forget_asks_first(copy, answer, left):
         (["forget", "nowhere", "--bidder", "Ben"], "there is no memory"),
         (["show", "http://127.0.0.1:9"], "start the server"),
         (["show", "copy", "--kind", "episodes"], "unknown kind of memory 'episodes'; did you mean 'episode'?"),
-        (["forget", "copy"], "say what to forget: give --bidder, --kind or --scope"),
+        (["forget", "copy"], "no memories are named; give --bidder, --kind or --scope"),
         (["forget", "copy", "--bidder", "Ben"], "nothing was forgotten; give --yes"),
         (["search", "copy", "x", "-k", "0"], "'-k'"),
         (["import", "copy", "nowhere.jsonl"], "'nowhere.jsonl' can't be read"),

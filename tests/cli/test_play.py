@@ -112,7 +112,7 @@ def test_a_person_may_ask_for_help_and_standings_and_quit_and_lines_fit_the_term
         assert max(map(len, person.answer("help").splitlines())) <= 60
         assert "quit: pause the auction, as Ctrl-C does" in person.answer("1500\n9999\n8888")
         second = person.answer("standings")
-        assert second.count("What you typed before you were asked is dropped.") == 1
+        assert second.count("Input typed before the question is dropped.") == 1
         told = person.answer("quit")
         assert "Ann: in" in told or "Ann: thinks" in told
         assert "You bought Lot A for $1,500, worth $3,000." in told

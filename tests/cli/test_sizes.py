@@ -206,4 +206,4 @@ def test_what_needs_more_memory_than_there_is_is_one_line(tmp_path):
     (tmp_path / "wide.json").write_text(f'{{"bidders": [{"[]," * 10_000_000}[]]}}')
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (400 * 2**20,) * 2)  # noqa: E731 - in the child, before it runs
     complaint = mistake(process("auction", tmp_path / "wide.json", cwd=tmp_path, preexec_fn=limit))
-    assert complaint == "what was given is too large, or nested too deep, for this machine (MemoryError); give less"
+    assert complaint == "the input is too large, or nested too deep, for this machine (MemoryError); give less"

@@ -145,7 +145,7 @@ def test_a_value_that_ends_the_process_when_it_is_looked_at_is_refused_in_one_li
         ("json:dumps", "'json:dumps' is no policy"),
         ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
         ("mine.py:MINE", "write 'mine:MINE', without .py"),
-        ("no_mod:MINE", "a module is looked for in the working directory, and among what is installed"),
+        ("no_mod:MINE", "a module is looked for in the working directory and among installed packages"),
         ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
         ("../policy:MINE", "is no name and no 'package.module:NAME'"),
         ("minimum-rise", "did you mean 'minimum-raise'?"),

@@ -274,7 +274,7 @@ LOTS = (Item(name="Lot", start=1_000, true_value=2_000),)
         ({"agent": True, "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
         ({"person": True, "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
         ({"rule": "truthful"}, "placebo 'uniform' is for the thoughts of a model; drop it, or rule"),
-        ({}, "placebo 'uniform' replaces what a theory of mind finds out; set theory_of_mind, or drop it"),
+        ({}, "placebo 'uniform' replaces the results of a theory of mind; set theory_of_mind, or drop it"),
         ({"theory_of_mind": "true", "placebo": "another"}, "placebo 'another' needs two rivals; add one"),
     ],
     ids=str,

@@ -229,7 +229,7 @@ def test_arms_with_repeats_of_their_own_have_them_in_a_public_copy_too(tmp_path)
     harbor("unpack", tmp_path / "public.harbor.zip", "--out", tmp_path / "unpacked")
     done = harbor("verify", tmp_path / "unpacked")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "what played each bidder, and why a game has no log, are as the copy says" in done.stdout
+    assert "the player of each bidder, and the reason why a game has no log, are as the copy says" in done.stdout
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", '{"games": [{}]}', '{"games": [{"arm": "../x"}]}'])

@@ -172,7 +172,9 @@ def test_facts_that_come_from_elsewhere_are_named(begun_game):
     def facts(*given):
         return {**game.play.facts(*given), "highest": 20 + dealt.seed}
 
-    broken(game, "facts come from elsewhere than from what the bidder has seen", build=build, play_facts=facts)
+    broken(
+        game, "facts come from elsewhere than from the events that the bidder has seen", build=build, play_facts=facts
+    )
 
 
 def test_facts_that_change_what_was_seen_are_named(begun_game):
@@ -181,7 +183,7 @@ def test_facts_that_change_what_was_seen_are_named(begun_game):
         getattr(seen, "clear", lambda: None)()
         return known
 
-    broken(begun_game.MY_GAME, "telling the facts changed what the bidder has seen", play_facts=facts)
+    broken(begun_game.MY_GAME, "telling the facts changed the events that the bidder has seen", play_facts=facts)
 
 
 def test_facts_that_break_are_named(begun_game):

@@ -192,7 +192,11 @@ def test_an_experiment_that_was_begun_a_moment_ago_keeps_its_promises(design):
         ("repeats = 4", "repeat = 4", "is refused: .*unknown key 'repeat'; did you mean 'repeats'?"),
         ('"items_won"]', '"items_wn"]', "unknown metric 'items_wn'; did you mean 'items_won'?"),
         ('Ben = { rule = "truthful" }', 'Ben = { rule = "random" }', "arms 'random' and 'truthful' are equal"),
-        ('"items_won"]', '"water_bid"]', "measures what has no value in any arm: {'water_bid': 'the log is of another"),
+        (
+            '"items_won"]',
+            '"water_bid"]',
+            "measures a metric without a value in any arm: {'water_bid': 'the log is of another",
+        ),
     ],
 )
 def test_a_design_that_breaks_a_promise_is_named(old, new, promise, design):

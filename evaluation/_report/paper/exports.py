@@ -125,7 +125,7 @@ LONGEST = 40
 """Most rows of a table on a page."""
 CAPTIONS = {
     "comparisons": "planned comparisons, paired differences with 95 % intervals; p after Holm's correction too",
-    "companions": "what rivals and the seller gain or lose in the planned comparisons, without tests",
+    "companions": "gains and losses of rivals and the seller in the planned comparisons, without tests",
     "correlations": "Spearman's correlations with 95 % intervals",
     "ratings": "TrueSkill ratings with 95 % intervals of mu",
     "spreads": "how much games of one draw differ, as standard deviations with 95 % intervals",

@@ -69,7 +69,7 @@ def summary_tables(summary: Summary, extent: Extent = "usual") -> Iterator[Table
     if summary.figures:
         yield ", ".join(f"{_spelled(name)} {value:.3g}" for name, value in summary.figures.items())
     if (calls := summary.calls) is None:
-        yield f"a public log: what needs private events is left out{simulated(summary.simulated)}"
+        yield f"a public log: values that need private events are left out{simulated(summary.simulated)}"
         return
     if calls.failed:
         yield f"{calls.failed} model calls failed for good; the bidders played on, which is no choice of a model"

@@ -227,7 +227,7 @@ class Terminal:
             self._board = GuardedBoard(game.name, game.board)
         if entry.seq == 1 and not isinstance(entry.event, SeriesOpened):
             self._item = ""
-            _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction; type help for what else you can type.")
+            _print(f"You are {self._bidder.name}. Ctrl-C pauses the auction; type help for the other commands.")
         if is_seen_by(self._bidder.name, entry.event):
             self._board.note(entry.event)
             for line in told_to(self._bidder.name, entry.event):
@@ -253,7 +253,7 @@ class Terminal:
         _print(f"{_SAY.sub('', call(asked.ask))} Type {asked.ask.space.hint}.")
         if self._keys.forget() and not self._told_of_dropped:
             self._told_of_dropped = True
-            _print("What you typed before you were asked is dropped.")
+            _print("Input typed before the question is dropped.")
         over = asyncio.ensure_future(self._person.asks.get())
         try:
             words = await self._words(asked, over)

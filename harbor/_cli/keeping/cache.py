@@ -70,9 +70,9 @@ def prune(
 ) -> None:
     """Remove kept replies, by age and model; runs that need them ask the model again."""
     if older_than is None and model is None and not every:
-        raise ConfigError("say what to remove: give --older-than DAYS, --model or --all")
+        raise ConfigError("no entries are named; give --older-than DAYS, --model or --all")
     if every and (older_than is not None or model is not None):
-        raise ConfigError("--all removes whatever is kept; drop it, or --older-than and --model")
+        raise ConfigError("--all removes all entries; drop it, or --older-than and --model")
     folder = _folder()
     before = None if older_than is None else (datetime.now(UTC) - timedelta(days=older_than)).isoformat()
     removed, size = 0, 0

@@ -45,7 +45,9 @@ class Row(NamedTuple):
 
 
 def list_(
-    what: Annotated[Listed | None, typer.Argument(help="What to list; without it, what can be listed is said.")] = None,
+    what: Annotated[
+        Listed | None, typer.Argument(help="The kind of values to list; without it, the kinds are listed.")
+    ] = None,
     game: Annotated[
         str | None,
         typer.Option(help="Of metrics: those that measure this game (by name, or module:NAME), and why not."),

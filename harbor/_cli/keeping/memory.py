@@ -34,7 +34,7 @@ Trusted = Annotated[
 class Wanted:
     """Filter for the memories of a command; None: no filter."""
 
-    bidder: Annotated[str | None, typer.Option(help="Only what this bidder remembers.")] = None
+    bidder: Annotated[str | None, typer.Option(help="Only the memories of this bidder.")] = None
     kind: Annotated[str | None, typer.Option(help="Only this kind: learning, episode or dossier.")] = None
     scope: Annotated[
         str | None, typer.Option(help="Only this scope: carried-over, or that of one auction, as shown.")
@@ -74,7 +74,7 @@ def show(
 @spread
 def search(
     store: Store,
-    query: Annotated[str, typer.Argument(help="What to search for, in words.")],
+    query: Annotated[str, typer.Argument(help="Words to search for.")],
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many memories.")] = 5,
     wanted: Wanted = Wanted(),
     embedding: Trusted = None,
@@ -126,7 +126,7 @@ def export(
 @memory.command("import")
 def import_(
     store: Store,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What export wrote; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file that export wrote; - for standard input.")],
     embedding: Annotated[str | None, typer.Option(help="Of a new memory (default: hashing), or as for show.")] = None,
     trust: Trust = False,
 ) -> None:
@@ -151,7 +151,7 @@ def forget(
 ) -> None:
     """Delete memories, by bidder, kind or scope."""
     if not str(wanted):
-        raise ConfigError("say what to forget: give --bidder, --kind or --scope")
+        raise ConfigError("no memories are named; give --bidder, --kind or --scope")
     with _opened(store, embedding, trust) as opened:
         from langgraph.store.base import PutOp
 

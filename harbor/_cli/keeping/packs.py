@@ -42,7 +42,7 @@ def pack(
         warn_of(folder)
     size = f"{file.stat().st_size:,} bytes"
     if public:
-        say(f"{size} for everyone; read its README.md, which says what was left out, before you publish it")
+        say(f"{size} for everyone; read its README.md, which lists the parts that are left out, before you publish it")
         if not author:
             say("its CITATION.cff names no authors; to be cited, pack it again with --author 'YOUR NAME'")
     else:

@@ -46,9 +46,7 @@ def view(
     out: Annotated[
         Path | None, typer.Option(help="A file for the page; default: view.html in the folder, if it is yours.")
     ] = None,
-    seat: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Show what this bidder saw, and nothing else.")
-    ] = None,
+    seat: Annotated[str | None, typer.Option(metavar="NAME", help="Show only the events that this bidder saw.")] = None,
     open_: Annotated[
         bool | None, typer.Option("--open/--no-open", help="Open it in the browser; default: where there is a screen.")
     ] = None,

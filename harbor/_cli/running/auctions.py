@@ -80,7 +80,7 @@ Cached = Annotated[
     bool | None,
     typer.Option(
         "--cache/--no-cache",
-        help="Keep what hosted models reply, and take what they have replied before; default: no, and for `harbor"
+        help="Keep the replies of hosted models, and reuse earlier ones; default: no, and for `harbor"
         " resume`, as the run has it.",
     ),
 ]

@@ -60,7 +60,7 @@ class Running:
         bool | None,
         typer.Option(
             "--cache/--no-cache",
-            help="Keep what hosted models reply, and take what they have replied before; default: yes.",
+            help="Keep the replies of hosted models, and reuse earlier ones; default: yes.",
         ),
     ] = None
     lane: Annotated[

@@ -53,11 +53,12 @@ def mcp(
     ] = "HARBOR_HOST_KEY",
     wait: Annotated[float, typer.Option(min=0, help="How many seconds to wait for clients that do not come.")] = 300,
     max_cost: Annotated[
-        float | None, typer.Option(help="What all hosted models may cost, in dollars; without it none is asked.")
+        float | None,
+        typer.Option(help="The most that all hosted models may cost, in dollars; without it none is asked."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A new folder for the run; without an auction, one for all.")] = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Do what a JSON file names that may have been sent, and what hosts name.")
+        bool, typer.Option("--trust", help="Run the code and programs that a sent JSON file or a host names.")
     ] = False,
 ) -> None:
     """Let MCP clients, such as agents and chat apps, bid in auctions, hold them and run experiments.
@@ -69,7 +70,7 @@ def mcp(
         raise ConfigError(f"--seat {seat[0]} is of an auction, and none is named; name a TOML file or a preset")
     run = Path(config) if config is not None and Path(config).is_dir() else None
     if run is not None and (preset or seat or changes != Changes() or set_ or out):
-        raise ConfigError(f"{config!r} is a run, which goes on as it began; drop what changes it")
+        raise ConfigError(f"{config!r} is a run, which goes on as it began; drop the options that change it")
     try:
         import mcp as _  # noqa: F401 - check that it is installed
     except ImportError as error:

@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from harbor._core.log.log_entries import Entry
 
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Mark a folder that somebody sent as yours, and do what its settings name.")
+    bool,
+    typer.Option(
+        "--trust",
+        help="Mark a folder that somebody sent as yours, and run the code and programs that its settings name.",
+    ),
 ]
-TrustSettings = Annotated[bool, typer.Option("--trust", help="Do what a JSON file names that may have been sent.")]
+TrustSettings = Annotated[bool, typer.Option("--trust", help="Run the code and programs that a sent JSON file names.")]
 NAMED: dict[str, dict[str, Kind | None]] = {
     "asks models, with your keys": {"use": "model", "model": "model", "models": "model"},
     "starts programs, with your rights": {"command": None},

@@ -366,7 +366,7 @@ def _loosely(text: str, items: tuple[str, ...]) -> Answer:
         return Unreadable("more than one amount" if amounts else "a bid needs an amount")
     around = f"{rest[: amounts[0].start()]} {rest[amounts[0].end() :]}"
     if strange := [word for word in _WORD.findall(around.lower()) if word not in _FILLING]:
-        return Unreadable(f"{strange[0][:30]!r} is no part of a plain bid for what is on sale")
+        return Unreadable(f"{strange[0][:30]!r} is no part of a plain bid for the item on sale")
     if _OPEN.search(rest):
         return Unreadable("the list of items is not complete")
     return _bid_of(amounts[0], [name for _, name in found])

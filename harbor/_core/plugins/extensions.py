@@ -261,4 +261,4 @@ def not_imported(module: str, name: str, error: BaseException) -> str:
         return "mend it"
     if module.endswith(".py"):
         return f"write '{module.removesuffix('.py')}:{name}', without .py"
-    return "a module is looked for in the working directory, and among what is installed"
+    return "a module is looked for in the working directory and among installed packages"

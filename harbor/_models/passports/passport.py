@@ -243,4 +243,4 @@ def _name(server: str, model: str) -> str:
 
 @cache
 def _warn_once(path: Path, why: str) -> None:
-    warnings.warn(f"what is known of a model is not taken from {str(path)!r}: {why}", stacklevel=4)
+    warnings.warn(f"facts about a model are not taken from {str(path)!r}: {why}", stacklevel=4)
