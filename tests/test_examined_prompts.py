@@ -16,7 +16,7 @@ from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._context.prompting import OPENING, told_with
 from harbor.graphs._wiring.mind import usual_nodes
 from support import examination
-from support.asked import SESSIONS, Asked, everything_asked
+from support.asked import SESSIONS, Asked, asked_in, everything_asked, tables
 from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
 
 NOT_ASKED = {"system", "listen", "listener"}
@@ -43,16 +43,24 @@ def calls() -> Sequence[Asked]:
     return everything_asked()
 
 
+@pytest.mark.parametrize("table", ["english", "harbor", "water of a paper"])
+def test_nothing_is_found_in_the_prompts_of_a_game(table):
+    assert ["\t".join(finding) for finding in examine(asked_in(table, tables()[table]))] == []
+
+
+@pytest.mark.studies
 def test_nothing_is_found_in_any_prompt(calls):
     assert ["\t".join(finding) for finding in examine(calls)] == []
 
 
+@pytest.mark.studies
 def test_every_protocol_is_examined_with_every_game_that_it_knows(calls):
     games = {"english", *SESSIONS}
     wanted = {(game, name) for name, bundle in BUNDLES.items() for game in bundle.games or games}
     assert {(call.game, call.protocol) for call in calls} == wanted
 
 
+@pytest.mark.studies
 def test_a_prompt_of_ones_own_may_name_every_fact_that_is_told(calls):
     for call in calls:
         if call.protocol == "native":
@@ -61,6 +69,7 @@ def test_a_prompt_of_ones_own_may_name_every_fact_that_is_told(calls):
             assert call.told <= told_with(game, usual_nodes(game), (kind, OPENING)), call.name
 
 
+@pytest.mark.studies
 def test_every_thought_is_examined(calls):
     assert {call.kind for call in calls} == set(BUDGETS)
     assert {*stems(PROMPTS), *stems(ENGLISH)} - NOT_ASKED <= set(BUDGETS)
@@ -70,10 +79,12 @@ def stems(folder: Traversable) -> set[str]:
     return {file.name.removesuffix(".md") for file in folder.iterdir() if file.name.endswith(".md")}
 
 
+@pytest.mark.studies
 def test_a_bidder_is_told_that_its_answer_was_refused_somewhere_in_every_game(calls):
     assert {call.game for call in calls if "refused" in call.told} == {"english", *SESSIONS}
 
 
+@pytest.mark.studies
 def test_sales_are_long_enough_that_items_are_summed_up_and_dear_enough_that_some_are_offered_again(calls):
     told = {name for call in calls if call.protocol == "native" and call.game == "english" for name in call.told}
     assert {"earlier_results", "later_items", "earlier_wins", "refused"} <= told
@@ -184,6 +195,7 @@ def test_every_check_has_a_prompt_that_it_finds():
     assert {check for _, check, _ in BROKEN.values()} == set(CHECKS)
 
 
+@pytest.mark.studies
 def test_every_scale_is_in_a_prompt(calls):
     assert set(SCALES) <= {name for call in calls for name in call.told | call.reply}
 

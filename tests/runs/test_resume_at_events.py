@@ -16,6 +16,7 @@ from harbor._core.log.events import AnalystEvent, PrivateEvent, PublicEvent, Sha
 from harbor._core.log.log import difference, read_log
 from harbor._core.plugins.finding import find, names
 from harbor.testing._playing import names_of, table
+from support.cases import some
 from support.folders import paid
 from support.plugins import remembering
 from support.sealed import SEALED, Sealed
@@ -86,7 +87,7 @@ def log_of(folder: Path):
     return [entry.event for entry in read_log(folder / "events.jsonl").entries]
 
 
-@pytest.mark.parametrize("name", [*OWN, SEALED.name])
+@pytest.mark.parametrize("name", some([*OWN, SEALED.name], ("english", "water", SEALED.name)))
 def test_a_game_that_broke_off_after_an_act_a_draw_or_an_outcome_resumes_to_the_whole_log(name, tmp_path):
     kept = interrupted(name, tmp_path)
     whole, costs = log_of(tmp_path / "whole"), paid(tmp_path / "whole")

@@ -27,7 +27,7 @@ from harbor.evaluation._report.paper.paging import legend_height, pages, row_hei
 from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._report.plots.figures import figures, means
 from harbor.evaluation._report.tabular.loading import Loaded
-from support.cases import EACH
+from support.cases import EACH, crossed
 from support.filled import crowd, full
 
 PAGE = 9.0  # inches
@@ -74,8 +74,7 @@ def test_no_file_of_a_preset_is_taller_than_a_page(name, tmp_path):
         assert max(tall) <= PAGE, figure
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.name)
-@pytest.mark.parametrize("size", CROWDS, ids=str)
+@pytest.mark.parametrize(("figure", "size"), crossed(FIGURES, CROWDS), ids=lambda one: getattr(one, "name", str(one)))
 def test_no_figure_of_many_arms_conditions_and_bidders_is_taller_than_a_page(figure, size):
     results = crowd(figure.needs, *size, abouts=ABOUTS.get(figure.needs, ("",)))
     drawing = figure.drawn(Loaded(results), figure.needs)
