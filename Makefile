@@ -46,7 +46,7 @@ stores: .venv/installed-dev  ## the store of memories beside raw Chroma and Lang
 	PYTHONPATH=build/stores $(BIN)/pytest bench/test_store_figures.py -q -p no:cacheprovider --benchmark-columns=min
 
 mutants: .venv/installed-dev .venv-mutants/installed  ## whether the tests notice SET=A of a hundred small changes of the code; an hour, and it goes on where it was stopped
-	PYTHONPATH=tests .venv-mutants/bin/python -m mutants --set $(or $(SET),A)
+	PYTHONPATH=tests .venv-mutants/bin/python -m mutants --set $(or $(SET),A) $(addprefix --before ,$(BEFORE))
 	$(GREEN)
 
 .venv-mutants/installed:

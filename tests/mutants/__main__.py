@@ -2,7 +2,7 @@
 
 A set is drawn once by its seed and kept with its verdicts. A mutant is killed if one of the tests that run its
 statement fails, and survives if none fails in the time that it gets. Set A serves while tests change; set B is run
-before and after only.
+before and after only: `make mutants SET=B BEFORE=commit` names the mutants that were killed before and survive now.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +24,8 @@ from mutants.drawing import Mutant, drawn
 
 SEEDS = {"A": 1, "B": 2}
 SIZE = 100
+MARKS = "not studies"
+"""The marks of the tests that CI runs."""
 MOST_SECONDS = 150.0  # of processor, for the tests of one mutant as they were timed without a change
 PACE = 4.0  # times as long as tests take without a change; an endless loop takes longer
 START = 120.0  # seconds to load and to collect, beside other work
@@ -37,20 +38,25 @@ def main() -> None:
     """Run what has no verdict at this commit, and print all verdicts."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument("--set", choices=sorted(SEEDS), default="A")
-    parser.add_argument("--marks", default="", help="run the tests with these marks only, as -m of pytest")
-    parser.add_argument("--commit", default="", help="measure this commit (default: HEAD)")
+    parser.add_argument("--before", default="", help="an earlier commit to compare with, which is judged first")
     given = parser.parse_args()
-    commit = trees.git("rev-parse", given.commit or "HEAD").strip()
     sets = {name: _kept(name) for name in SEEDS}
-    mutants = {name: [_mutant(one) for one in told["mutants"]] for name, told in sets.items()}
-    known = covered([one for name in sorted(SEEDS) for one in mutants[name]], commit, given.marks)
-    state = f"{commit[:12]} {given.marks}".strip()
-    _judge(given.set, sets[given.set], mutants[given.set], known, commit, state)
-    _print(sets[given.set], state)
+    commits = [trees.git("rev-parse", one).strip() for one in (given.before, "HEAD") if one]
+    for commit in commits:
+        _judge(given.set, sets, commit)
+        _print(sets[given.set], commit)
+    if given.before:
+        for one in sets[given.set]["mutants"]:
+            before, now = (one["verdicts"][commit[:12]] for commit in commits)
+            if before.startswith("killed") and now.startswith("survived"):
+                print(f"no longer killed: {one['path']}:{one['line']}: {one['before']} -> {one['after']}; {before}")
 
 
-def _judge(name: str, told: Set, mutants: Sequence[Mutant], known: Covered, commit: str, state: str) -> None:
-    """Give each mutant a verdict, two at a time, and keep each at once: the next call goes on from there."""
+def _judge(name: str, sets: dict[str, Set], commit: str) -> None:
+    """Give each mutant of a set a verdict, two at a time, and keep each at once: the next call goes on from there."""
+    told, state = sets[name], commit[:12]
+    mutants = [_mutant(one) for one in told["mutants"]]
+    known = covered([_mutant(one) for each in sorted(sets) for one in sets[each]["mutants"]], commit, MARKS)
     clones, lock = Queue[Path](), Lock()
     for number in range(2):
         clones.put(trees.tree(f"clone-{number}", commit))
@@ -72,6 +78,7 @@ def _judge(name: str, told: Set, mutants: Sequence[Mutant], known: Covered, comm
 
 
 def _verdict(one: Mutant, clone: Path, known: Covered) -> str:
+    """Run the tests of a mutant and say which killed it, or how many did not."""
     found = at(one, clone)
     if found is None:
         return "gone: the code is no longer what was drawn"
@@ -120,8 +127,8 @@ def _mutant(told: Set) -> Mutant:
     return Mutant(**{name: value for name, value in told.items() if name != "verdicts"})
 
 
-def _print(told: Set, state: str) -> None:
-    verdicts = [one["verdicts"][state] for one in told["mutants"]]
+def _print(told: Set, commit: str) -> None:
+    verdicts = [one["verdicts"][commit[:12]] for one in told["mutants"]]
     print(dict(Counter(verdict.partition(":")[0] for verdict in verdicts)))
     for one, verdict in zip(told["mutants"], verdicts, strict=True):
         if not verdict.startswith("killed"):
