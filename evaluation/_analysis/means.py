@@ -155,7 +155,10 @@ def exact_share(successes: int, n: int) -> tuple[float, float]:
 
 
 def mean_between(sample: Floats, kind: Interval, bounds: Bounds, at_end: float = ALPHA) -> Mean:
-    """Return the mean with its interval; `at_end` is the probability of a miss if all values are at a bound."""
+    """Return the mean and its confidence interval.
+
+    If all values equal one bound of their range, `at_end` is the probability that the interval misses the true mean.
+    """
     return _bounded(_mean(sample, kind, bounds, at_end), bounds)
 
 

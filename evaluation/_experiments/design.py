@@ -250,7 +250,7 @@ def with_models(experiment: Experiment, models: Sequence[str]) -> Experiment:
 
 
 def substitutes(experiment: Experiment) -> tuple[str, ...]:
-    """Return sentences on the substitutes for parts of the published experiment: models by slot, then all others."""
+    """Return a sentence for each replaced part of the published experiment: models in slot order, then other parts."""
     told = {one.slot: f", in place of {one.wants}: {one.uses}" for one in experiment.stand_ins if one.slot}
     models = dict(zip(model_slots(experiment), experiment.models, strict=False))
     built_in = {slot: " is filled by the built-in model (simulated)" for slot in models if models[slot] == "simulated"}

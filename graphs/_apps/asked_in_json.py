@@ -103,7 +103,7 @@ def checked(bidder: str, told: Any) -> Any:
 
 
 def ask_of(told: Json) -> Ask | Pause:
-    """Return an ask from checked input."""
+    """Check the input and return its ask."""
     ask = BidderInput(ask=told).ask
     if isinstance(ask, Thinking):
         return Pause(ask.bidder, tuple(ask.closed), ask.over)

@@ -146,7 +146,7 @@ class Listener:
         self._ask_nothing()
 
     def conclude(self, event: Event) -> None:
-        """Note a conclusion of the bidder as seen; events for the analyst alone are not noted."""
+        """Add a conclusion of the bidder to the events that it has seen, unless the event is for the analyst alone."""
         if not isinstance(event, AnalystEvent):
             self._sale.add(event)
 

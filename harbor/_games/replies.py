@@ -175,7 +175,7 @@ OF_FORECASTS = ("interest", "limit")
 
 @cache
 def rivals_reply(*, second: bool, predicts: bool) -> type[BaseModel]:
-    """Return the model of a reply about all rivals, with only the fields that the bidder uses."""
+    """Return the Pydantic model of a reply about all rivals; it has only the fields that the bidder uses."""
     unused = {*(() if second else OF_MIRRORS), *(() if predicts else OF_FORECASTS)}
     unused |= set() if second and predicts else {"expected_interest_of_yours"}
     fields: Any = {name: (one.annotation, one) for name, one in JudgedRival.model_fields.items() if name not in unused}

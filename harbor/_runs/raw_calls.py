@@ -55,7 +55,7 @@ class RawCalls:
 
 
 def line_of(call: RawCall) -> bytes:
-    """Return a call as a line."""
+    """Return a call as its line in calls.jsonl, with a digest at the end."""
     told = {name: getattr(call, name) for name in _FIELDS}
     if call.message is None:
         del told["message"]

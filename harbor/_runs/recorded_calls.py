@@ -56,8 +56,8 @@ class RecordedCalls(ReplayCache):
 
     Args:
         entries: entries of the log.
-        calls: calls in the file beside it.
-        untold: purposes of calls whose prompts contain facts that are recorded nowhere else; they are not compared.
+        calls: calls from the file that lies beside the log.
+        untold: purposes of calls whose prompts are not compared, because they contain facts that the log does not have.
     """
 
     def __init__(self, entries: Sequence[Entry], calls: Sequence[RawCall], untold: Collection[str] = ()) -> None:

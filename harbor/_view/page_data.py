@@ -166,7 +166,7 @@ class SeriesData:
     """The data of a series' page.
 
     `auctions` are the folders that have a log. `ranks` and `profits` have a row per bidder, sorted by mean rank, the
-    best first. `learnings` are by auction and bidder.
+    best first. `learnings` has the number of the auction, the bidder, and the bidder's learnings there.
     """
 
     title: str

@@ -19,7 +19,7 @@ from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 @dataclass(frozen=True, slots=True)
 class ResidentStanding:
-    """The result of a resident: days survived, days served, health and dollars at the end."""
+    """A resident's result: days survived, days with water, and final health and dollars."""
 
     bidder: str
     persona: str | None
