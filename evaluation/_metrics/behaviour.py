@@ -39,7 +39,7 @@ def acts(entries: Sequence[Entry]) -> Sequence[Acted | ActedSealed]:
 
 
 def bids(entries: Sequence[Entry]) -> Iterator[MadeBid]:
-    """Yield the legal bids of amounts, in order."""
+    """Yield, in order, each legal bid that names an amount."""
     for one in acts(entries):
         if isinstance(one.act, Bid):
             yield MadeBid(one.bidder, one.item, one.round, one.act.amount)

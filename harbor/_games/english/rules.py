@@ -120,7 +120,7 @@ class English:
         ]
 
     def settle(self, state: EnglishState, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Close a round and name the leader; if no bidder is left to ask, sell the item and open the next item."""
+        """Open the sale, or close a round: name the leader, or sell the item and open the next one."""
         if state.number < 0:
             lots = tuple(item.lot for item in self.items)
             opened = SaleOpened(tuple(self.budgets), lots, self.options.reveal)
