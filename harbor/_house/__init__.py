@@ -1,1 +1,1 @@
-"""Runs one auction: the part of the log that each bidder sees, the auctioneer, and people as bidders."""
+"""Runs one auction: the auctioneer, each bidder's view of the log, people as bidders."""

@@ -1,7 +1,7 @@
 """The auctioneer runs a sale: it asks bidders at the same moment, takes their answers, and announces the results.
 
-The loop is a generator, so that it knows no framework: AutoGen's group chat (`harbor._room`) only carries the words,
-and where scripted policies alone sit, a plain loop (`plain`) carries the answers.
+The loop is a generator, so that it knows no framework. AutoGen's group chat (`harbor._room`) only carries the words. A
+plain loop (`plain`) carries the answers if only scripted policies play.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ S = TypeVar("S")
 
 
 class Seen(Sequence[Event]):
-    """The events that one bidder has seen, in order, read-only.
+    """A read-only view of the events that one bidder has seen, in order.
 
-    The view is never copied and grows during the sale: `tuple(seen)` keeps the events up to this moment.
+    The view is never copied, and grows as the sale goes on. Take a snapshot with `tuple(seen)`.
     """
 
     __slots__ = ("_events", "_heard")
@@ -75,13 +75,13 @@ class Sale(Generic[S]):
     """The log, the state of the rules folded from it, and the part of the log that each bidder may see.
 
     Args:
-        rules: of the game.
-        bidders: in seat order.
-        log: receives the events.
-        ties: the stream that the rules draw from (None: `told` gives the draws).
-        acts: whether everyone learns at once of an act, or its bidder alone.
-        draws: whether everyone learns of a draw of nature, or the analyst alone.
-        told: gives the next draw that a log tells.
+        rules: the rules of the game.
+        bidders: the names in seat order.
+        log: takes the events.
+        ties: the random stream for the draws of the rules (None: `told` returns the draws).
+        acts: whether everyone learns an act at once ("open"), or its bidder alone.
+        draws: whether everyone learns nature's draws ("open"), or the analyst alone.
+        told: returns the next draw in a recorded log.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Sale(Generic[S]):
         """Return the views of the bidders who alone learn of an event.
 
         Raises:
-            ConfigError: its seats are not of bidders, each named once.
+            ConfigError: its seats are not bidders, each named once.
         """
         seats = seats_of(event)
         if len(self._seen.keys() & seats) < (len(seats) or isinstance(event, SharedEvent)):
@@ -134,18 +134,18 @@ class Sale(Generic[S]):
         return self.rules.asks(self.state)
 
     def act(self, asks: Sequence[Ask], actions: Mapping[str, Action]) -> None:
-        """Record the acts of a turn, in the order of these answered asks."""
+        """Record the actions of a turn's bidders in the order of these answered asks."""
         self.record(*acts_of(asks, actions, self._acts))
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
-        """Record the draws of nature and the results of the actions; open the sale if there are no actions."""
+        """Record nature's draws and the results of the actions; open the sale if there are no actions."""
         events = of_strangers("the rules: settle", lambda: self.rules.settle(self.state, actions, self._chance))
         self.record(*self._drawn, *events)
         self._drawn.clear()
         return events
 
     def seen_by(self, bidder: str) -> Seen:
-        """Return the part of the log that a bidder may see, in order; call again for later events."""
+        """Return the part of the log that a bidder may see, in order, up to now."""
         seen = self._seen[bidder]
         seen._hear(self._public)
         return seen
@@ -161,10 +161,10 @@ def auction_loop(sale: Sale[Any], thinkers: Sequence[str], reasks: int, learners
     """Run a sale from opening to close.
 
     Args:
-        sale: not yet open.
+        sale: the sale, not yet open.
         thinkers: the bidders that think at a pause.
+        reasks: how often a bidder is asked again after a failed bid, before the bid counts as a withdrawal.
         learners: the bidders that think when the auction is over.
-        reasks: how often a bidder is asked again after a failed bid, before it counts as a withdrawal.
 
     Yields:
         a turn; send back the reply of each of its bidders.
@@ -197,14 +197,14 @@ def _pause(sale: Sale[Any], thinkers: Sequence[str], closed: tuple[str, ...], ov
 def _round(
     sale: Sale[Any], asks: Sequence[Ask], reasks: int
 ) -> Generator[Turn, Mapping[str, SeatReply], dict[str, Action]]:
-    """Ask everyone of a round, and those without a legal answer again, up to `reasks` times.
+    """Ask all bidders of a round, and ask those without a legal answer again, up to `reasks` times.
 
     This is the only loop over bad bids: an unreadable bid is a failed bid, and the model client does not repair it.
-    The acts are written in seat order once the whole turn is legal, so nobody who is asked again reads another's
+    Actions are recorded in seat order once the whole turn is legal, so that a bidder that is asked again reads no other
     answer of the same moment.
     """
     answered = asks
-    latest: dict[str, Ask] = {}  # of those that were asked again
+    latest: dict[str, Ask] = {}  # the last ask of each bidder that was asked again
     actions: dict[str, Action] = {}
     while asks:
         first = asks[0]
@@ -234,7 +234,7 @@ def _round(
 
 
 def _record_attempt(sale: Sale[Any], ask: Ask, said: SeatReply, reason: str) -> Tried:
-    """Write down a failed attempt with the act, where it could be read; why it failed is said of the act as told."""
+    """Record a failed attempt, with the act if it could be read; the reason of the failure is for the act as logged."""
     act = as_told(_heard(ask, said))
     tried = Tried(ask.bidder, ask.item, ask.round, ask.attempt, reason if act is None else ask.space.refusal(act), act)
     sale.record(tried)
@@ -249,14 +249,14 @@ def _write_down(sale: Sale[Any], said: SeatReply) -> None:
 
 
 def _judge(ask: Ask, said: SeatReply) -> Action | str:
-    """Return the legal action, or say why there is none."""
+    """Return the legal action, or the reason why there is none."""
     if said.failure is not None:
         return Withdraw("fault")
     return judged(ask, _heard(ask, said))
 
 
 def judged(ask: Ask, answer: Answer) -> Action | str:
-    """Return the legal action that an answer is, or say why it is none."""
+    """Return an answer as a legal action, or the reason why it is none."""
     return answer.reason if isinstance(answer, Unreadable) else ask.space.refusal(answer) or answer
 
 
@@ -265,7 +265,7 @@ def _heard(ask: Ask, said: SeatReply) -> Answer:
 
 
 def answer_to(ask: Ask, words: str) -> Answer:
-    """Read the words of a bidder as the answer to an ask."""
+    """Read a bidder's words as an answer to an ask."""
     return ask.space.read(words, ask.item)
 
 
@@ -273,7 +273,7 @@ def answer_to(ask: Ask, words: str) -> Answer:
 
 
 def call(ask: Ask | Pause) -> str:
-    """Put an ask in words for its bidder."""
+    """Return an ask in words for its bidder."""
     if isinstance(ask, Pause):
         return f"{ask.bidder}, take a moment to think."
     again = f"Your {ask.space.answer_name} failed: {ask.refusal}. " if ask.refusal else ""
@@ -282,12 +282,12 @@ def call(ask: Ask | Pause) -> str:
 
 
 def announce(event: Event) -> str:
-    """Put a public event in one sentence for everyone; empty if it needs no words."""
+    """Return a public event as one sentence for everyone; empty if it needs no words."""
     return event.words if isinstance(event, PublicEvent) else ""
 
 
 def told_to(bidder: str, event: Event) -> list[str]:
-    """Tell a bidder an event that its seat may see; nothing, if it needs no words or the next call speaks of it."""
+    """Return an event that a bidder may see as sentences; none if it needs no words or the next call states it."""
     if isinstance(event, AnalystEvent):
         return []
     return [*event.sentences(bidder)] or [line for line in [announce(event)] if line]

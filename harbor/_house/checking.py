@@ -1,8 +1,8 @@
 """A check shows, without a model, that a log follows from the rules of its game: its own acts are settled again.
 
-The auction loop that runs a sale is carried again over a log that compares instead of writing. Rules are built from the
-settings beside the log, or from the public events. With the seed, chance is drawn again; without it, it is
-taken from the log. Events before the opening are compared with the settings alone.
+The auction loop of a sale runs again over a log that compares instead of writing. Rules are built from the settings
+beside the log, or made from its public events. With the seed, chance is drawn again; without the seed, draws come from
+the log. The entries before the opening are compared only with the settings.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ BEFORE = (LogOpened, ItemLabelled, BidderLabelled, BidderSeated, Signal, Catalog
 
 
 def check_heading(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> None:
-    """Compare the beginning of a log with the settings, if there are any; no bidder and no item may occur twice.
+    """Compare the start of a log with the settings (None: unknown), and refuse repeated names.
 
     Raises:
-        Differs: it names the event.
+        Differs: an event differs; the verdict names it.
     """
     heading = list(takewhile(lambda entry: isinstance(entry.event, BEFORE), entries))
     following = entries[len(heading)] if len(heading) < len(entries) else None
@@ -86,7 +86,7 @@ def check_heading(entries: Sequence[Entry], game: Game, settings: AuctionConfig 
 
 
 def _check(entries: Sequence[Entry], expected: Sequence[Event] | None, following: Entry | None) -> None:
-    """Compare the events of one kind with those that are expected, as far as these tell."""
+    """Compare the events of one kind with the expected ones (None: unknown), as far as those are known."""
     names = [_name(entry.event) for entry in entries]
     for place, entry in enumerate(entries):
         if names[place] in names[:place] or (expected is not None and place >= len(expected)):
@@ -124,7 +124,7 @@ def _seated(bidder: Bidder, game: Game) -> BidderSeated:
 
 
 def _as_far(expected: Event, found: Event) -> Event:
-    """Return the expected event, with the found values of fields that the settings do not tell."""
+    """Return the expected event, with the found values for fields that settings do not tell."""
     match expected, found:
         case LogOpened(), LogOpened():
             return replace(found, seed=expected.seed, rules=expected.rules)
@@ -141,7 +141,7 @@ def _name(event: Event) -> str:
 
 
 def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
-    """Refuse an event about a bidder without a seat; a public log has no seats."""
+    """Refuse events about a bidder without a seat; skip the check for a public log, which has no seats."""
     for entry in entries if seated else ():
         nobodys = {None, HOUSE} if isinstance(entry.event, Worth) else {None}  # a common worth is nobody's
         if getattr(entry.event, "bidder", None) not in seated | nobodys:
@@ -149,25 +149,25 @@ def _check_names(entries: Sequence[Entry], seated: set[str]) -> None:
 
 
 OF_RULES = (Tried, ActedSealed, Drawn, AllocatedSealed, PaidSealed, Worth, Signal, SeatFailed)
-"""Events of the house and of any game's rules that are not public."""
+"""Events that are not public, from the house and the rules of any game."""
 THOUGHTS_UNCHECKED = "thoughts, model calls and the words of answers are as the log tells them: no rule gives them"
 PRIVATE_UNCHECKED = "the log has public events alone: private ones can't be checked"
 AS_TOLD = "there are no settings to build the rules from: values, budgets and items are taken as the log tells them"
 MOST_DRAWS = 500
-"""Number of draws that are tried for a turn of a public log, which tells none."""
+"""Limit of tried combinations of draws in a turn of a public log without draws."""
 DRAWN = "numbers that are drawn in secret: their results are taken from the log"
 SEALED = "acts that are sealed and never disclosed: their results are taken from the log"
 
 
 def check(entries: Sequence[Entry], settings: AuctionConfig | None = None) -> Verdict:
-    """Check that the log of one sale follows from the rules of its game, as far as it goes.
+    """Check that the log of one sale follows from the rules of its game, up to the log's end.
 
     Args:
-        entries: of the log. If it has public events alone, only these are compared, and the settings are not used.
-        settings: those that lie beside it, or None.
+        entries: the entries of the log. If all are public, only public events are compared, without the settings.
+        settings: the settings beside the log, or None.
 
     Raises:
-        LogError: nothing tells how a log of this game is checked, or its game is missing.
+        LogError: the log ends before the sale opens, or its game is missing.
     """
     public = not any(_is_private(entry.event) for entry in entries)
     level: Level = "public" if public else "rules"
@@ -191,7 +191,7 @@ def _unknown(game: Game) -> str:
 
 
 def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None) -> Mechanism[Any] | None:
-    """Build the rules from the settings or from the log; None if the game does not say how."""
+    """Build the rules from the settings, or make them from the log; None if the game can't do that."""
     with possible(lambda: entries[0]):
         if settings is not None:
             return game.build(settings.rules, settings)
@@ -204,7 +204,7 @@ def _rules(entries: Sequence[Entry], game: Game, settings: AuctionConfig | None)
 def _carried_again(
     entries: Sequence[Entry], story: Sequence[Entry], game: Game, rules: Mechanism[Any], level: Level
 ) -> tuple[str, ...]:
-    """Compare all events of the house and of the game; say where the log ends early, if it does."""
+    """Compare all events of the house and of the game; return sentences about unchecked parts and an early end."""
     log = ComparedLog(story, is_over(entries), level)
     [opened] = of_type(entries[:1], LogOpened)
     sale = _ToldSale(rules, game, log, opened.seed)
@@ -221,10 +221,10 @@ def _carried_again(
 
 
 def _story(entries: Sequence[Entry], game: Game) -> Sequence[Entry]:
-    """Return the events of a sale that the house and the rules tell.
+    """Return the entries from the house and the rules of a sale.
 
     Raises:
-        LogError: it has not opened.
+        LogError: the sale has not opened.
     """
     counted = {*OF_RULES, *BEFORE, *game.events}
     begun = next((n for n, entry in enumerate(entries) if type(entry.event) not in BEFORE), len(entries))
@@ -235,7 +235,7 @@ def _story(entries: Sequence[Entry], game: Game) -> Sequence[Entry]:
 
 
 class _ToldSale(Sale[Any]):
-    """A sale whose every event is compared with those of a log."""
+    """A sale whose every event is compared with a log."""
 
     def __init__(self, rules: Mechanism[Any], game: Game, log: ComparedLog, seed: int | None) -> None:
         ties = None if seed is None else stream(seed, "ties")
@@ -250,18 +250,18 @@ class _ToldSale(Sale[Any]):
         """Compare events with the next ones of the log, and fold them.
 
         Raises:
-            Ended: the log has no more.
-            Differs: it has another.
+            Ended: the log has no more events.
+            Differs: the log has another event.
         """
         for event in events:
             self.log.append(event)
             self.state = self.rules.apply(self.state, event)
 
     def settle(self, actions: Mapping[str, Action]) -> list[Event]:
-        """Compare the results of the actions; take the log's own where a public log lacks actions or draws.
+        """Compare the results of the actions; take them from a public log that does not tell the actions or a draw.
 
-        Public results that do not depend on the acts are compared all the same. Results of an untold draw must be
-        those of a possible draw.
+        Public results that follow from any actions are still compared. Results of an untold draw are compared, too:
+        they must be the results of one of the possible draws.
         """
         if not (self._is_hidden or self.replies.untold):
             try:
@@ -278,7 +278,7 @@ class _ToldSale(Sale[Any]):
         found, is_all = self._possible(actions)
         fitting = next((events for events in found if _public(events)[:told] == block), None)
         if fitting is None and found and is_all and not self.replies.untold:
-            fitting = found[0]  # it differs, and says where
+            fitting = found[0]  # comparing it reports where the log differs
         if fitting is not None:
             self.record(*fitting)
             return fitting
@@ -286,7 +286,7 @@ class _ToldSale(Sale[Any]):
         return self._taken(block, _shown(_public(found[0])) if found else set())
 
     def _possible(self, actions: Mapping[str, Action]) -> tuple[list[list[Event]], bool]:
-        """Settle by all that may have been drawn, and say whether that is all: a number that is not told is not."""
+        """Return the results of all possible draws, and whether these are all; drawn numbers can't be listed."""
         ways: list[tuple[Draw, ...]] = [()]
         found: list[list[Event]] = []
         is_all = True
@@ -306,7 +306,7 @@ class _ToldSale(Sale[Any]):
         return found, False
 
     def _taken(self, block: Sequence[Event], shown: set[str]) -> list[Event]:
-        """Take the log's own events, which must show that these bidders acted."""
+        """Take the events of the log without comparison; they must show acts of the bidders in `shown`."""
         if _shown(block) < shown:
             raise found_at(self.compared.here, f"what {' and '.join(sorted(shown))} did", NOTHING, "public")
         events = [self.compared.take().event for _ in block]
@@ -321,7 +321,7 @@ class _ToldSale(Sale[Any]):
         return rest[:end]
 
     def _next_draw(self) -> Draw | None:
-        """Return the next draw that the log tells; None: it breaks off here, or tells none."""
+        """Return the next draw of the log; None if the log ends here or has no draw."""
         if self._is_hidden:
             return next(self._guessed, None)
         place = len(self.compared.entries) + len(self._drawn)
@@ -331,10 +331,10 @@ class _ToldSale(Sale[Any]):
 
 @contextmanager
 def possible(where: Callable[[], Entry]) -> Iterator[None]:
-    """Say where the rules break over a log: a forged event may hold anything, and strangers' rules raise anything.
+    """Turn any error of the rules into a difference, because forged events and strangers' rules may raise anything.
 
     Raises:
-        Differs: they do.
+        Differs: the rules raise an error inside.
     """
     try:
         yield
@@ -346,15 +346,16 @@ def possible(where: Callable[[], Entry]) -> Iterator[None]:
 
 
 def _shown(events: Iterable[Event]) -> set[str]:
-    """Name the bidders whose acts everyone is shown."""
+    """Return the bidders whose acts are shown to everyone."""
     return {event.bidder for event in events if isinstance(event, Acted)}
 
 
 def _carry(sale: _ToldSale, events: Sequence[Event], reasks: int) -> None:
-    """Carry the auction loop to its end, with the replies that the log tells.
+    """Run the auction loop to its end with the replies from the log.
 
     Raises:
-        Ended, Differs: as the sale says.
+        Ended: the log breaks off.
+        Differs: the log differs from the sale.
     """
     pauses = [event for event in events if isinstance(event, Paused)]
     seats = tuple([event.bidder for event in events if isinstance(event, BidderSeated)]) or ("",)

@@ -1,4 +1,4 @@
-"""A compared log tells the replies of a sale, compares each event as it is carried again, and gives a verdict."""
+"""A compared log supplies the replies of a sale, compares each event of the sale run again, and gives a verdict."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from harbor._games.mechanism import Shown
 from harbor._house.auctioneer import Turn
 
 Level = Literal["heading", "rules", "public", "deep"]
-NOTHING = "nothing"
-LONGEST_SHOWN = 400
+NOTHING = "nothing"  # stands for a missing event or part
+LONGEST_SHOWN = 400  # characters of fields in a verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict whether a log follows from its settings or its rules.
+    """Says whether a log follows from its rules.
 
-    The level names the comparison: with the rules, from all events ("rules") or public ones ("public"), or with
-    the whole run, played again ("deep"). Where nothing tells the rules, only the opening was checked ("heading").
-    If it does not follow, `line` is the number of the first line that differs, `event` its type, and
-    `expected` and `found` are the values that differ, as JSON or in words. `unchecked` lists in sentences the parts
-    that could not be checked.
+    `level` says how the log was checked: against the rules with all events ("rules") or with the public events
+    ("public"), or against the whole run, played again ("deep"). Without known rules only the opening was checked
+    ("heading"). If the log does not follow, `line` is the number of the first line that differs, `event` is its type,
+    and `expected` and `found` are the differences, as JSON or in words. `unchecked` lists in sentences the parts that
+    could not be checked.
     """
 
     follows: bool
@@ -44,7 +44,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """The difference, in one line."""
+        """The result in one line, with the difference if there is one."""
         if self.follows:
             return "the log follows from its rules"
         where = "" if self.line is None else f"line {self.line}: "
@@ -52,11 +52,11 @@ class Verdict:
 
 
 class Ended(Exception):
-    """The log breaks off here; so far it follows."""
+    """The log breaks off here. Up to here it follows from its rules."""
 
 
 class Differs(Exception):
-    """A log differs from the events that follow; `verdict` says where."""
+    """A log differs from the result of its rules; `verdict` says where."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(verdict.words)
@@ -64,12 +64,12 @@ class Differs(Exception):
 
 
 def differs(found: Entry, expected: Event | None, level: Level = "rules") -> Differs:
-    """Return the difference of a line of a log from the event that follows there (None: there is none)."""
+    """Return the difference of a log's line from the event that the rules expect there (None: no event)."""
     return Differs(differing(level, found.seq + 1, expected, found.event))
 
 
 def what_differs(expected: Any, found: Any) -> tuple[Any, Any]:
-    """Drop the common parts of two JSON values: keys of dicts, places of lists of one length."""
+    """Return two JSON values without their common parts: keys of dicts, places of lists with equal length."""
     if isinstance(expected, dict) and isinstance(found, dict):
         names = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
         pairs = {name: what_differs(expected.get(name), found.get(name)) for name in names}
@@ -83,7 +83,7 @@ def what_differs(expected: Any, found: Any) -> tuple[Any, Any]:
 
 
 def differing(level: Level, line: int | None, expected: Event | None, found: Event | None) -> Verdict:
-    """Return the verdict on two events of one place, of which one may be missing: the fields that differ, as JSON."""
+    """Return the verdict on two events in one place, of which one may be None, with the differing fields as JSON."""
     wanted, given = fields_of(expected), fields_of(found)
     if wanted and given and wanted["type"] == given["type"]:
         wanted, given = what_differs(wanted, given)
@@ -92,7 +92,7 @@ def differing(level: Level, line: int | None, expected: Event | None, found: Eve
 
 
 def fields_of(event: Event | None) -> dict[str, Any]:
-    """Return the type and the fields of an event; nothing: none."""
+    """Return the type and the fields of an event; an empty dict for None."""
     if event is None:
         return {}
     fields: dict[str, Any] = json.loads(event_json(event))
@@ -100,25 +100,25 @@ def fields_of(event: Event | None) -> dict[str, Any]:
 
 
 def body_of(line: bytes) -> dict[str, Any]:
-    """Return the type and the fields of the event in a line of a log, as they stand there."""
+    """Return the type and the fields of the event in a line of a log, without conversion."""
     fields: dict[str, Any] = json.loads(line)
     return {name: value for name, value in fields.items() if name not in ("seq", "at", "audience", "digest")}
 
 
 def shown(fields: Mapping[str, Any]) -> str:
-    """Write fields as JSON, as far as there is room."""
+    """Return fields as JSON, cut after `LONGEST_SHOWN` characters; "nothing" if there are none."""
     text = json.dumps(fields, ensure_ascii=False) if fields else NOTHING
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 class ComparedLog(Log):
-    """A log that is read: appended events are compared with it, except for clocks, and nothing is written.
+    """Compares appended events with a recorded log, except for clocks, and writes nothing.
 
     Args:
-        told: the entries of the log that are compared, in order.
+        told: the entries of the recorded log, in order.
         complete: whether the sale has closed in it.
-        level: the kind of comparison.
-        warning: the parts that are missing at its end.
+        level: the level of the check, as in `Verdict`.
+        warning: a message about its missing end.
     """
 
     def __init__(self, told: Sequence[Entry], complete: bool, level: Level, warning: str = "") -> None:
@@ -127,7 +127,7 @@ class ComparedLog(Log):
 
     @property
     def rest(self) -> Sequence[Entry]:
-        """The entries that have not been compared."""
+        """The entries of the log that have not been compared."""
         return self.told[len(self.entries) :]
 
     @property
@@ -137,11 +137,11 @@ class ComparedLog(Log):
         return self.told[place] if place < len(self.told) else None
 
     def append(self, event: Event) -> Entry:
-        """Compare an event with the one in its place; of a public log, public events alone.
+        """Compare an event with the entry in its place. In a public log, skip events that are not public.
 
         Raises:
-            Differs: there is another one.
-            Ended: there is none.
+            Differs: the log has another event there.
+            Ended: the log ends before.
         """
         if self.level == "public" and event.audience != EVERYONE:
             return Entry(0, 0.0, event)
@@ -154,22 +154,22 @@ class ComparedLog(Log):
         return entry
 
     def take(self) -> Entry:
-        """Take the next entry as it is told."""
+        """Take the next entry without comparison."""
         entry = self.told[len(self.entries)]
         self.entries.append(entry)
         return entry
 
     def lacks(self, what: str) -> Differs | Ended:
-        """Return the error for a missing event: an end, or a difference if the log goes on."""
+        """Return the error for a missing part: an end, or a difference if the log goes on or is complete."""
         if self.here is None and not self.complete:
             return Ended()
         return found_at(self.here, what, NOTHING, self.level)
 
     def check_over(self) -> None:
-        """Compare the end.
+        """Check that no entry is left.
 
         Raises:
-            Differs: there are further lines.
+            Differs: the log has further lines.
         """
         if self.here is not None:
             raise differs(self.here, None, self.level)
@@ -185,16 +185,16 @@ Key = tuple[str, str, int]
 
 
 class ToldReplies:
-    """The replies that a log tells.
+    """Reads replies from a log.
 
     Attributes:
         untold: whether the acts of the turn under way are sealed, in a public log that never discloses them.
 
     Raises:
-        Differs: it tells an act of a bidder that was not asked.
+        Differs: the log has an act of a bidder that was not asked.
 
     Args:
-        log: which is compared.
+        log: the compared log.
         acts: whether the game shows acts at once.
     """
 
@@ -218,7 +218,7 @@ class ToldReplies:
         self.untold = self._broke_off = False
 
     def of(self, turn: Turn) -> dict[str, SeatReply]:
-        """Return the replies of a turn, which has just been opened.
+        """Return the replies of a turn that has just been opened.
 
         Raises:
             Ended: the log ends within the turn.
@@ -244,7 +244,7 @@ class ToldReplies:
         return FAILED if one.bidder in again else self._act(one)
 
     def _act(self, ask: Ask) -> SeatReply:
-        """Return the legal answer to an ask, or its public stand-in if it failed."""
+        """Return the legal answer to an ask, or a stand-in for a failed answer."""
         places = self._acts[ask.bidder, ask.item, ask.round]
         while places and places[0][0] < len(self._log.entries):
             places.popleft()
@@ -258,7 +258,12 @@ class ToldReplies:
         return SeatReply(answer=Withdraw() if isinstance(act, Withdraw) else act)  # nobody else chooses a reason
 
     def _none(self, ask: Ask) -> SeatReply:
-        """Reply for a bidder of which nothing is told, in a public log: any space takes a fault for a withdrawal."""
+        """Return a failure, which any action space takes as a withdrawal, for a bidder without acts in a public log.
+
+        Raises:
+            Ended: the log breaks off in this turn.
+            Differs: the log should have the act.
+        """
         if self._broke_off:
             raise Ended
         if not self._may_be_untold:
@@ -272,7 +277,7 @@ class ToldReplies:
         return (self._log.told[place].event for place in range(len(self._log.entries), len(self._log.told)))
 
     def _asked_again(self, asks: Sequence[Ask], length: int) -> Collection[str]:
-        """Name the bidders of a turn that are asked again right after this block: their answers have failed."""
+        """Return the bidders of a turn that are asked again right after this block, because their answers failed."""
         after = len(self._log.entries) + length
         again = self._log.told[after].event if after < len(self._log.told) else None
         if not asks or not isinstance(again, BiddersAsked) or again.attempt != asks[0].attempt + 1:
@@ -281,12 +286,13 @@ class ToldReplies:
 
 
 def _is_of_a_turn(event: Event) -> bool:
-    """Say whether an event stands between the first ask of a turn and the results of its acts."""
+    """Say whether an event belongs between the first ask of a turn and the results of its acts."""
     again = isinstance(event, BiddersAsked) and event.attempt > 1
     return again or isinstance(event, Tried | SeatFailed | Acted | ActedSealed)
 
 
 FAILED = SeatReply(answer=Unreadable("a failed bid"))
+"""Stands for a failed answer that the log does not tell."""
 
 
 def _seat_failed(ask: Ask) -> SeatReply:

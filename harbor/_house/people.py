@@ -1,4 +1,4 @@
-"""People as bidders: two queues, one for questions and one for answers."""
+"""People bid through two queues, one for questions and one for answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harbor._core.log.events import Event
 
 @dataclass(frozen=True)
 class Call:
-    """A person's turn: the ask, and all events that this bidder has seen so far."""
+    """A person's turn: the question, and all events that this bidder has seen so far."""
 
     ask: Ask
     seen: tuple[Event, ...]
@@ -22,7 +22,10 @@ class Person:
     """A player whose answers come from a terminal, a web page or a test.
 
     Take a `Call` from `asks` and put words, such as "1200" or "I withdraw", into `answers`. None in `asks` means that
-    the last call ended without an answer: time ran out, or the run was stopped. Words that come too late are dropped.
+    the last call ended without an answer: time ran out, or the run was stopped. Late words are dropped.
+
+    >>> Person().asks.empty()
+    True
     """
 
     def __init__(self) -> None:
@@ -30,10 +33,10 @@ class Person:
         self.answers: asyncio.Queue[str] = asyncio.Queue()
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> str | None:
-        """Ask the person and wait for the answer; a pause needs none."""
+        """Ask the person and wait for the answer. Return None for a pause, which needs no answer."""
         if isinstance(ask, Pause):
             return None
-        while not self.answers.empty():  # too late for an earlier call, and not meant for this one
+        while not self.answers.empty():  # late words for an earlier call
             self.answers.get_nowait()
         self.asks.put_nowait(Call(ask, tuple(seen)))
         try:

@@ -1,6 +1,6 @@
-"""Carries the auction loop in a plain loop, where nothing but scripted policies sits: no chat, no tasks, no framework.
+"""Carries the auction loop in a plain loop if only scripted policies play: no chat, no tasks, no framework.
 
-A policy decides at once, so there is nothing to wait for. The log equals that of the room.
+A policy decides at once, so there is nothing to wait for. The log is equal to the log of the room.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from harbor._house.auctioneer import AuctionLoop, Sale
 from harbor._house.watchdog import Overdue, Step, failed, held_up, in_words, is_not_theirs
 
 Recorded = Callable[[int, str], SeatReply | None]
-"""Gives the reply of a bidder in the turn that the event of this number opened, if it failed in an interrupted run."""
+"""Returns a bidder's failed reply from an interrupted run, in the turn that this event number opened, or None."""
 
 _PLAIN_AMOUNT = re.compile(r"(?:0|[1-9]\d{0,11})(?:\.(?!00)\d\d)?", re.ASCII)
+"""An amount that its words would not change: at most twelve digits, no leading zero, no cents of 00."""
 _is_plain = lru_cache(_PLAIN_AMOUNT.fullmatch)  # bidders of one sale name the same amounts
-_SPACES = (Amount, Number)
+_SPACES = (Amount, Number)  # action spaces that read such answers from their words unchanged
 _WITHDRAWAL = SeatReply(answer=Withdraw())
 
 
 def never_waits(policy: Policy | None) -> bool:
-    """Say whether a bidder is played by a policy, and one whose `act` is that of all policies: it only decides."""
+    """Say whether a bidder is a policy that only decides, because it does not override `Policy.act`."""
     return policy is not None and type(policy).act is Policy.act
 
 
@@ -44,17 +45,17 @@ def carry(
     """Carry questions to policies and their answers back, to the end of the sale.
 
     Args:
-        loop: asks.
-        sale: policies receive their views of it.
-        policies: by bidder.
-        patience: how many seconds each may take to answer.
-        recorded: gives the answers that failed in an interrupted run.
+        loop: the auction loop, which asks.
+        sale: the sale; policies see their part of its log.
+        policies: the policies by bidder.
+        patience: the seconds that each bidder may take to answer.
+        recorded: returns replies that failed in an interrupted run.
 
     Yields:
-        the number of each turn when it is answered, so that others may work.
+        the number of each turn when it is answered, so that other tasks may run.
 
     Raises:
-        LogError: the run that is resumed goes otherwise than its log.
+        LogError: the resumed run differs from its log.
     """
     said: Mapping[str, SeatReply] = {}
     for number in count(1):
@@ -63,7 +64,7 @@ def carry(
         except StopIteration:
             return
         opening = len(sale.log.entries) - 1
-        decided = sale.log.is_decided  # a decision made in time is not timed again
+        decided = sale.log.is_decided  # answers that the log has settled are not timed again
         said = {
             ask.bidder: recorded(opening, ask.bidder)
             or _reply(policies[ask.bidder], ask, sale.seen_by(ask.bidder), inf if decided else patience[ask.bidder])
@@ -87,16 +88,16 @@ def _answer(policy: Policy, ask: Ask | Pause, seen: Sequence[Event]) -> SeatRepl
             return SeatReply(in_words(None, ask))
         answer = policy.decide(ask, seen)
         return _unspoken(answer, ask) or SeatReply(in_words(answer, ask))
-    except StopIteration:  # its result in a coroutine, as `act` is in the room
+    except StopIteration:  # as a coroutine turns it, which `act` is in the room
         return SeatReply(failure=failed(ask.bidder, RuntimeError("coroutine raised StopIteration")))
-    except BaseException as error:  # as in the room: an error of a policy does not end the auction
+    except BaseException as error:  # as in the room, no error of a policy stops the auction
         if is_not_theirs(error):
             raise
         return SeatReply(failure=failed(ask.bidder, error))
 
 
 def _unspoken(answer: Answer | str, ask: Ask) -> SeatReply | None:
-    """Return the reply that needs no words: an answer that is read from its words unchanged. None: put it in words."""
+    """Return a reply without words for an answer that its words would not change; None: put it in words."""
     if type(ask.space) not in _SPACES:
         return None
     if type(answer) is Withdraw:

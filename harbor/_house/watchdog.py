@@ -1,9 +1,9 @@
-"""A watchdog interrupts a player that holds its thread too long; its result becomes words or a failure.
+"""A watchdog interrupts a player that holds its thread too long; the player's result becomes words or a failure.
 
-Agents and policies share a thread with every other seat, so one that never gives it back (`while True: pass`) would end
-the sale. A thread of its own looks at the steps that are open and raises `Overdue` in those that last too long. Code
-that runs in C, such as `time.sleep`, can't be interrupted: it is overdue when it returns. The same thread looks at
-`running_seconds`, by which all this is timed.
+Agents and policies share a thread with every other seat, so a player that never gives it back (`while True: pass`)
+would end the sale. The watchdog's own thread looks at the open steps and raises `Overdue` in those that last too long.
+Code that runs in C, such as `time.sleep`, can't be interrupted: it is overdue when it returns. The same thread updates
+`running_seconds`, which times all this.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from harbor._core.log.events import SeatFailed
 
 T = TypeVar("T")
 GRACE_SECONDS = 0.1
-"""Seconds that an overdue player has to tidy up and to record its calls."""
+"""Seconds in which a player that ran out of time has to clean up and record its calls."""
 ROUND_SECONDS = 0.02
 """Seconds between two looks at the open steps and the clock."""
 AGAIN_SECONDS = 1.0
-"""When a step that swallowed its interruption is interrupted again."""
+"""Seconds until a step that swallowed its interruption is interrupted again."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in.argtypes = (ctypes.c_ulong, ctypes.py_object)
 
@@ -43,15 +43,15 @@ class Overdue(BaseException):
 
 
 _OPEN: dict[int, Step] = {}
-"""The innermost step that is open, by thread."""
+"""The innermost open step, by thread."""
 _TIMED: set[object] = set()
-"""The other steps that are timed now."""
-_SOME = threading.Event()
+"""Keys of the blocks inside `timed`."""
+_SOME = threading.Event()  # set while steps or timed blocks are open
 
 
 @contextmanager
 def timed() -> Iterator[None]:
-    """Keep `running_seconds` from counting pauses inside."""
+    """Keep `running_seconds` from counting pauses of the process inside the block."""
     key = object()
     _TIMED.add(key)
     if not _SOME.is_set():
@@ -63,7 +63,7 @@ def timed() -> Iterator[None]:
 
 
 class Step:
-    """A piece of a player's code that runs without giving the thread back, for `limit` seconds at most."""
+    """A piece of a player's code that holds the thread, for at most `limit` seconds."""
 
     __slots__ = ("_interrupt_at", "_interrupted", "_interrupting", "_soonest", "_thread", "_until")
 
@@ -76,7 +76,7 @@ class Step:
 
     @property
     def late(self) -> bool:
-        """True if the step took too long."""
+        """Say whether the step took too long."""
         if time.monotonic() <= self._soonest:  # the clock without pauses goes no faster, and costs more to read
             return self._interrupted
         return self._interrupted or running_seconds() > self._until
@@ -85,15 +85,15 @@ class Step:
         """Run the code.
 
         Raises:
-            Overdue: it was interrupted and let that through.
+            Overdue: the code was interrupted and did not catch the interruption.
         """
         thread = self._thread = threading.get_ident()
         outer = _OPEN.get(thread)
         try:
-            _OPEN[thread] = self  # from here on it may be interrupted: nothing of ours takes a lock until it is closed
+            _OPEN[thread] = self  # from here it may be interrupted, so our code takes no lock until it is closed
             return call(*arguments)
         finally:
-            while True:  # an interruption may come as late as here, and then this begins again
+            while True:  # an interruption may come even here; then start again
                 try:
                     if outer is None:
                         _OPEN.pop(thread, None)
@@ -106,7 +106,7 @@ class Step:
                     pass
 
     def _take_back(self) -> None:
-        """Wait for an interruption that is on its way, and take it back if it has not come."""
+        """Wait for an interruption that is under way, and cancel it if it has not come."""
         while self._interrupting:
             time.sleep(0)
         _raise_in(self._thread, ctypes.py_object())  # NULL
@@ -116,7 +116,7 @@ class Step:
         if now < self._interrupt_at:
             return
         self._interrupt_at = now + AGAIN_SECONDS
-        self._interrupting = True  # before it looks whether the step is open: `run` does these in the other order
+        self._interrupting = True  # set before the check for an open step, because `run` does these in reverse order
         if _OPEN.get(self._thread) is self:
             self._interrupted = True
             _raise_in(self._thread, Overdue)
@@ -129,7 +129,7 @@ class _Watchdog(threading.Thread):
 
     def run(self) -> None:
         while True:
-            _SOME.wait(AGAIN_SECONDS)  # and not for ever: the clearing below may come just as a step opens
+            _SOME.wait(AGAIN_SECONDS)  # not for ever, because `_rest` may clear it just as a step opens
             time.sleep(ROUND_SECONDS)
             if not (_OPEN or _TIMED):
                 _rest()
@@ -145,7 +145,7 @@ _dog = _Watchdog()
 def _rest() -> None:
     look_away()
     _SOME.clear()
-    if _OPEN or _TIMED:  # it began just now
+    if _OPEN or _TIMED:  # a step has just begun
         _wake()
 
 
@@ -157,7 +157,7 @@ def _wake() -> None:
 
 
 def _renew() -> None:
-    """Begin anew in a process that was forked: threads stay behind, and locks as they were."""
+    """Start anew in a forked process, because threads stay behind and locks keep their state."""
     global _dog, _SOME
     _dog, _SOME = _Watchdog(), threading.Event()
     _OPEN.clear()
@@ -168,14 +168,14 @@ def _renew() -> None:
 os.register_at_fork(after_in_child=_renew)
 
 
-READY = "I am ready."
-LONGEST_DETAIL = 500
+READY = "I am ready."  # words for a pause, which needs no answer
+LONGEST_DETAIL = 500  # characters of an error in a `SeatFailed`
 PLACED = "at line "
-"""Beginning of the note that tells where an error was raised; frameworks put ids there that change with every run."""
+"""Start of an error's note that tells its place. Frameworks' notes have new ids in every run, so they are dropped."""
 FATAL = (CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused)
-"""Errors that break the auction off: to go on would lose a paid call or a needed memory, or make a result of a fault.
+"""Errors that break the auction off: going on would lose a paid call or a needed memory, or make a fault a result.
 
-It can be resumed once they are mended. From an agent or a policy of any make they are errors like all others.
+The auction can be resumed once they are fixed. From an agent or a policy they are errors like all others.
 """
 
 
@@ -183,7 +183,7 @@ def in_words(answer: Answer | str | None, ask: Ask | Pause) -> str:
     """Put a player's answer in words; a pause needs no answer.
 
     Raises:
-        TypeError: it is neither an answer nor words.
+        TypeError: the value is neither an answer nor words.
     """
     if answer is None:
         return READY
@@ -195,14 +195,14 @@ def in_words(answer: Answer | str | None, ask: Ask | Pause) -> str:
 
 
 def without_keys(words: str, ask: Ask | Pause | None) -> str:
-    """Return words as they are heard and logged: without API keys.
+    """Return words as they are heard and logged, without API keys.
 
-    Words with a key are replaced by their meaning, so hiding a key changes no answer: a bid stands even if its amount
-    is a piece of a key, and other words do not become a bid.
+    Words with a key are replaced by their meaning, so that hiding a key changes no answer: a bid stands even if its
+    amount is a part of a key, and other words do not become a bid.
 
     Args:
-        words: the words of the player.
-        ask: the question; None if unknown: anything that looks like a key is then hidden.
+        words: the player's words.
+        ask: the question; None if it is unknown, so that all text that looks like a key is hidden.
     """
     hidden = redact(words)
     if hidden == words or not isinstance(ask, Ask):
@@ -220,12 +220,12 @@ def failed(bidder: str, error: BaseException) -> SeatFailed:
 
 
 def held_up(bidder: str, seconds: float) -> SeatFailed:
-    """Return the event of a seat whose player did not give the thread back in its time."""
+    """Return the event of a seat whose player did not give the thread back in time."""
     return SeatFailed(bidder, "timeout", f"no answer within {seconds:g} s, and nobody else could go on meanwhile")
 
 
 def is_not_theirs(error: BaseException) -> bool:
-    """Return whether no player is to blame for an error from its code: Ctrl-C, and the end of its time."""
+    """Say whether an error from a player's code is not the player's fault: Ctrl-C, or the end of its time."""
     return isinstance(error, Overdue) or (isinstance(error, KeyboardInterrupt) and _is_pressed(error))
 
 
@@ -233,17 +233,17 @@ def _shown(error: BaseException) -> str:
     try:
         notes = [note for note in getattr(error, "__notes__", ()) if str(note).startswith(PLACED)]
         return ", ".join([f"{type(error).__name__}: {error}", *notes])
-    except BaseException as worse:  # how an error shows itself is code of the player's too
+    except BaseException as worse:  # an error's own text is the player's code too
         if is_not_theirs(worse):
             raise
         return "an error that can't be shown"
 
 
 def _is_pressed(error: KeyboardInterrupt) -> bool:
-    """Tell Ctrl-C from a KeyboardInterrupt of a player's: it comes from the handler of its signal, in the main thread.
+    """Distinguish Ctrl-C from a player's KeyboardInterrupt: Ctrl-C comes from its signal handler in the main thread.
 
-    Python's own handler, which is there where no event loop runs, leaves no trace; then Ctrl-C comes between two
-    instructions, and only a plain `raise` is told from it.
+    Python's own handler, which is set if no event loop runs, leaves no trace. Then Ctrl-C comes between two
+    instructions, and only a plain `raise` can be distinguished from it.
     """
     if threading.current_thread() is not threading.main_thread():
         return False

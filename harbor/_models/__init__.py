@@ -1,1 +1,1 @@
-"""Language models: providers and their connections, how a run opens its models, prices and budgets."""
+"""Language models: their providers, connections, calls, replies, prices and budgets."""

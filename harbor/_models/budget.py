@@ -1,4 +1,4 @@
-"""A budget limits the cost of one run's model calls, agents' own calls included."""
+"""A budget limits the cost of the model calls in one run, including the calls that agents make themselves."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from harbor._models.prices import with_price
 from harbor._models.replies.replay import RawCall
 
 CHARACTERS_PER_TOKEN = 3
-"""For a call that reports no tokens: fewer than with most models, so that its cost is rather overestimated."""
+"""Assumed for a call that reports no tokens. Most models have more, so the cost is rather overestimated."""
 FIRST_TOKENS = 5_000
-"""Tokens that the first call of a run is assumed to read, and to write: more than most calls do."""
+"""Tokens that the first call of a run is assumed to read, and to write. Most calls use fewer."""
 MARGIN = 2
 """The next call is assumed to cost at most this many times the dearest call so far."""
 
@@ -28,17 +28,17 @@ def check_limit(dollars: float) -> None:
     """Refuse a limit that can't be kept.
 
     Raises:
-        ConfigError: it is no amount above 0.
+        ConfigError: the limit is not a finite amount above 0.
     """
     if not 0 < dollars < math.inf:
         raise ConfigError(f"a limit of {dollars} dollars can't be kept; give an amount above 0, such as 5")
 
 
 def check_prices(models: Mapping[str, ModelSettings], table: str = "models") -> None:
-    """Refuse a limit in dollars if the price of a call is unknown; `table` is where the user has the settings.
+    """Refuse a limit in dollars if a model has no known price; `table` is the TOML table of the model settings.
 
     Raises:
-        ConfigError: it names the model.
+        ConfigError: a model has no known price; the message names the model.
     """
     for name, settings in models.items():
         if settings.use != "simulated" and None in (settings.input_price, settings.output_price):
@@ -51,12 +51,12 @@ def check_prices(models: Mapping[str, ModelSettings], table: str = "models") -> 
 
 
 def cost_of(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
-    """Return the cost of a call in dollars, with that of the requests beside the one that was answered."""
+    """Return the cost of a call in dollars, including its probes and lost requests."""
     return _answer_cost(call, models) + sum(one.cost_dollars or 0.0 for one in (call.probes, call.lost))
 
 
 def _answer_cost(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
-    """Return the cost of an answer; one that reports no tokens is charged by its length."""
+    """Return the cost of an answer in dollars. An answer that reports no cost is charged by its length."""
     if call.cost_dollars is not None:
         return call.cost_dollars
     settings = models.get(call.fallback or call.model, ModelSettings())
@@ -65,7 +65,7 @@ def _answer_cost(call: RawCall, models: Mapping[str, ModelSettings]) -> float:
 
 
 def first_cost(models: Mapping[str, ModelSettings]) -> float:
-    """Return the assumed dollars of a call before any cost is known: more than most calls cost."""
+    """Return the assumed cost of a call in dollars before any cost is known. Most calls cost less."""
     return max((_price(one, FIRST_TOKENS, FIRST_TOKENS) for one in models.values()), default=0.0)
 
 
@@ -74,18 +74,18 @@ def _price(settings: ModelSettings, read: float, written: float) -> float:
 
 
 class RunBudget:
-    """The budget of one run: it admits and charges calls, and stops the run when it is used up.
+    """Admits and charges the calls of one run, and stops the run when the budget is used up.
 
-    Bidders think concurrently, so several calls may be under way, and the cost of each is known only afterwards. While
-    the rest covers all of them at `MARGIN` times the dearest call so far (before the first: `FIRST_TOKENS` read and
-    written), calls are admitted at once; otherwise they wait for each other. So the budget is overdrawn by one call at
-    most, and by one that goes alone, unless a call costs more than that. The run is stopped only when no call is under
-    way, since a call that is cut off is paid for without its reply.
+    Bidders think concurrently, so several calls may be under way, and the cost of each is known only afterwards. A call
+    is admitted at once if the rest of the budget covers it and all calls under way at `MARGIN` times the dearest call
+    so far (before the first: `FIRST_TOKENS` read and written). Otherwise calls wait for each other. So at most one
+    call, which goes alone, overdraws the budget, unless a call costs more than assumed. The run stops only when no call
+    is under way, because a call that is cut off is paid for without its reply.
 
     Args:
         dollars: the limit.
         models: the settings by the name that bidders use.
-        paid: dollars of earlier sessions of the run.
+        paid: dollars that earlier sessions of the run have paid.
     """
 
     def __init__(self, dollars: float, models: Mapping[str, ModelSettings], paid: float = 0.0) -> None:
@@ -100,11 +100,11 @@ class RunBudget:
 
     @property
     def used_up(self) -> bool:
-        """True if nothing is left."""
+        """Say whether no money is left."""
         return self.spent >= self.dollars
 
     async def admit(self) -> None:
-        """Wait until there is money for a call; if there never will be, stop the run."""
+        """Wait until there is money for a call; stop the run if there never will be."""
         while not self._affordable():
             if not self._under_way:
                 self.stop()
@@ -112,7 +112,7 @@ class RunBudget:
         self._under_way += 1
 
     def charge(self, call: RawCall) -> None:
-        """Pay for a call that has ended; a lost request, which is charged at its most, says nothing of later calls."""
+        """Pay for a call that has ended. A failed call does not change the assumed cost of later calls."""
         if call.outcome != "failed":
             cost = _answer_cost(call, self._models)
             self._dearest = max(cost, self._dearest) if self._known else cost  # the first replaces the assumed one
@@ -120,15 +120,15 @@ class RunBudget:
         self._end(cost_of(call, self._models))
 
     def end(self, dollars: float) -> None:
-        """Pay an admitted call that has ended."""
+        """Pay these dollars for an admitted turn that has ended."""
         self._dearest = max(dollars, self._dearest)
         self._end(dollars)
 
     def _end(self, dollars: float) -> None:
-        """Pay, and wake those that wait."""
+        """Pay these dollars, and wake the waiting calls."""
         self.spent += dollars
         self._under_way -= 1
-        over, self._over = self._over, asyncio.Event()  # a new one, as a second look may have to wait again
+        over, self._over = self._over, asyncio.Event()  # a new event, because a woken call may have to wait again
         over.set()
 
     def _affordable(self) -> bool:
@@ -137,18 +137,18 @@ class RunBudget:
         return self.dollars - self.spent >= (self._under_way + 1) * MARGIN * self._dearest
 
 
-_MILLION = 1_000_000
+_MILLION = 1_000_000  # prices are dollars per million tokens
 
 
 class AgentCosts:
-    """The account of one agent: it prices the agent's reported calls, keeps them, and charges the budget of the run.
+    """Prices the calls that one agent reports, records them, and charges them to the budget of the run.
 
-    An agent makes its calls itself, so a turn of its is admitted as one call is, and its cost is known afterwards. So a
-    limit may be exceeded by all that one turn of an agent costs.
+    An agent makes its calls itself. So the budget admits a whole turn like one call, and learns its cost afterwards.
+    The limit may be exceeded by the cost of one whole turn.
 
     Args:
         models: the settings that the user has given for models, by name.
-        budget: that of the run; None: nothing limits it.
+        budget: the budget of the run; None if there is no limit.
         keep: records a call, so that it counts when the run is resumed.
     """
 
@@ -165,7 +165,7 @@ class AgentCosts:
         self.budget = budget
 
     def price(self, model: str, read: int, written: int) -> float | None:
-        """Return the dollars of a call by its tokens; None: the price of the model is unknown."""
+        """Return the dollars of a call from its tokens; None if the price of the model is unknown."""
         if model not in self._priced:
             self._priced[model] = self._settings(model)
         settings = self._priced[model]
@@ -174,10 +174,10 @@ class AgentCosts:
         return (read * settings.input_price + written * settings.output_price) / _MILLION
 
     def charge(self, calls: Sequence[ModelCalled]) -> None:
-        """Pay for the calls of a turn that was admitted and has ended, and keep them; one of unknown cost is told of.
+        """Pay for the calls of an admitted turn that has ended, and record them; warn once per model without a price.
 
         Raises:
-            RunFolderError: they can't be kept.
+            RunFolderError: the calls can't be recorded.
         """
         if self.budget is not None:
             self.budget.end(sum(call.cost_dollars or 0.0 for call in calls))

@@ -1,8 +1,8 @@
-"""A run opens its models with connections of its own, shares them among its bidders, and closes them when it ends.
+"""A run opens its own connections for its models, shares them among its bidders, and closes them when it ends.
 
 LangChain shares one HTTP client among all OpenAI models of a process, and one among all Anthropic models. A connection
-that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice. The data of
-a connection is bounded, and a web page is no answer.
+that one event loop leaves open is dead in the next: a call over it fails, or is retried and paid for twice. Answers
+have a limit of bytes, and a web page is refused.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from harbor._models.replies.cache import is_cached, plain
 from harbor._models.replies.reply_folder import own_folder
 
 CONNECT_SECONDS = 30.0
-"""Seconds that a connection may take to open. The packages' own limits of an answer are off: the line has one."""
+"""Time limit in seconds to connect. The packages' own time limits for an answer are off, because the line has one."""
 LONGEST_ANSWER = 32 * 2**20
-"""Bytes of an answer; more is no reply of a model, and an endless stream would fill the memory."""
+"""Limit of bytes per answer. No model's reply is longer, and an endless stream would fill the memory."""
 
 
 Transport = Callable[[BaseChatModel], Any]
@@ -38,9 +38,9 @@ Transport = Callable[[BaseChatModel], Any]
 
 @asynccontextmanager
 async def connected(chats: Iterable[BaseChatModel], transport: Transport | None = None) -> AsyncIterator[None]:
-    """Return hosted models their own connections, and close them; other models are left alone.
+    """Open own connections for hosted models, and close them; leave other models alone.
 
-    `transport` returns the carrier of requests for a model of OpenAI's or Anthropic's package (None: connections).
+    `transport` makes the HTTP transport for a model of OpenAI's or Anthropic's package (None: real connections).
     """
     async with AsyncExitStack() as stack:
         for chat in chats:
@@ -52,7 +52,7 @@ async def connected(chats: Iterable[BaseChatModel], transport: Transport | None 
 
 
 def shares_connections(chat: BaseChatModel) -> bool:
-    """Say whether a model gets connections of the run: LangChain's are those of all models of its provider."""
+    """Say whether the run opens a model's connections, because LangChain's are shared by all models of a provider."""
     return _package(chat) in _SHARED and not _brings_its_own(chat)
 
 
@@ -61,7 +61,7 @@ def _brings_its_own(chat: BaseChatModel) -> bool:
 
 
 def _package(chat: BaseChatModel) -> str:
-    """Name the package that a model's connections are of: other providers' packages build on OpenAI's."""
+    """Name the package that opens a model's connections; other providers' packages build on OpenAI's. "" if none."""
     packages = (kind.__module__.partition(".")[0] for kind in type(chat).__mro__)
     return next((package for package in packages if package in _OPEN), "")
 
@@ -70,14 +70,14 @@ Opened = tuple[Any, Callable[[], Any]]
 
 
 def _http(kind: Any, chat: Any, transport: Transport | None, proxy: str | None) -> Any:
-    """Make an HTTP client; its class is that of the provider's package, a subclass of its HTTP package's."""
+    """Make an HTTP client of class `kind`, which is the provider package's subclass of its HTTP package's client."""
     carried = _carried(chat, transport, proxy)
     return kind(verify=_certificates(kind.__mro__[1].__module__.partition(".")[0]), **carried)
 
 
 @cache
 def _certificates(http_package: str) -> SSLContext:
-    """Read the certificates that are trusted, once: it takes longer than several calls."""
+    """Read the trusted certificates once, because reading takes longer than several calls."""
     context: SSLContext = import_module(http_package).create_ssl_context()
     return context
 
@@ -90,17 +90,17 @@ def _own_openai(chat: Any, transport: Transport | None) -> Opened:
     limits = Timeout(None, connect=CONNECT_SECONDS) if chat.request_timeout is None else client.timeout
     chat.root_async_client = client.copy(http_client=http, max_retries=0, timeout=limits)
     if "stream_chunk_timeout" not in chat.model_fields_set:
-        chat.stream_chunk_timeout = None  # a model that thinks may send nothing for long
+        chat.stream_chunk_timeout = None  # a thinking model may send nothing for a long time
     chat.async_client = _as_written()(chat.root_async_client)
     return http, chat.root_async_client.close
 
 
 @cache
 def _as_written() -> Any:
-    """Return the class of OpenAI's completions that sends a request as LangChain has written it.
+    """Return a subclass of OpenAI's completions that sends a request as LangChain has written it.
 
-    Its own class walks every message and schema to rename fields. LangChain has none to rename, and the walk costs a
-    quarter of the processor time of a call.
+    OpenAI's class walks every message and schema to rename fields. LangChain has no fields to rename, and the walk
+    costs a quarter of a call's processor time.
     """
     from openai.resources.chat import AsyncCompletions
 
@@ -113,7 +113,7 @@ def _as_written() -> Any:
 
 
 _OF_THE_PACKAGE = ("model", "stream", "extra_headers", "extra_query", "timeout")
-"""Arguments that OpenAI's package reads itself: Azure's addresses hang on the model."""
+"""Arguments that OpenAI's package reads itself; Azure's addresses depend on the model."""
 
 
 def _own_anthropic(chat: Any, transport: Transport | None) -> Opened:
@@ -128,7 +128,7 @@ def _own_anthropic(chat: Any, transport: Transport | None) -> Opened:
 
 
 def _carried(chat: BaseChatModel, transport: Transport | None, proxy: Any) -> dict[str, Any]:
-    """Return the carrier of requests; the environment may name a proxy, which would go before the transport."""
+    """Return the client's arguments that route requests; a proxy from the environment would override the transport."""
     return {"proxy": proxy} if transport is None else {"transport": transport(chat), "trust_env": False}
 
 
@@ -142,7 +142,7 @@ def _of_ollama(chat: Any, _: Transport | None) -> Opened:
 def _of_google(chat: Any, _: Transport | None) -> Opened:
     client = chat.client._api_client
     http = client._async_httpx_client
-    client._http_options.httpx_async_client = http  # else it takes aiohttp where that is installed
+    client._http_options.httpx_async_client = http  # else the package uses aiohttp if that is installed
 
     async def close() -> None:
         await client.aclose()
@@ -151,31 +151,31 @@ def _of_google(chat: Any, _: Transport | None) -> Opened:
     return http, close
 
 
-_SHARED = ("langchain_openai", "langchain_anthropic")
+_SHARED = ("langchain_openai", "langchain_anthropic")  # packages that share one HTTP client among all models
 _OPEN: dict[str, Callable[[Any, Transport | None], Opened]] = {
     "langchain_openai": _own_openai,
     "langchain_anthropic": _own_anthropic,
     "langchain_ollama": _of_ollama,
     "langchain_google_genai": _of_google,
 }
-"""By package, the functions that make and close the HTTP client of a model. Models of the last two have their own."""
+"""By package, the function that returns a model's HTTP client and its closer. The last two packages share no client."""
 
 
 async def no_page(response: Any) -> None:
     """Refuse a web page in place of an answer.
 
     Raises:
-        StrangeAnswer: it is one.
+        StrangeAnswer: the response is a web page.
     """
     if response.status_code == 200 and "html" in response.headers.get("content-type", ""):
         raise StrangeAnswer("the server answers with a web page; is base_url the address of its API?")
 
 
 async def _bounded(response: Any) -> None:
-    """Refuse a web page in place of an answer, and let no more than so many bytes in.
+    """Refuse a web page in place of an answer, and limit the answer to `LONGEST_ANSWER` bytes.
 
     Raises:
-        StrangeAnswer: it is a web page, or too long; the provider's package takes it for a fault of the connection.
+        StrangeAnswer: the answer is a web page or too long; the provider's package reports a connection error.
     """
     await no_page(response)
     with suppress(ValueError):
@@ -186,7 +186,7 @@ async def _bounded(response: Any) -> None:
 
 @cache
 def _counted(http_package: str) -> Any:
-    """Return the class that wraps the bytes of an answer; the class of streams is that of the HTTP package in use."""
+    """Return the class that counts the bytes of an answer; it subclasses the stream of the HTTP package in use."""
     package: Any = import_module(http_package)
 
     class Counted(package.AsyncByteStream):  # type: ignore[misc]
@@ -208,7 +208,7 @@ def _counted(http_package: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OpenKey:
-    """A model with one of its keys: the variable ("": it has no others), the account, and the forms that it takes."""
+    """A model with one of its keys: the variable ("" if it is the only key), the account, and the accepted forms."""
 
     variable: str
     settings: ModelSettings
@@ -218,7 +218,7 @@ class OpenKey:
 
 @dataclass(frozen=True, slots=True)
 class OpenModel:
-    """A model by each of its keys, with a chat model that its clients hold, and its passport."""
+    """A model with each of its keys, the chat model that its clients hold, and its passport."""
 
     name: str
     chat: BaseChatModel
@@ -230,19 +230,19 @@ class OpenModel:
     def of(
         cls, name: str, chats: Mapping[str, BaseChatModel], settings: ModelSettings, recorded: ReplyForm | None
     ) -> OpenModel:
-        """Open a model by its chat models; `recorded` is the form that it took in an interrupted run."""
+        """Open a model from its chat models; `recorded` is the form that it took in an interrupted run."""
         chat = next(iter(chats.values()))
         known = known_to(chat, settings)  # all keys of a model share it
         keys = []
         for variable, one in chats.items():
-            # of several keys each has its share of the time in which a call is tried again
+            # several keys share the time in which a call is retried
             own = {"api_key_env": variable, "retry_seconds": settings.retry_seconds / len(chats)} if variable else {}
             mine = settings.model_copy(update=own)
             keys.append(OpenKey(variable, mine, identity_of(one, mine), Forms(one, mine, known, recorded)))
         return cls(name, chat, settings, tuple(keys), known)
 
     def pool(self, line: Callable[..., Line], fallback: Pool | None = None) -> Pool:
-        """Return the ways of a bidder to the model: `line` makes its line to a key, `fallback` answers in its place."""
+        """Return a bidder's pool of ways to the model; `line` makes the line to a key, `fallback` answers instead."""
 
         def way(key: OpenKey) -> Way:
             built_in = self.settings.use == BUILT_IN
@@ -253,14 +253,14 @@ class OpenModel:
 
 
 def known_to(chat: BaseChatModel, settings: ModelSettings) -> Known:
-    """Return the passport of a model at a server; that of an object stays with the run."""
+    """Return the passport of a model at a server. Only this run keeps the passport of a model that is not cached."""
     if not is_cached(settings):
         return unknown()
     try:
         known = known_of(
             own_folder() / FOLDER, plain(identity_of(chat, settings).server), settings.use.partition(":")[2]
         )
-    except ConfigError:  # there is no home
+    except ConfigError:  # there is no home folder
         known = unknown()
     limits, before = chat.profile or {}, known.passport
     known.note(

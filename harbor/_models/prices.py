@@ -1,6 +1,6 @@
-"""Prices of models come from a table, and their thoughts from passport or settings.
+"""A table gives the price of a model, and its passport or settings give the length of its thoughts.
 
-The table ships with the package genai-prices; nothing is fetched over the network.
+The table ships with the package genai-prices. Nothing is fetched over the network.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from harbor._models.replies.cache import is_cached
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
 
-PACKAGE = "genai-prices"
+PACKAGE = "genai-prices"  # the package with the table
 _SAMPLE_TOKENS = 1_000
-"""The size of the sample call that is priced; some models cost more per token for long prompts."""
-_MILLION = 1_000_000
+"""Tokens of the sample call that is priced. Some models cost more per token for long prompts."""
+_MILLION = 1_000_000  # prices are dollars per million tokens
 
 
 _IN_THE_TABLE = {
@@ -41,14 +41,14 @@ _IN_THE_TABLE = {
     "mistralai": "mistral",
     "xai": "x-ai",
 }
-"""The table's names of providers that LangChain names otherwise."""
+"""LangChain's names of providers, and the table's names where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a model, in dollars per million tokens, and its `source`.
+    """The prices of a model in dollars per million tokens; `source` names their origin.
 
-    `cached_price` is that of input that the provider had in its cache.
+    `cached_price` is the price of input from the provider's cache.
     """
 
     input_price: float
@@ -59,10 +59,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """The table that prices come from.
+    """The table of prices.
 
-    The package gives it no date. `date` is that of the newest price change in it that is in force by today, so the
-    table is at least as new.
+    The package gives the table no date. `date` is the day of its newest price change up to today, so the table is at
+    least as new.
     """
 
     package: str
@@ -75,17 +75,17 @@ LOCAL = Price(0.0, 0.0, 0.0, "runs on your machine: nobody charges per token")
 
 
 def price_of(settings: ModelSettings) -> Price | None:
-    """Return the price of a model as of today; None if the table lacks it, as nothing is guessed.
+    """Return today's price of a model; None if the table lacks it, because nothing is guessed.
 
-    It is that of a short prompt, without batch discounts. A model with a `base_url` has the price of the provider whose
-    address that is. A server on this machine costs nothing if it is Ollama; any other may pass calls on to a provider.
+    The price is for a short prompt, without batch discounts. A model with a `base_url` has the price of the provider at
+    that address. Ollama on this machine costs nothing; another server here may pass calls on to a provider.
     """
     provider, _, name = settings.use.partition(":")
     if settings.use == "simulated":
         return BUILT_IN
     if provider == "ollama" and (settings.base_url is None or _is_here(settings.base_url)):
         return LOCAL
-    if not name or "." in provider:  # code of the user's
+    if not name or "." in provider:  # the user's code
         return None
     return _listed(_IN_THE_TABLE.get(provider, provider), name, settings.base_url)
 
@@ -108,9 +108,9 @@ def _listed(provider: str, name: str, url: str | None) -> Price | None:
         found, cached = (_snapshot().calc(used, name, None if url else provider, url, now) for used in (plain, reread))
     except (LookupError, ValueError):
         return None
-    if url is None and found.provider.id != provider:  # the table would take "azure_openai" for "openai"
+    if url is None and found.provider.id != provider:  # the table matches "azure_openai" as "openai"
         return None
-    if found.total_price != found.input_price + found.output_price:  # it charges for each request, too
+    if found.total_price != found.input_price + found.output_price:  # the provider also charges per request
         return None
     per_million = _MILLION // _SAMPLE_TOKENS
     return Price(
@@ -123,14 +123,14 @@ def _listed(provider: str, name: str, url: str | None) -> Price | None:
 
 @cache
 def price_table() -> PriceTable:
-    """Say which table the prices come from."""
+    """Return the table of prices that is in use."""
     today = datetime.now(UTC).date()
     return PriceTable(PACKAGE, version(PACKAGE), max(day for day in _changes() if day <= today).isoformat())
 
 
 @cache
 def _snapshot() -> DataSnapshot:
-    """Take the table that ships with the package, even if a program updates it over the network."""
+    """Return the table that ships with the package, even if a program has updated it over the network."""
     from genai_prices.data import providers
     from genai_prices.data_snapshot import DataSnapshot
 
@@ -148,7 +148,7 @@ def _changes() -> Iterable[date]:
 
 
 def with_price(settings: ModelSettings) -> ModelSettings:
-    """Fill in the prices that a model's settings lack and the table has; a cached price belongs to an input price."""
+    """Fill in missing prices from the table; the cached price is filled in only together with the input price."""
     wanted: tuple[str, ...] = ("input_price", "cached_price") if settings.input_price is None else ()
     wanted += ("output_price",) if settings.output_price is None else ()
     price = price_of(settings) if wanted else None
@@ -157,22 +157,22 @@ def with_price(settings: ModelSettings) -> ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class Thoughts:
-    """The tokens of thoughts per call, and the source of the number; `words` is empty if it does not think."""
+    """The thinking tokens of a model per call, and the basis of the number; `words` is empty if it does not think."""
 
     per_call: float = 0.0
     words: str = ""
 
 
 def thoughts_of(settings: ModelSettings) -> Thoughts:
-    """Return the thoughts that are to be expected of a model: unknown ones are told and not counted."""
+    """Return the expected thoughts of a model. Unknown thoughts are reported in `words`, but not counted."""
     if not is_cached(settings):
         return Thoughts()
-    from harbor._models.connections import known_to  # here, as an offline game needs no package of a provider
+    from harbor._models.connections import known_to  # here, because offline play needs no provider's package
     from harbor._models.providers import open_keyless
 
     try:
         chat = open_keyless(settings.use, settings, 0)
-    except ConfigError:  # its package is not installed: nothing is known
+    except ConfigError:  # its package is not installed, so nothing is known
         return Thoughts()
     known = known_to(chat, settings).passport
     if (learned := known.reasoning_per_call) is not None:

@@ -1,4 +1,4 @@
-"""A name becomes the settings of a model, and settings become a chat model; extensions add models of their own.
+"""A name becomes the settings of a model, and settings become a chat model. Extensions add their own models.
 
 LangChain is imported where a model is opened, so that a wrong name is refused without it.
 """
@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A model, as an extension.
+    """A model as an extension.
 
-    `make` takes the settings of the model and a seed of its own, and gives a LangChain chat model. Import LangChain and
-    other slow packages there, so that settings are read without them.
+    `make` takes the settings of the model and the model's own seed, and returns a LangChain chat model. Import
+    LangChain and other slow packages inside `make`, so that reading settings stays fast.
+
+    >>> Model(name="mine", description="a chat model", make=lambda settings, seed: SimulatedChat(seed=seed)).name
+    'mine'
     """
 
     name: str = part("its name, in lower case")
@@ -39,24 +42,25 @@ class Model:
 
     @classmethod
     def of_function(cls, reference: str, make: Callable[[ModelSettings, int], BaseChatModel]) -> Model:
-        """Take a function that the user names as the model that it makes."""
+        """Wrap a function that the user names as a model; `reference` becomes its name."""
         name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
         return cls(name=name, description=f"what {reference} makes", make=make)
 
 
 def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
-    """Find the settings of a model named in `models`, or directly; `given` names others.
+    """Find the settings of a model by its name in `models`, or by its direct name.
 
-    It is "provider:model", an installed one such as "simulated", or "package.module:NAME".
+    A direct name is "provider:model", an installed model such as "simulated", or "package.module:NAME". `given` names
+    further models for the message.
 
     Raises:
-        ConfigError: no such model; the message names the nearest.
+        ConfigError: there is no such model; the message names the nearest.
     """
     settings = models.get(name) or ModelSettings(use=name)
     provider, colon, model = settings.use.partition(":")
     if provider in PROVIDERS and model:
         return settings
-    if not colon or "." in provider:  # "package.module:NAME" has a dot there, and a provider has none
+    if not colon or "." in provider:  # "package.module:NAME" has a dot before its colon, and a provider has none
         with suppress(UnknownName):
             asked("model", settings.use)
             return settings
@@ -71,7 +75,7 @@ def check_fallback(name: str, models: Mapping[str, ModelSettings], given: Iterab
     """Refuse a fallback that can't answer in place of the model with this name; `given` names models beside `models`.
 
     Raises:
-        ConfigError: there is no such model, it is the same, or it has a fallback itself.
+        ConfigError: the fallback does not exist, is the model itself, or has a fallback of its own.
     """
     fallback = models[name].fallback
     if fallback is None or fallback in given:
@@ -89,10 +93,10 @@ def check_fallback(name: str, models: Mapping[str, ModelSettings], given: Iterab
 
 
 def open_chats(name: str, settings: ModelSettings, seed: int) -> dict[str, BaseChatModel]:
-    """Make the chat model of a name for each of its keys, by the variable of the key ("": it has no pool of keys).
+    """Make one chat model per key, by the environment variable of the key ("" if the model has fewer than two).
 
     Raises:
-        ConfigError: as of `open_chat`; of several variables that are not set it names all.
+        ConfigError: as `open_chat` raises, or some variables are not set; the message names all of them.
     """
     variables = settings.key_variables
     if len(variables) < 2:
@@ -109,7 +113,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
     """Make the chat model of a name.
 
     Raises:
-        ConfigError: its package is not installed, it has no such setting, or it can't be made (a missing key, say).
+        ConfigError: the package is not installed, the model lacks a setting, or making it fails (a missing key, say).
     """
     provider, _, model = settings.use.partition(":")
     if provider not in PROVIDERS:
@@ -127,10 +131,10 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
 
 
 def open_keyless(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
-    """Make a chat model without its key, for a run whose replies are kept; its provider refuses any other call.
+    """Make a chat model without its key, for a run with kept replies; its provider refuses any other call.
 
     Raises:
-        ConfigError: it is not the key that is missing.
+        ConfigError: the model can't be made for a reason other than its key.
     """
     given = {**settings.extra, NAMES["key"]: NO_KEY}
     return open_chat(name, settings.model_copy(update={"api_key_env": None, "extra": given}), seed)
@@ -141,7 +145,7 @@ def _initialised(provider: str, model: str, given: Mapping[str, Any]) -> BaseCha
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a package warns of a setting and sends it all the same
+            warnings.simplefilter("ignore")  # a package still sends a setting that it warns about
             made: BaseChatModel = init_chat_model(model, model_provider=provider, **given)
             return made
     except ImportError as error:
@@ -152,7 +156,7 @@ def _initialised(provider: str, model: str, given: Mapping[str, Any]) -> BaseCha
 
 
 def _own(settings: ModelSettings, seed: int) -> BaseChatModel:
-    """Make the chat model of a value, or of a function."""
+    """Make the chat model of an extension, or of a function that the user names."""
     from langchain_core.language_models import BaseChatModel
 
     value = find("model", settings.use)

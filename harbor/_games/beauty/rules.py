@@ -216,7 +216,7 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
 
 
 def reference(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
-    """Return the number from which players reason: the mean of the last run shown to them, else the middle of the range."""
+    """Return the number from which players reason: the mean of the last shown run, else the middle of the range."""
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
     before = list(takewhile(lambda event: getattr(event, "item", "") != item, seen))
     mean = _reference(before, opened)

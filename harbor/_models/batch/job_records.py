@@ -1,4 +1,4 @@
-"""Records of submitted jobs, on disk before the program waits for them, so that none is lost or paid twice."""
+"""Each job is recorded on disk before the program waits for it, so that no job is lost or paid twice."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ Step = Literal["sending", "sent", "collected", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A step of a job; `token` is our name of it and `name` the provider's.
+    """A step of a job; `token` is our name of the job, and `name` the provider's.
 
-    The first step alone has its `items`, the requests in order, each with its game and its digest, and `when` it was
-    taken, in seconds since 1970.
+    Only the first step has `items`, the requests in order as (game, digest), and `when`, in seconds since 1970.
     """
 
     token: str
@@ -31,7 +30,7 @@ class JobRecord:
     items: tuple[tuple[str, str], ...] = ()
 
     def item(self, number: int) -> str:
-        """Name a request, counted from 0, in at most 64 letters, digits and hyphens."""
+        """Return the name of request `number` (from 0), in at most 64 letters, digits and hyphens."""
         return f"{self.token}-{number}"
 
 
@@ -39,7 +38,7 @@ _LINE = TypeAdapter(JobRecord)
 
 
 class JobRecords:
-    """The jobs of an experiment by token, each with its last step.
+    """Holds the jobs of an experiment by token, each with its last step.
 
     Raises:
         RunFolderError: a line is no step of a job.
@@ -68,14 +67,14 @@ class JobRecords:
 
     @property
     def out(self) -> int:
-        """Most jobs at a provider whose results nobody has collected."""
+        """The number of jobs that may be at a provider with uncollected results."""
         return sum(job.step in ("sending", "sent") for job in self.jobs.values())
 
     def add(self, record: JobRecord) -> None:
-        """Write a step; it is on disk when this returns.
+        """Write a step to disk before returning.
 
         Raises:
-            RunFolderError: it can't be written.
+            RunFolderError: the step can't be written.
         """
         try:
             with open_private(self._path, "ab") as file:

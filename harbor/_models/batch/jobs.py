@@ -1,7 +1,7 @@
-"""A provider takes jobs of many requests: the protocol that the lane needs, and the jobs of OpenAI and of Anthropic.
+"""A provider takes jobs of many requests: here are the lane's protocol, and the jobs of OpenAI and Anthropic.
 
-At OpenAI a file of requests of one model and endpoint goes up, and files of outcomes come down. At Anthropic the
-requests go up in one message, and their outcomes come down as lines.
+OpenAI takes a file of requests for one model and endpoint, and returns files of outcomes. Anthropic takes the requests
+in one message, and returns their outcomes as lines.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Body = Mapping[str, Any]
 
 
 class JobFailed(HarborError):
-    """A provider has taken a job and then refused it as a whole; nothing of it was answered or is paid.
+    """A provider has taken a job and then refused it as a whole; no request was answered or is paid.
 
-    `too_large`: because more is waiting there than the account may have; less, or later, may go through.
+    `too_large` says that the account has too much waiting there; a smaller or later job may succeed.
     """
 
     def __init__(self, words: str, too_large: bool = False) -> None:
@@ -35,7 +35,7 @@ class JobFailed(HarborError):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A request of a job: its name there, and its body as JSON."""
+    """A request of a job: its name in the job, and its body as JSON."""
 
     name: str
     body: bytes
@@ -43,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a request: the status and the body that it would have got alone."""
+    """The result of a request: the HTTP status and the body that it would have got outside a job."""
 
     status: int
     body: Any
@@ -65,30 +65,30 @@ class Jobs(Protocol):
         """Return the endpoint of requests to a path.
 
         Raises:
-            ModelError: the provider takes no jobs for it.
+            ModelError: the provider takes no jobs for the path.
         """
         ...
 
     def together(self, body: Body) -> str:
-        """Return the key that all requests of one job share."""
+        """Return a key that the requests of one job must have in common."""
         ...
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
-        """Submit a job under a token of ours; give the provider's name of it."""
+        """Submit a job under our token; return the provider's name of the job."""
         ...
 
     async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
-        """Find a job of so many requests, begun since then, that was submitted unheard; it is none of the `known`.
+        """Find a job of `size` requests since `since` whose submission was not confirmed; skip the `known` ones.
 
-        None: there is none.
+        Return None if there is none.
         """
         ...
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
-        """Return the results of the requests of a job, by their names; None if it has not ended.
+        """Return the outcomes of a job's requests by their names; None if the job has not ended.
 
         Raises:
-            JobFailed: it was refused as a whole.
+            JobFailed: the job was refused as a whole.
         """
         ...
 
@@ -101,31 +101,31 @@ def decoded(lines: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines.split("\n") if line.strip()]
 
 
-ENDPOINTS = ("/v1/chat/completions", "/v1/responses")
+ENDPOINTS = ("/v1/chat/completions", "/v1/responses")  # OpenAI's endpoints that take jobs
 OUR_NAME = "harbor"
 """Key of our own name of a job in its metadata."""
-ENDED = ("completed", "expired", "cancelled")
-TOO_LARGE = "token_limit_exceeded"
+ENDED = ("completed", "expired", "cancelled")  # OpenAI's statuses of a job with outcomes
+TOO_LARGE = "token_limit_exceeded"  # OpenAI's code for more tokens than the account may have waiting
 
 
 class OpenAIJobs:
-    """The jobs of an account at OpenAI, or at a server that speaks as it does.
+    """The jobs of an account at OpenAI, or at a server with OpenAI's API.
 
     Source: platform.openai.com/docs/guides/batch (50,000 requests and 200 MB per file; one model per file).
     """
 
     provider = "openai"
     most_items = 50_000
-    most_bytes = 190_000_000
+    most_bytes = 190_000_000  # some room below 200 MB
 
     def __init__(self, client: AsyncOpenAI) -> None:
         self._client = client
 
     def endpoint(self, path: str) -> str:
-        """Return the endpoint of requests to a path; a server of one's own may have it below another folder.
+        """Return the endpoint of requests to a path; the user's own server may have the path below another folder.
 
         Raises:
-            ModelError: there are no jobs for it.
+            ModelError: no jobs exist for the path.
         """
         for endpoint in ENDPOINTS:
             if path.endswith(endpoint.removeprefix("/v1")):
@@ -133,7 +133,7 @@ class OpenAIJobs:
         raise ModelError(f"calls to {path!r} can't wait for a batch; leave --lane batch out")
 
     def together(self, body: Body) -> str:
-        """Return the model: there is one per file."""
+        """Return the model, because a file has only one."""
         return str(body.get("model", ""))
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
@@ -151,14 +151,14 @@ class OpenAIJobs:
         return begun.id
 
     async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
-        """Look through the jobs, of which nobody says in what order they come, for the token."""
+        """Look for the token in all jobs, because their order is not documented."""
         async for job in self._client.batches.list(limit=100):
             if job.created_at >= since and (job.metadata or {}).get(OUR_NAME) == token:
                 return job.id
         return None
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
-        """Return the outcomes of a job that has ended.
+        """Return the outcomes of a job; None if it has not ended.
 
         Raises:
             JobFailed: its file was refused.
@@ -188,13 +188,13 @@ def _openai_failure(job: Batch) -> JobFailed:
 
 
 def _openai_outcome(line: dict[str, Any]) -> Outcome:
-    """Read a line of a file; a request that expired or was cancelled has no response, only an error."""
+    """Read a line of a file. A request that expired or was cancelled has an error instead of a response."""
     if (response := line.get("response")) is not None:
         return Outcome(response["status_code"], response["body"])
     return Outcome(503, {"error": line.get("error") or {"message": "no answer"}})
 
 
-ENDPOINT = "/v1/messages"
+ENDPOINT = "/v1/messages"  # Anthropic's endpoint that takes jobs
 STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -206,7 +206,7 @@ STATUS = {
     "timeout_error": 504,
     "overloaded_error": 529,
 }
-"""The status that comes with each type of error. Source: docs.claude.com/en/api/errors."""
+"""HTTP status of each type of error. Source: docs.claude.com/en/api/errors."""
 
 
 class AnthropicJobs:
@@ -217,7 +217,7 @@ class AnthropicJobs:
 
     provider = "anthropic"
     most_items = 100_000
-    most_bytes = 240_000_000
+    most_bytes = 240_000_000  # some room below 256 MB
 
     def __init__(self, client: AsyncAnthropic) -> None:
         self._client = client
@@ -227,14 +227,14 @@ class AnthropicJobs:
         """Return the endpoint of messages.
 
         Raises:
-            ModelError: the path is another.
+            ModelError: the path is another one.
         """
         if path.endswith(ENDPOINT):
             return ENDPOINT
         raise ModelError(f"calls to {path!r} can't wait for a batch; leave --lane batch out")
 
     def together(self, body: Body) -> str:
-        """Return nothing: a job may have many models."""
+        """Return "", because a job may have many models."""
         return ""
 
     async def submit(self, token: str, endpoint: str, items: Sequence[Item]) -> str:
@@ -243,7 +243,7 @@ class AnthropicJobs:
         return (await self._client.messages.batches.create(requests=requests)).id
 
     async def find(self, token: str, size: int, since: float, known: Collection[str]) -> str | None:
-        """Look for a job of so many requests whose outcomes have the token in their names; it may be out yet."""
+        """Look for a job of `size` requests with the token in the names of its outcomes; it may not have ended yet."""
         async for job in self._client.messages.batches.list(limit=100):
             if job.created_at.timestamp() < since:
                 break
@@ -252,7 +252,7 @@ class AnthropicJobs:
         return None
 
     async def _is_ours(self, job: MessageBatch, token: str) -> bool:
-        """Look at the names of requests, which show when a job has ended; until then, it is the likely one."""
+        """Say whether a job's requests have the token. Their names show only after its end; until then say True."""
         if job.processing_status == "ended" and job.id not in self._names:
             async for one in await self._client.messages.batches.results(job.id):
                 self._names[job.id] = one.custom_id
@@ -260,7 +260,7 @@ class AnthropicJobs:
         return self._names.get(job.id, token).startswith(token)
 
     async def outcomes(self, job: str) -> Mapping[str, Outcome] | None:
-        """Return the outcomes of a job that has ended."""
+        """Return the outcomes of a job; None if it has not ended."""
         found = await self._client.messages.batches.retrieve(job)
         if found.processing_status != "ended":
             return None

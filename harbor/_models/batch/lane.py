@@ -1,7 +1,7 @@
-"""The lane holds calls of many games until every game that is held waits, and sends them out together at a discount.
+"""The lane holds calls of many games until every held game waits, and sends them out together at a discount.
 
-A transport of HTTP for providers' packages brings the calls there: it sends nothing, and a request waits for its
-answer.
+An HTTP transport for providers' packages brings the calls to the lane. It sends nothing itself, and each request waits
+for its answer.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from harbor._models.calls.waiting import Waiting
 from harbor._models.connections import no_page
 
 TICK = 0.05
-"""Seconds between two looks at whether all games wait; a look that is as late again shows that games are busy."""
+"""Seconds between two checks that all games wait; a check that is late by as much again shows that games are busy."""
 QUIET_TICKS = 5
-"""Looks in a row that must find nothing new: each reply has then led to its next call."""
+"""Checks in a row that must find no new call; then the work after a reply has reached its next call."""
 ITEM_BYTES = 200
-"""Most bytes in a job around the body of a request."""
+"""Limit of bytes in a job around the body of a request."""
 AT_ONCE = 1_000
-"""Games held at once by default: few enough to fit in memory, and each job has calls of all."""
+"""Default number of games that are held at once: few enough to fit in memory, and each job has calls of all."""
 
 
 @dataclass(eq=False)
 class BatchGame:
-    """A game that is held: its name in the experiment, and how long each of its bidders has waited."""
+    """A held game: its name in the experiment, and the waiting time of each of its bidders."""
 
     lane: BatchLane
     name: str
@@ -47,16 +47,16 @@ class BatchGame:
 
     @property
     def waits(self) -> bool:
-        """True if a call of the game waits, or waits for another game's equal call."""
+        """Say whether one of its calls waits, also for another game that asks the same."""
         return any(bidder.is_on for bidder in self.bidders)
 
 
 class BatchLane:
-    """The calls that wait and the jobs that are out, of one process; a context that lasts as long as its games.
+    """Holds the waiting calls and the jobs of one process; a context manager that lasts as long as its games.
 
     Args:
-        records: the submissions of this and earlier sessions.
-        tell: receives a line about each submission and collection.
+        records: the jobs of this and earlier sessions.
+        tell: takes one line for each job that is submitted or collected.
     """
 
     def __init__(self, records: JobRecords, tell: Callable[[str], object] = lambda _: None) -> None:
@@ -99,10 +99,10 @@ class BatchLane:
         return self._accounts[key]
 
     async def ask(self, game: BatchGame, jobs: Jobs, path: str, body: Body) -> Outcome:
-        """Return the result of a call: from an earlier session if it was submitted there, else from the next job.
+        """Return the outcome of a call from an earlier session if it was submitted there, otherwise from the next job.
 
         Raises:
-            ModelError: the provider refuses the job, or takes none for this.
+            ModelError: the provider refuses the job, or takes no jobs for this path.
             RunPaused: the provider can't be reached.
         """
         endpoint = jobs.endpoint(path)
@@ -141,7 +141,7 @@ def _digest(provider: str, endpoint: str, body: Body) -> str:
 
 
 def _jobs(calls: Iterable[BatchCall]) -> Iterator[list[BatchCall]]:
-    """Divide calls into jobs: of one account, of one kind, and none too large."""
+    """Divide calls into jobs. A job has one account, one endpoint and one common key, and is within the size limits."""
     kinds: dict[tuple[int, str, str], list[BatchCall]] = defaultdict(list)
     for call in calls:
         kinds[id(call.jobs), call.endpoint, call.together].append(call)
@@ -158,7 +158,7 @@ def _jobs(calls: Iterable[BatchCall]) -> Iterator[list[BatchCall]]:
 
 
 JOB_SECONDS = 120.0
-"""Seconds that a request about a job may take; none waits for a model."""
+"""Time limit in seconds for a request about a job; none waits for a model."""
 
 
 class BatchTransport:
@@ -185,7 +185,7 @@ class BatchTransport:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Do nothing: the lane closes what it has opened."""
+        """Do nothing, because the lane closes its own connections."""
 
 
 def transport_of(game: BatchGame, chat: Any) -> BatchTransport:
@@ -211,7 +211,7 @@ def _anthropic(chat: Any) -> tuple[Any, Callable[[], Jobs]]:
 
 
 def _live(http: Any) -> dict[str, Any]:
-    """Say how jobs are carried: over connections of the lane, and without the package's own retries."""
+    """Return client arguments for jobs: connections of the lane, and none of the package's own retries."""
     http.event_hooks = {**http.event_hooks, "response": [*http.event_hooks["response"], no_page]}
     return {"http_client": http, "max_retries": 0, "timeout": JOB_SECONDS}
 
@@ -226,7 +226,7 @@ T = TypeVar("T")
 
 
 class BatchLine(Line):
-    """As a line, but a call starts with the next job, and so does one that has failed in a way that passes."""
+    """A line whose calls start with the next job; a call with a passing failure is retried in a later job."""
 
     is_live = False
 
@@ -235,18 +235,18 @@ class BatchLine(Line):
             answer, _ = await attempt()
         except Exception as error:
             if (ours := next((one for one in chain_of(error) if isinstance(one, HarborError)), None)) is not None:
-                raise ours from None  # the lane's own error, which the provider's package takes for a lost connection
+                raise ours from None  # the lane's error; the provider's package wraps it as a lost connection
             fault = self._judged(fault_of(error))
             raise self._failure(fault, self._verdict(fault)) from error
         self._note_answer()
         return answer
 
     async def ask(self, request: Awaitable[T]) -> T:
-        """Wait for the answer to one request, for as long as its job takes."""
+        """Wait for the answer to one request as long as its job takes."""
         return await request
 
     def may_be_charged(self, error: BaseException) -> bool:
-        """Say no: a job goes on without the run, and the run that is resumed takes its answers."""
+        """Return False, because a job goes on without the run, and the resumed run takes its answers."""
         return False
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
@@ -255,7 +255,7 @@ class BatchLine(Line):
 
 
 BATCH_SHARE = 0.5
-"""Price of a call in a batch as a share of its price alone, for input and output alike.
+"""Share of the normal price that a call in a batch costs, for input and output alike.
 
 Source: platform.openai.com/docs/guides/batch; docs.claude.com/en/docs/build-with-claude/batch-processing#pricing.
 """
@@ -264,16 +264,16 @@ BATCHED = ("openai", "anthropic")
 
 
 def in_batch(settings: ModelSettings) -> ModelSettings:
-    """Return the settings of a model with the prices of a batch."""
+    """Return the settings of a model with batch prices."""
     prices = {name: getattr(settings, name) for name in type(settings).model_fields if name.endswith("_price")}
     return settings.model_copy(update={name: price * BATCH_SHARE for name, price in prices.items() if price})
 
 
 def check_batched(models: Mapping[str, ModelSettings]) -> None:
-    """Refuse a model whose calls can't wait for a batch; the built-in one needs none.
+    """Refuse a model whose calls can't wait for a batch; the built-in model needs none.
 
     Raises:
-        ConfigError: it names the model.
+        ConfigError: a model's provider takes no batches; the message names the model.
     """
     for name, settings in models.items():
         provider, colon, _ = settings.use.partition(":")

@@ -1,6 +1,6 @@
-"""The sender submits a job once, looks at it until it has ended, and wakes the calls with its outcomes.
+"""The sender submits a job once, polls it until it has ended, and wakes the calls with its outcomes.
 
-A call that is asked again takes the answer that an earlier session has submitted and paid for.
+A call that is asked again takes the answer of a job that an earlier session has submitted and paid for.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from harbor._models.governor.terms import Wait
 
 T = TypeVar("T")
 FIRST_LOOK, LONGEST_LOOK, SLOWER = 0.1, 60.0, 1.5
-"""Seconds from one look at a job to the next: the first, the most, and their growth."""
+"""Seconds between two polls of a job: first and longest; the last number is the factor of growth."""
 RETRY_SECONDS = 600.0
-"""Seconds of tries before the run pauses."""
+"""Seconds of retries before the run pauses."""
 TURNED_AWAY = (429, 503, 529)
-"""The status of a request that has begun nothing; any other failure may come after a job has begun."""
+"""HTTP statuses of a request that has begun no job; any other failure may come after a job has begun."""
 SLACK = 300.0
-"""Seconds by which the clock of a provider may differ from ours."""
+"""Seconds by which a provider's clock may differ from ours."""
 NO_ANSWER = Outcome(503, {"error": {"message": "the job has ended without an answer to this request"}})
 
 
@@ -39,7 +39,7 @@ NO_ANSWER = Outcome(503, {"error": {"message": "the job has ended without an ans
 class BatchCall:
     """A call that waits for a job.
 
-    `together` is the key that calls of one job share, and `digest` that of the question and its model.
+    `together` is the key that calls of one job have in common. `digest` is the digest of provider, endpoint and body.
     """
 
     game: str
@@ -51,20 +51,20 @@ class BatchCall:
     outcome: asyncio.Future[Outcome]
 
     def fail(self, error: Exception) -> None:
-        """End it."""
+        """End the call with an error."""
         if not self.outcome.done():
             self.outcome.set_exception(error)
 
 
 class Sender:
-    """Sends jobs, and writes each step to the records before it waits."""
+    """Sends jobs, and records each step before it waits."""
 
     def __init__(self, records: JobRecords, tell: Callable[[str], object]) -> None:
         self._records = records
         self._tell = tell
 
     async def send(self, calls: Sequence[BatchCall]) -> None:
-        """Send calls as one job, or as halves one after the other where that is too large for the account."""
+        """Send calls as one job, or as halves one after the other if the job is too large for the account."""
         try:
             outcomes = await self._sent(calls)
         except JobFailed as error:
@@ -75,7 +75,7 @@ class Sender:
             _fail(calls, RunPaused(str(error)) if error.too_large else ModelError(str(error)))
         except HarborError as error:
             _fail(calls, error)
-        except Exception as error:  # after any error: no call may wait for ever
+        except Exception as error:  # no error may leave a call waiting for ever
             _fail(calls, ModelError(f"a batch can't be read: {fault_of(error).words}"))
         else:
             for call, outcome in zip(calls, outcomes, strict=True):
@@ -96,7 +96,7 @@ class Sender:
         return [outcomes.get(item.name, NO_ANSWER) for item in items]
 
     async def _submitted(self, jobs: Jobs, job: JobRecord, endpoint: str, items: Sequence[Item]) -> str:
-        lost = False  # whether it may have arrived, and only the answer was lost
+        lost = False  # whether the job may have arrived, and only the answer was lost
 
         async def submit() -> str:
             nonlocal lost
@@ -116,10 +116,10 @@ class Sender:
             raise
 
     async def collect(self, jobs: Jobs, token: str) -> Mapping[str, Outcome]:
-        """Wait for the end of a job; return the results of its requests by their names: none if it was never there.
+        """Wait for a job to end, and return the outcomes by request name; none if the job never arrived.
 
         Raises:
-            JobFailed: it was refused as a whole.
+            JobFailed: the job was refused as a whole.
             ModelError: the provider refuses to tell.
             RunPaused: the provider can't be reached.
         """
@@ -160,8 +160,8 @@ async def _until_answered(ask: Callable[[], Awaitable[T]], provider: str) -> T:
     """Ask until the provider answers.
 
     Raises:
-        ModelError: it is refused.
-        RunPaused: it was tried for long enough.
+        ModelError: the provider refuses the request.
+        RunPaused: the request was retried for `RETRY_SECONDS`.
     """
     began, failures, odd, request = running_seconds(), 0, 0, token_hex(8)
     try:
@@ -196,14 +196,14 @@ def _many(jobs: int) -> str:
     return "1 batch is" if jobs == 1 else f"{jobs} batches are"
 
 
-_Place = tuple[str, int]
+_Place = tuple[str, int]  # token of a job, number of a request in it
 
 
 class EarlierJobs:
-    """The requests of jobs that were out when an earlier session ended, and of those that it had collected.
+    """Holds the requests of an earlier session's jobs, collected or still out.
 
-    A job is collected when one of its requests is first asked again. `spent` names answers that games have recorded:
-    they are not handed out again, because the same may be asked several times on purpose.
+    A job is collected when one of its requests is first asked again. `spent` names answers that games have recorded.
+    They are not handed out again, because a game may repeat a request on purpose.
     """
 
     def __init__(self, records: JobRecords, sender: Sender) -> None:
@@ -219,11 +219,11 @@ class EarlierJobs:
                     self._games.add(game)
 
     def has(self, game: str) -> bool:
-        """Say whether a game has asked anything."""
+        """Say whether a game has requests in these jobs."""
         return game in self._games
 
     async def take(self, digest: str, games: Iterable[str], jobs: Jobs) -> Outcome | None:
-        """Return an answer for one of these games, the first that has any; None if there is none."""
+        """Return an answer to a request of the first of these games that has one; None if there is none."""
         if digest not in self._places:
             return None
         places = self._places[digest]
@@ -235,7 +235,7 @@ class EarlierJobs:
         return None
 
     async def _outcome(self, token: str, number: int, jobs: Jobs) -> Outcome:
-        """Collect the job of a request; one that this account can't have, or that failed, has no answer."""
+        """Collect the job of a request. Return no answer if the job failed, or if the account can't read it."""
         if token not in self._collecting:
             self._collecting[token] = asyncio.ensure_future(self._sender.collect(jobs, token))
         try:

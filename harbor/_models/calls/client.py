@@ -1,4 +1,4 @@
-"""One attempt at a call: replayed or made, then logged."""
+"""One attempt at a call is replayed or made, and then logged."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from harbor._models.governor.terms import Gone
 from harbor._models.replies.cache import CallRequest, GameCache, is_cached
 from harbor._models.replies.replay import CallBudget, CallOutcome, RawCall, ReplayCache, question_of
 
-CHARACTERS_PER_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4  # to estimate the tokens of a prompt before it is sent
 REPLY_TOKENS = 300
-"""Tokens assumed for a reply before it is there."""
+"""Estimated tokens of a reply before it arrives, if the settings have no `max_tokens`."""
 
 
 @dataclass
 class Call:
-    """An attempt, from its start to its event in the log; `repaired` are the messages since the prompt.
+    """An attempt, from its start to its event in the log; `repaired` holds the messages since the prompt.
 
-    `way` is how it was last asked, and `pool` that model; `failures` counts the models that could not answer before.
-    `admitted`: the budget has to be told of its end; `said`: it was answered; `ended`: it is in the log. The last two
-    are the costs of its requests without a reply in a session that was interrupted.
+    `way` is the last way that was asked, and `pool` holds its model. `failures` counts the models that could not answer
+    before. `admitted` says that the budget expects a charge. `said` is the answer. `ended` says that the attempt is in
+    the log. `probes_before` and `lost_before` are the costs of requests without a reply in an interrupted session.
     """
 
     model: ModelClient
@@ -70,7 +70,7 @@ class Call:
     way: Way = field(init=False)
 
     def __post_init__(self) -> None:
-        messages = partial(_messages, self.prompt, self.repaired)  # no method of a call, which would hold itself
+        messages = partial(_messages, self.prompt, self.repaired)  # a method would make the call hold itself
         self.requests = Requests(lru_cache(len(FORMS))(messages), self.shape, self.model.reply)
         self._turn_to(self.model.ways)
 
@@ -81,7 +81,7 @@ class Call:
         return next(self.pool.ways[0].forms.asked(self.shape, self.model.reply))[0]
 
     async def run(self) -> Said:
-        """Take the reply that an interrupted run has recorded, or make the call."""
+        """Return the reply that an interrupted run has recorded, or make the call."""
         self.recorded = self._find_recorded()
         if self.recorded is not None:
             if (cache := self._cache) is not None:
@@ -96,7 +96,7 @@ class Call:
         return said
 
     def _find_recorded(self) -> RawCall | None:
-        """Find the call in the records, in whichever form it was made, and of whichever model."""
+        """Find the call in the records, in any form and with any model of the pool."""
         if not self.model.replay.may_have(self.model.bidder):
             return None
         pools, wanted = self.model.ways.every(), self.model.reply
@@ -109,7 +109,7 @@ class Call:
         return recorded
 
     async def _answered(self) -> Said:
-        """Ask the model, and where it can't answer the one in its place."""
+        """Ask the model, and its fallback if the model can't answer."""
         for pool in self.model.ways.open():
             self._turn_to(pool)
             try:
@@ -126,7 +126,7 @@ class Call:
         return self.model.cache if is_cached(self.way.settings) else None
 
     async def _kept(self, cache: GameCache) -> Said:
-        """Take the reply that is kept, in whichever form it was given; else make the call, and keep its reply."""
+        """Return the kept reply in any form; otherwise make the call and keep its reply."""
         requests = self._maybe_kept()
         with _waiting(self.way.line):
             async with cache.alone(*requests):
@@ -138,14 +138,14 @@ class Call:
                 said = await self._paid()
                 asked = self._asked_at_last(requests, said)
                 kept = (asked not in requests and cache.find(asked)) or cache.keep(asked, as_reply(said.message))
-        # Somebody else's may have been kept meanwhile, and this one is paid for all the same.
+        # Another game may have kept its reply meanwhile. This call is paid for all the same.
         told = ("usage_metadata", "response_metadata", "additional_kwargs")
         beside = {name: getattr(said.message, name) for name in told}
         message = message_of(kept.reply, kept.message).model_copy(update=beside)
         return replace(said, message=message, address=kept.address, imported=kept.imported)
 
     def _maybe_kept(self) -> list[CallRequest]:
-        """Return all requests that the call may have made when its reply was kept: forms and sent settings."""
+        """List the requests under which the reply may be kept: every form with every set of left-out settings."""
         forms = self.pool.ways[0].forms
         askings = forms.maybe_asked(self.shape, self.model.reply)
         return [self._request(asking, left_out) for left_out in forms.maybe_not_taken() for asking in askings]
@@ -160,7 +160,7 @@ class Call:
         return self._request(asking, call.not_taken)
 
     def _asked_at_last(self, requests: Sequence[CallRequest], said: Said) -> CallRequest:
-        """Return the answered request; it is none of these if another call has learned something meanwhile."""
+        """Return the request that was answered. It is a new one if another call has learned something meanwhile."""
         for request in requests:
             if (request.form, request.not_taken) == (said.form, said.not_taken):
                 return request
@@ -168,16 +168,16 @@ class Call:
         return self._request(asking, said.not_taken)
 
     async def _paid(self) -> Said:
-        """Make the call; one that fails is logged, in the form and the words that were tried first."""
+        """Make the call. Log a failed call with the form and the words that were tried first."""
         asking = self._first()
         words = texts(self.requests.messages(asking))
         if self.model.budget is not None and not self.admitted:
-            with _waiting(self.way.line):  # others' calls are not the bidder's own time
+            with _waiting(self.way.line):  # waiting for others' calls is not the bidder's own time
                 await self.model.budget.admit()
             self.admitted = True
         try:
             return await self._sent(words)
-        except BaseException as error:  # also a cancelled call is logged, as it may have been paid for
+        except BaseException as error:  # log a cancelled call too, because it may have been paid for
             if self.pool.leads_on(error):
                 raise
             why = str(error) if isinstance(error, HarborError) else f"{type(error).__name__}: {error}"
@@ -201,7 +201,7 @@ class Call:
         return self.said
 
     def break_off(self, error: BaseException) -> None:
-        """Write to the log a call that was paid, and of which nothing became for a reason of our own."""
+        """Log a paid call as failed if an error of our own stopped its use."""
         if self.said is not None and not self.ended:
             self.log("failed", self.said, redact(f"{type(error).__name__}: {error}"))
 
@@ -210,18 +210,18 @@ class Call:
             self.model.sink(recorded.event)
             raise CallFailed(recorded.error)
         message = message_of(recorded.reply, recorded.message)
-        message.response_metadata = {"finish_reason": recorded.finish}  # which tells a refusal
+        message.response_metadata = {"finish_reason": recorded.finish}  # the stop reason marks a refusal
         return Said(message, recorded.form, recorded.prompt)
 
     def log(self, outcome: CallOutcome, said: Said, complaint: str, marks: tuple[str, ...] = ()) -> None:
-        """Write the attempt to the log; one that was made also to the raw calls and the budget."""
+        """Write the attempt to the log. Also record and charge an attempt that was not replayed."""
         call = self.recorded or self._made(outcome, said, complaint, marks)
         self.ended = True
         self.model.sink(call.event)
         if self.recorded is not None:
             return
         self.model.keep(call)
-        now = replace(call, probes=self.requests.probes, lost=self.requests.lost)  # earlier requests are paid
+        now = replace(call, probes=self.requests.probes, lost=self.requests.lost)  # earlier costs are paid
         if self.model.budget is not None and self.admitted:
             self.model.budget.charge(now)
         if self.way.line is not None and not said.found:
@@ -272,7 +272,7 @@ def _messages(prompt: Prompt, repaired: Sequence[BaseMessage], asking: Asking) -
 
 
 def _waiting(line: Line | None) -> AbstractContextManager[None]:
-    """Count the time inside as waiting, which is not the bidder's own; the built-in model keeps nobody waiting."""
+    """Count the time inside as waiting, not as the bidder's own. The built-in model (no line) causes no waiting."""
     return line.waiting.counted() if line else nullcontext()
 
 
@@ -283,10 +283,10 @@ Reply = TypeVar("Reply", bound=BaseModel)
 class ModelClient:
     """A model as one bidder uses it.
 
-    `sink` takes the events, `keep` the raw calls; `clock` gives seconds since the log was opened. A call that `replay`
-    has recorded is not made again, nor is one whose reply `cache` has. Any other call waits until `budget`, if there is
-    one, admits it, and goes by a key of the `pool` (None: by that of the chat model). With `play_on` the bidder goes on
-    without a call that is never answered. `reply` is the one form that the bidder wants replies in, if it does.
+    `sink` takes the events, `keep` the raw calls. `clock` returns seconds since the log was opened. A call is not made
+    if `replay` has recorded it or `cache` has its reply. Any other call waits until `budget` (if given) admits it, and
+    uses a key of the `pool` (None: the key of the chat model). With `play_on` the bidder continues without a call that
+    is never answered. `reply` is the only form of replies that the bidder wants (None: any).
     """
 
     bidder: str
@@ -305,7 +305,7 @@ class ModelClient:
 
     @property
     def ways(self) -> Pool:
-        """The ways to the model; the built-in one is here, so it needs no line."""
+        """The ways to the model. The built-in model runs in this process and needs no line."""
         if self.pool is None:
             built_in = self.settings.use == BUILT_IN
             line = None if built_in else Line(self.name, self.settings, identity_of(self.chat, self.settings))
@@ -320,17 +320,17 @@ class ModelClient:
         repairs: int | None = None,
         words: Words = lambda _: None,
     ) -> Reply:
-        """Ask for a structured reply, and again with the complaint if it can't be used.
+        """Ask for a structured reply, and ask again with the complaint if the reply can't be used.
 
         Args:
-            prompt: the question.
+            prompt: the filled prompt.
             reply_type: the shape of the reply.
-            check: returns the complaint about a well-formed reply; empty if there is none.
+            check: returns the error in a well-formed reply, or "" if there is none.
             repairs: how often to ask again (None: as the model's settings say).
-            words: reads a reply from a text without an object; None where it says none.
+            words: reads a reply from a text without an object; returns None if the text holds no reply.
 
         Raises:
-            UnreadableReply: it gave no usable reply within the repairs.
+            UnreadableReply: no reply was usable within the repairs.
             CallFailed: the call was never answered, and the bidder plays on.
             ModelError: the provider refuses the call.
             RunPaused: the provider can't be reached.
@@ -356,7 +356,7 @@ class ModelClient:
 
 
 def _fields(reply_type: type[BaseModel]) -> tuple[str, ...]:
-    """Name the fields that a reply has, as its prompt does."""
+    """Return the names of the reply's fields as its prompt writes them."""
     if issubclass(reply_type, OwnReply):
         return reply_type.all_keys()
     return () if issubclass(reply_type, InWords) else tuple(reply_type.model_fields)

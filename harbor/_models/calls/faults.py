@@ -1,6 +1,6 @@
-"""An error of a provider means to try again or to stop; a few words are shown to the waiting user.
+"""A provider's error means to retry or to stop, and is shown in a few words.
 
-LangChain's classes of errors and the HTTP status say most, for every provider.
+LangChain's error classes and the HTTP status tell most of this for every provider.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from urllib.parse import urlsplit
 from harbor._core.basics.redaction import redact
 
 BUSY = (429,)
-"""Too many requests for this account."""
+"""HTTP status for too many requests from this account."""
 FOR_NOW = (408, 409, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529)
-"""Other conditions that pass."""
+"""Other HTTP statuses of conditions that pass."""
 OF_A_KEY = (401, 402, 403)
-"""The key or its account is refused: unknown, without money, or without access."""
+"""HTTP statuses for a key or account that is unknown, without money, or without access."""
 KEY_IN_WORDS = re.compile(
     r"insufficient_quota|credit balance is too low|billing_hard_limit|payment required|do not have access"
     r"|api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)|API_KEY_INVALID"
@@ -37,7 +37,7 @@ KEY_IN_WORDS = re.compile(
     r"|account (?:is |has been |was )?(?:not active|deactivated|suspended|disabled)|(?:account|key)_deactivated",
     re.I,
 )
-"""The same in words, with any status."""
+"""Words for the same, with any status."""
 TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context length|prompt is too long|input is too long|exceed_context_size"
     r"|exceeds? (?:the )?(?:available )?context (?:size|limit|length|window)|input token count[^.]{0,40}exceeds"
@@ -51,46 +51,48 @@ LONGEST_PROMPT = re.compile(
     r"|maximum model length of ([\d,]+)|n_ctx\W+([\d,]+)",
     re.I,
 )
-"""Places of the longest prompt in such words."""
+"""The longest possible prompt, in tokens, in such words."""
 MUST_STREAM = re.compile(
     r"only supports? stream|stream[\w`'\" ]{0,20} must be (?:set to )?true|streaming is (?:strongly )?required"
     r"|non-?streaming (?:\w+ )?(?:is|are) not supported|please (?:set|use|enable) [`'\"]?stream",
     re.I,
 )
+"""Words of a server that answers only in streams."""
 STREAM_REMEDY = "; it answers in streams alone: give extra = { streaming = true }"
 FILTERED = re.compile(r"content_filter|content management policy|responsible_ai_policy", re.I)
-PASSING = (ConnectionError, TimeoutError, JSONDecodeError)
+"""Words of a provider whose content filter refuses a prompt."""
+PASSING = (ConnectionError, TimeoutError, JSONDecodeError)  # errors of outages, cut connections and cut answers
 SAID_NOTHING = re.compile(r"no data received|no generations? (was )?found", re.I)
-"""Words of packages that read a stream, for a connection that ended before any data."""
+"""Words of packages that read a stream, for a connection that ended before the first data."""
 PASSING_NAMES = ("APIConnectionError", "TransportError", "StreamError", "ClientError", "ModelConnectionError")
-"""Of clients' packages that need not be installed, as `httpx.TransportError`."""
+"""Names of passing errors in client packages that need not be installed, such as `httpx.TransportError`."""
 DURATION = r"(\d+(?:\.\d+)?) ?(milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])[ ,]*"
 """A part of a duration, as in "1h2m3.5s" or "2 hours"."""
 WAIT_IN_WORDS = re.compile(rf"(?:retryDelay\W+|try again in )((?:{DURATION})+)", re.I)
-"""Places of the time of the next try in the bodies of Google, OpenAI and Groq."""
+"""Words of Google, OpenAI and Groq in the body for the time until a retry."""
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-"""Seconds of a unit of time, by its first letter; milliseconds stand apart."""
+"""Seconds per unit of time, by its first letter; milliseconds are not here."""
 LONGEST_ASKED = 31 * 86_400.0
-"""Seconds that a provider is believed to ask for: quotas are counted per month at the longest."""
-LONGEST_WORDS = 500
+"""Most seconds of a pause that a provider is believed to ask for: the longest quotas are per month."""
+LONGEST_WORDS = 500  # characters of an error that are kept
 
 Kind = Literal["busy", "passing", "refused", "key", "long", "filtered", "odd"]
 FOR_GOOD: tuple[Kind, ...] = ("refused", "key", "filtered")
-"""Errors that asking again never helps; a prompt that is too long is a matter of its game."""
+"""Faults that no retry helps, for any caller. A prompt that is too long concerns only its game."""
 
 
 class StrangeAnswer(ConnectionError):
-    """The answer is none of a model's server: a web page, or longer than any reply."""
+    """The server sent no model's answer: a web page, or more bytes than any reply has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """An error of a provider.
 
-    It is "busy" (too many requests), "passing" (an outage, a cut connection, a time-out), "refused" (asking again does
+    `kind` is "busy" (too many requests), "passing" (an outage, a cut connection, a time-out), "refused" (a retry does
     not help), "key" (the key or its account is refused), "long" (the prompt is too long), "filtered" (the provider
-    refuses to answer this prompt: an answer of a kind), or "odd" (nothing known). `retry_after` is in seconds, if the
-    provider says when to try again; `most_tokens` is how long a prompt may be, if it says so.
+    refuses to answer this prompt, which counts as an answer), or "odd" (unknown). `retry_after` is the provider's wait
+    in seconds, and `most_tokens` the longest possible prompt; both are None if the provider does not tell.
     """
 
     kind: Kind
@@ -100,7 +102,7 @@ class Fault:
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Return the meaning of an error."""
+    """Classify an error."""
     strange = next((one for one in chain_of(error) if isinstance(one, StrangeAnswer)), None)
     words = _words(strange or error)
     told = f"{words} {_body(error)}"
@@ -133,20 +135,20 @@ def _kind(error: BaseException, told: str) -> Kind:
 
 
 def _most_tokens(told: str) -> int | None:
-    """Read how many tokens a prompt may have."""
+    """Read the limit of tokens in a prompt; None if no limit is told."""
     found = LONGEST_PROMPT.search(told)
     number = next(filter(None, found.groups()), "").replace(",", "") if found else ""
     return int(number) if 0 < len(number) < 10 else None
 
 
 def _is_passing(error: BaseException) -> bool:
-    if getattr(error, "is_retryable", False) is True:  # LangChain's own word
+    if getattr(error, "is_retryable", False) is True:  # LangChain's own mark
         return True
     return any(kind.__name__ in PASSING_NAMES for kind in type(error).__mro__)
 
 
 def chain_of(error: BaseException) -> Iterator[BaseException]:
-    """Return an error and those that caused it."""
+    """Return an error and its causes, at most eight in all."""
     seen: BaseException | None = error
     for _ in range(8):
         if seen is None:
@@ -156,7 +158,7 @@ def chain_of(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: BaseException) -> int | None:
-    """Find the status of HTTP, which each package keeps in another place."""
+    """Find the HTTP status, which each package keeps in another place; None if there is none."""
     for one in chain_of(error):
         for place in (one, getattr(one, "response", None)):
             for name in ("status_code", "code", "status", "http_status"):
@@ -167,7 +169,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def _body(error: BaseException) -> str:
-    """Return the body that the provider sent, where its package shows only a part."""
+    """Return the provider's answer as text, because its package may show only a part in the message."""
     return " ".join(
         str(getattr(one, name, ""))
         for one in chain_of(error)
@@ -178,13 +180,13 @@ def _body(error: BaseException) -> str:
 def _words(error: BaseException) -> str:
     try:
         said = " ".join(str(error).split())
-    except Exception:  # an error of somebody's package
+    except Exception:  # a package's error may fail to format itself
         said = ""
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def end_of_pause(seconds: float) -> str:
-    """Say when a pause ends that begins now, and how long it is, such as "2026-11-23 14:05 UTC (2 h 0 min)"."""
+    """Write the end and length of a pause that begins now, such as "2026-11-23 14:05 UTC (2 h 0 min)"."""
     end = (datetime.now(UTC) + timedelta(seconds=seconds)).astimezone()
     if seconds < 60:
         return f"{end:%Y-%m-%d %H:%M:%S %Z} ({seconds:.3g} s)"
@@ -211,7 +213,7 @@ def _told_to_wait(error: BaseException) -> float | None:
 
 
 def _seconds(told: str) -> float | None:
-    """Read a Retry-After: in seconds or as a date, as HTTP has it, or as a duration such as "2 hours"."""
+    """Read a Retry-After header: seconds or a date, as in HTTP, or a duration such as "2 hours"."""
     if (seconds := _number(told)) is not None:
         return seconds
     if re.fullmatch(rf"(?:{DURATION})+", told, re.I):
@@ -242,18 +244,18 @@ def _number(told: object) -> float | None:
 
 NO_CONNECTION = "no connection"
 UNCONNECTED = ("ConnectError", "ConnectTimeout", "PoolTimeout", "ClientConnectorError")
-"""Names of HTTP packages for a connection that failed."""
-LONGEST_TOLD = 60
+"""Names of errors in HTTP packages for a connection that was never made."""
+LONGEST_TOLD = 60  # characters of an error or address in a status
 _ADDRESSES = (
     "root_async_client.base_url",
     "_async_client._client.base_url",
     "client._api_client._http_options.base_url",
 )
-"""Places of the default address in the clients of OpenAI, Ollama and Google."""
+"""Attributes with the default address in the clients of OpenAI, Ollama and Google."""
 
 
 def status_in_words(fault: Fault, error: BaseException | None) -> str:
-    """Return the result of a request in words: "503", "no connection (connection refused)", "no answer in time"."""
+    """Describe the end of a request: "503", "no connection (connection refused)", "no answer in time"."""
     if error is None:
         return fault.words[:LONGEST_TOLD]
     if (status := status_of(error)) is not None:
@@ -266,12 +268,12 @@ def status_in_words(fault: Fault, error: BaseException | None) -> str:
 
 
 def is_unconnected(error: BaseException | None) -> bool:
-    """Say whether no connection came about; one that was cut later is something else."""
+    """Say whether no connection was made; a connection that was cut later does not count."""
     return error is not None and any(type(one).__name__ in UNCONNECTED for one in chain_of(error))
 
 
 def at_host(fault: Fault, error: BaseException | None, host: str) -> Fault:
-    """Name the host that can't be reached, which the providers' packages leave out."""
+    """Add the host to a fault of an unreachable host, because the providers' packages leave it out."""
     if error is None or not is_unconnected(error):
         return fault
     return replace(fault, words=f"{NO_CONNECTION} to {host} ({_why(error)})")
@@ -291,7 +293,7 @@ def _why(error: BaseException) -> str:
 
 
 def host_of_client(chat: Any) -> str:
-    """Return the host that a chat model asks if its settings name none; empty if its package keeps it elsewhere."""
+    """Return a chat model's default host; empty if its package keeps the host elsewhere."""
     for place in _ADDRESSES:
         with suppress(AttributeError):
             return host_of(str(attrgetter(place)(chat)))
@@ -299,7 +301,7 @@ def host_of_client(chat: Any) -> str:
 
 
 def host_of(address: str) -> str:
-    """Return the host and port of an address, without a user, a path or a query; any other text stays as it is."""
+    """Return the host and port of an address, without user, path and query; return other text after its last "@"."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""

@@ -1,7 +1,7 @@
 """A form asks a model for a reply of a shape: by a tool call, by a JSON schema, or by JSON in plain text.
 
-Not every server can do everything, or takes every setting. Where the settings leave it open, the first call of a model
-finds out, and later ones know it by the passport of the model.
+Not every server has every form, or takes every setting. If the settings leave the form open, the first call to a model
+finds it out, and later calls read it from the passport of the model.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from harbor._models.calls.reply_shapes import Shape, in_call, in_words, schema_o
 from harbor._models.passports.passport import Known, unknown
 
 MAY_BE_LEFT_OUT: tuple[MayBeLeftOut, ...] = get_args(MayBeLeftOut)
-"""Settings without which a model answers too; those under `extra` are called "extra.NAME"."""
+"""Settings that a model can answer without; settings under `extra` are called "extra.NAME"."""
 _REFUSES = re.compile(
     r"unsupported|not support|unknown|unrecogni[sz]ed|unexpected|extra inputs|not permitted|not allowed|deprecated"
     r"|only the default|may only be|can(?:not|'t| not) be (?:set|used|specified)|no such parameter|invalid parameter",
     re.IGNORECASE,
 )
-"""Words of a server that does not take a setting, with any value."""
+"""Words of a server that does not take a setting with any value."""
 _OTHER_VALUES = re.compile(r"(?:supported|allowed|valid) values|must be (?:one of|between)", re.IGNORECASE)
-"""Words of a server that takes the setting with another value, which is the user's to choose."""
+"""Words of a server that takes the setting with another value, which the user has to choose."""
 _ABOUT_FORM = re.compile(r"tool_choice|\btools?\b|response_format|json_schema", re.IGNORECASE)
-"""Words of a server that refuses the form beside a setting: then another form is tried."""
-_ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"}
+"""Words of a server that refuses the form beside a setting; then another form is tried."""
+_ALSO_CALLED = {"max_tokens": "max_completion_tokens", "reasoning": "thinking"}  # in servers' words
 
 
 def sent(settings: ModelSettings, not_taken: tuple[str, ...]) -> ModelSettings:
-    """Return the settings as they are sent: without those that are not taken."""
+    """Return the settings as they are sent, without those that are not taken."""
     left: dict[str, Any] = {name: None for name in MAY_BE_LEFT_OUT if name in not_taken}
     if any(name.startswith("extra.") for name in not_taken):
         left["extra"] = {name: value for name, value in settings.extra.items() if f"extra.{name}" not in not_taken}
@@ -47,19 +47,19 @@ def sent(settings: ModelSettings, not_taken: tuple[str, ...]) -> ModelSettings:
 
 
 def wished(settings: ModelSettings) -> tuple[str, ...]:
-    """Name the settings that are given, of those that may be left out."""
+    """Return the names of the given settings that may be left out."""
     own = (name for name in MAY_BE_LEFT_OUT if getattr(settings, name) is not None)
     return (*own, *(f"extra.{name}" for name in settings.extra))
 
 
 def left_out(chat: BaseChatModel, settings: ModelSettings) -> tuple[str, ...]:
-    """Name the settings that a provider's package has left out of a chat model that was made with them."""
+    """Return the names of given settings that a provider's package has left out of the chat model."""
     names = dict(_theirs(settings))
     return tuple(name for name in wished(settings) if name in names and _value(chat, names[name]) is None)
 
 
 def refused_in(words: str, settings: ModelSettings) -> str:
-    """Name the setting that a server refuses in these words, of those that were sent; "" if it speaks of none."""
+    """Return the name of the sent setting that a server refuses in these words; "" if the words name none."""
     if not _REFUSES.search(words) or _OTHER_VALUES.search(words) or _ABOUT_FORM.search(words):
         return ""
     names = dict(_theirs(settings))
@@ -70,7 +70,7 @@ def refused_in(words: str, settings: ModelSettings) -> str:
 
 
 def remedy_of(name: str, setting: str) -> str:
-    """Say how a model is asked without a setting that it must take, and does not."""
+    """Return the remedy for a setting that a model must take, but does not."""
     return (
         f"it does not take the {setting!r} that the settings state; leave it out with --set models.{name}.{setting}="
         " or choose another model"
@@ -78,13 +78,13 @@ def remedy_of(name: str, setting: str) -> str:
 
 
 def remedy_in(words: str, name: str, settings: ModelSettings) -> str:
-    """Return the remedy for a refusal, in these words, of a setting that the model must take; "" for other words."""
+    """Return the remedy if a server refuses a setting that the model must take in these words; otherwise ""."""
     setting = refused_in(words, settings)
     return f"; {remedy_of(name, setting)}" if setting in settings.must_take else ""
 
 
 def without(chat: BaseChatModel, settings: ModelSettings, not_taken: tuple[str, ...]) -> BaseChatModel:
-    """Return a copy of a chat model that does not send these; it shares the connections."""
+    """Return a copy of a chat model that does not send these settings; it shares the connections."""
     names = dict(_theirs(settings))
     fields = {_field(chat, names[name]) for name in not_taken if name in names} - {None}
     if not fields:
@@ -98,7 +98,7 @@ def _speaks_of(words: str, *names: str | None) -> bool:
 
 
 def _theirs(settings: ModelSettings) -> Iterator[tuple[str, str]]:
-    """Return the names of the given settings in the package of a provider."""
+    """Return the given settings, each with its name in the provider's package."""
     provider = settings.use.partition(":")[0]
     if provider not in PROVIDERS:
         return
@@ -119,24 +119,24 @@ def _value(chat: BaseChatModel, name: str) -> Any:
 
 
 FORMS: tuple[ReplyForm, ...] = ("tool", "json", "text")
-"""The forms of a reply of a shape, in the order in which they are tried."""
+"""The forms of a reply with a shape, in the order of the tries."""
 ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|format", re.IGNORECASE)
 """Words of a server that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
-"""The packages of providers that cache the beginning of a prompt where it is marked; OpenAI's needs no mark."""
+"""Packages of providers that cache a prompt only up to a mark; OpenAI needs no mark."""
 OWN = "harbor"
-"""The package of the built-in model, which takes shapes of replies as they are."""
+"""The package of the built-in model, which takes shapes of replies without conversion."""
 FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", OWN)
-"""The packages whose models can be made to call one tool of several by its name; others are offered that one alone."""
+"""Packages whose models can be forced to call one tool of several by name; other models are offered that tool alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A way to ask for one shape of reply: `invoke` sends messages.
+    """A way to ask for one shape of reply; `invoke` sends messages.
 
-    `told` stands at the end of the system prompt, and `named` at the end of the last message. `not_taken` are the
-    settings that it does not send.
+    `told` stands at the end of the system prompt, and `named` at the end of the last message. `not_taken` holds the
+    settings that are not sent.
     """
 
     form: ReplyForm
@@ -148,9 +148,9 @@ class Asking:
 
 @dataclass
 class Forms:
-    """The forms that one model can be asked in, with the settings that its server takes.
+    """The forms of questions to one model, with the settings that its server takes.
 
-    `known` is its passport; `recorded` is the form that it took in an interrupted run, or has taken since.
+    `known` is the model's passport. `recorded` is the form that it took in an interrupted run, or has taken since.
     """
 
     chat: BaseChatModel
@@ -166,29 +166,29 @@ class Forms:
 
     @property
     def form(self) -> ReplyForm | None:
-        """The form that the model takes, if it is known."""
+        """The form that the model takes; None if it is unknown."""
         if self.settings.reply != "auto":
             return self.settings.reply
         return FORMS[0] if self.settings.use == BUILT_IN else self.recorded or self.known.passport.form
 
     @property
     def not_taken(self) -> tuple[str, ...]:
-        """The settings that are given, and left out as the model does not take them."""
+        """The given settings that are left out because the model does not take them."""
         if not self.known.passport.not_taken:
             return ()
         gone = set(self.known.passport.not_taken).difference(self.settings.must_take)
         return tuple(name for name in wished(self.settings) if name in gone)
 
     def sent_without(self, not_taken: tuple[str, ...]) -> ModelSettings:
-        """Return the settings as they are sent without these; the same object each time, as the cache reads it once."""
+        """Return the settings without these, as the same object each time, because the cache reads each object once."""
         if not_taken not in self._sent:
             self._sent[not_taken] = sent(self.settings, not_taken)
         return self._sent[not_taken]
 
     def maybe_not_taken(self) -> list[tuple[str, ...]]:
-        """Return the settings that may have been left out when a reply was kept: any, until the model has answered.
+        """List the sets of settings that a kept reply may have left out: all sets, until the model has answered.
 
-        A machine that imports kept replies knows nothing of the model.
+        A machine that imports kept replies has no facts about the model.
         """
         known = self.not_taken
         if self.known.passport.calls:
@@ -202,26 +202,26 @@ class Forms:
         ]
 
     def asked(self, shape: Shape, wanted: ReplyForm | None = None) -> Iterator[tuple[Asking, bool]]:
-        """Return the ways to try, in order, and whether a reply in prose is the model's own there: only one is wanted.
+        """Return the ways to try in order, each with whether a reply in prose is the model's own choice.
 
-        It is so in the form that the model is known to take, and in the last.
+        It is in the form that the model is known to take, and in the last. `wanted` is the only form, if any.
         """
         known = wanted or self.form
         forms = self._candidates(shape, wanted, known)
         for form in forms:
-            asking = self.asked_as(shape, form)  # only now, as a setting may have been left out meanwhile
+            asking = self.asked_as(shape, form)  # only now, because a setting may have been left out meanwhile
             is_last = form == forms[-1] or asking.form != form
             yield asking, is_last or form == known
             if is_last:
                 return
 
     def every(self, shape: Shape, wanted: ReplyForm | None = None) -> list[Asking]:
-        """Return all ways in which the model may ever have been asked, in an order that hangs on nothing learned."""
+        """Return all ways in which the model may ever have been asked, in an order without regard to its passport."""
         askings = [self.asked_as(shape, form) for form in self._candidates(shape, wanted, FORMS[0])]
         return list({asking.form: asking for asking in askings}.values())
 
     def maybe_asked(self, shape: Shape, wanted: ReplyForm | None = None) -> list[Asking]:
-        """Return the ways in which the model may have been asked when a reply was kept: all, until it has answered."""
+        """Return the ways in which the model may have been asked for a kept reply: all, until it has answered."""
         if self.known.passport.calls and self.form is not None and wanted is None:
             return [self.asked_as(shape, self._candidates(shape, None, self.form)[0])]
         return self.every(shape, wanted)
@@ -233,22 +233,22 @@ class Forms:
         return (only,) if only else tuple(dict.fromkeys((first or FORMS[0], *FORMS)))
 
     def asked_as(self, shape: Shape, form: ReplyForm) -> Asking:
-        """Bind a shape to the model, once; a chat model that has no such way is asked in plain text."""
+        """Bind a shape to the model once; ask in plain text if the chat model lacks the form."""
         key = shape, form, self.not_taken
         if key not in self._bound:
             self._bound[key] = self._bind(shape, form)
         return self._bound[key]
 
     def works(self, form: ReplyForm) -> None:
-        """Remember a form that was answered; words say nothing of the server's abilities."""
+        """Remember a form that was answered; "words" show no ability of the server."""
         if form != "words":
             self.recorded = form
             self.known.learn(form=form)
 
     def leave_out(self, words: str, asking: Asking) -> bool:
-        """Leave out the setting that a server refuses in these words; false: it speaks of none that may be left out.
+        """Leave out the setting that a server refuses in these words; return False if no named setting may be left out.
 
-        Another call that was under way may have found it out before.
+        Another call may have learned the refusal before.
         """
         if name := refused_in(words, self.sent_without(asking.not_taken)):
             self.known.learn(not_taken=tuple(sorted({*self.known.passport.not_taken, name})))
@@ -275,9 +275,9 @@ class Forms:
                     schema_of(shape.kind), method="json_schema", include_raw=True
                 )
                 return Asking(form, _raw(shaped), told, named)
-        except (NotImplementedError, ValueError, TypeError):  # this chat model has no such way
+        except (NotImplementedError, ValueError, TypeError):  # this chat model lacks the form
             pass
-        if issubclass(shape.kind, OwnReply):  # its prompt explains it, as the paper does, without a schema
+        if issubclass(shape.kind, OwnReply):  # its prompt explains the form, as the paper does, without a schema
             told = named = ""
         return Asking("text", self._chat.ainvoke, told, named)
 
@@ -290,16 +290,16 @@ class Forms:
 
 
 def _direct(bound: Runnable[Any, AIMessage]) -> Invoke:
-    """Return a chat model with its bindings, which LangChain would put together anew at each call."""
+    """Return a call with the bound arguments put together once; LangChain would do so anew at each call."""
     if type(bound) is not RunnableBinding or bound.config or bound.config_factories:
         return bound.ainvoke
     return partial(bound.bound.ainvoke, **bound.kwargs)
 
 
 def _marked(invoke: Invoke) -> Invoke:
-    """Mark the end of the system prompt, up to which the calls of one bidder are alike.
+    """Mark the end of the system prompt, which the calls of one bidder have in common.
 
-    From 1,024 tokens on, text that was read before costs a tenth.
+    From 1,024 tokens on, input that the provider has read before then costs a tenth.
     """
 
     async def marked(messages: Sequence[BaseMessage]) -> AIMessage:

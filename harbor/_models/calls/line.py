@@ -1,6 +1,6 @@
-"""In the line to a provider a call waits for its turn, is made again while that may help, and else stops the run.
+"""In the line to a provider a call waits for its turn, is retried while that may help, and otherwise stops the run.
 
-This is the one place where a call is made again; the retries of the providers' packages are switched off.
+Only the line retries calls. The retries of the providers' packages are switched off.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from harbor._models.passports.passport import Known, unknown
 class Identity:
     """The account, the model and the server of a call; none contains a key.
 
-    `host` is the server's, for display.
+    `host` is the server's host name for messages.
     """
 
     account: str
@@ -66,10 +66,10 @@ class Identity:
 
 
 def identity_of(chat: BaseChatModel, settings: ModelSettings) -> Identity:
-    """Say which account a chat model is used from, and which model it is."""
+    """Return the account, model and server of a chat model."""
     kept: dict[str, Any] = vars(chat)
     keys = [str(value.get_secret_value()) for value in kept.values() if hasattr(value, "get_secret_value")]
-    keys.append(str(kept.get("client_kwargs")))  # where Ollama's package has the header with its key
+    keys.append(str(kept.get("client_kwargs")))  # Ollama's package keeps the header with its key there
     places = [kept.get(name) for name in ("openai_api_base", "anthropic_api_url", "base_url", "endpoint")]
     address = settings.base_url or next((place for place in places if isinstance(place, str)), "")
     provider = settings.use.partition(":")[0]
@@ -86,26 +86,27 @@ def _digest(*texts: str) -> str:
 T = TypeVar("T")
 Attempt = Callable[[], Awaitable[tuple[T, int]]]
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
-"""Seconds before a call is made again after a first failure, and after many."""
+"""Limits of seconds before a retry, after a first failure and after many."""
 OWN_SHARE = 2
-"""How many times `retry_seconds` a call is tried while others are answered: then it is the call that fails."""
+"""Multiple of `retry_seconds` for which a call is tried while others are answered; then the call itself fails."""
 ODD_TRIES = 5
-"""Times that a server is asked that has never answered as a model's server would."""
+"""Tries with a server that has never answered and sends answers that no model's server would send."""
 _SHORTER = "have fewer items, a lower max_tokens, or a model or a fallback with a longer context"
 _answered: dict[str, float] = {}
-"""When each account last answered a call of this process."""
+"""Time when each account last answered a call of this process, in running seconds."""
 _odd = Counter[str]()
-"""How often each account that has never answered gave an odd answer."""
+"""Number of odd answers from each account that has never answered a call."""
 _calls = count(1)
-"""Numbers the calls of this process, for the display of waits."""
+"""Numbers the calls of this process, so that their waits can be shown."""
 
 
 @dataclass
 class Line:
-    """How the calls of one bidder reach a model.
+    """Carries the calls of one bidder to a model.
 
-    `age` is that of its game: the lowest goes first. `waiting` counts the time that passes meanwhile, which is not the
-    bidder's own. `known` is the passport of the model. `is_live`: a call goes by itself, so its time is the model's.
+    `age` is the age of the bidder's game; the lowest goes first. `waiting` counts the time that is not the bidder's
+    own. `known` is the passport of the model. `is_live` says that calls go one by one, so that the duration of a call
+    is the model's own.
     """
 
     name: str
@@ -118,14 +119,14 @@ class Line:
     is_live: ClassVar[bool] = True
 
     async def send(self, attempt: Attempt[T], tokens: int) -> tuple[T, int]:
-        """Make a call until it is answered; returns the answer, and how many requests have failed.
+        """Make a call until it is answered; return the answer and the number of failed requests.
 
         Args:
-            attempt: makes the call; gives the answer and the tokens that it took.
-            tokens: how many it will probably take.
+            attempt: makes the call; returns the answer and its tokens.
+            tokens: the estimated tokens of the call.
 
         Raises:
-            ModelError: the provider refuses it, and would again.
+            ModelError: the provider refuses the call, and would again.
             RunPaused: nothing was answered for as long as the settings allow, the provider asks to wait for longer, or
                 two requests were not answered in time.
         """
@@ -133,7 +134,7 @@ class Line:
             return await self._send(attempt, tokens)
 
     def spend(self, dollars: float | None) -> None:
-        """Report the cost of a call for display; a call without tokens counts for nothing if it has a price."""
+        """Report the cost of a call to the governor. Skip an unknown cost (None) if the model has a price."""
         unknown = None in (self.settings.input_price, self.settings.output_price)
         if dollars or (dollars is None and unknown):
             self.governor.spend(dollars)
@@ -154,7 +155,7 @@ class Line:
                     await asyncio.sleep(pause)
                 except Gone as error:
                     raise RunPaused(str(error)) from error
-                except Stopped as error:  # as the first call, which went alone
+                except Stopped as error:  # the first call, which went alone, was refused
                     raise (KeyRefused if is_of_key(str(error)) else ModelError)(str(error)) from error
                 except TooLong as error:
                     raise RunPaused(f"{self._who} {self._asks(error.seconds)}") from error
@@ -163,7 +164,7 @@ class Line:
                 self.governor.note(number, None)
 
     def _wait(self, faulty: _Faulty, failures: int, trouble: float) -> Wait:
-        """Report the reason why the call waits, for display."""
+        """Describe the wait of a failed call for display."""
         fault, error = faulty.fault, faulty.__cause__
         return Wait(
             self.identity.host,
@@ -177,11 +178,11 @@ class Line:
         )
 
     async def _once(self, attempt: Attempt[T], tokens: int) -> T:
-        """Make a call when the governor lets it.
+        """Make a call when the governor admits it.
 
         Raises:
-            _Faulty: the call failed, and may be made again.
-            ModelError: it failed for good.
+            _Faulty: the call failed, and may be retried.
+            ModelError: the call failed for good.
             TooLong: the provider has asked for a longer pause than the run waits for.
         """
         limits = Limits(
@@ -219,19 +220,19 @@ class Line:
         """Wait for the answer to one request, for as long as the model may take.
 
         Raises:
-            Late: it takes longer.
+            Late: the answer takes longer.
         """
         return await in_time(request, self.settings, self.known)
 
     def may_be_charged(self, error: BaseException) -> bool:
-        """Say whether a request that ended in this error may have to be paid for."""
+        """Say whether the provider may charge a request that ended in this error."""
         return may_be_charged(error)
 
     def _note_answer(self) -> None:
         _answered[self.identity.account] = running_seconds()
 
     def _judged(self, fault: Fault) -> Fault:
-        """Take an odd error of a server that has answered before for one that passes, as a proxy's page of errors."""
+        """Treat an odd error as passing if the server has answered before: it may be a proxy's error page."""
         if fault.kind == "odd" and self.identity.account in _answered:
             return Fault("passing", fault.words)
         _odd[self.identity.account] += fault.kind == "odd"
@@ -254,10 +255,10 @@ class Line:
         return _Faulty(fault)
 
     def _pause(self, fault: Fault, failures: int, trouble: float) -> float:
-        """Say how long to wait before the next try; the governor sees to it where there are too many calls.
+        """Return the seconds to wait before the next try; 0 after "busy", because then the governor paces the calls.
 
         Raises:
-            RunPaused: it has been tried for long enough, by this call and by all others of the account.
+            RunPaused: this call and all others of the account have been tried for long enough.
         """
         left = self._left(trouble)
         asked = fault.retry_after or 0.0
@@ -269,14 +270,14 @@ class Line:
         return wait
 
     def _left(self, trouble: float) -> float:
-        """Say for how many seconds a call is still tried that has been in trouble since then."""
+        """Return the seconds for which a call is still tried; `trouble` is the time of its first failure."""
         since = max(trouble, _answered.get(self.identity.account, trouble))
         patience = self.settings.retry_seconds
         return min(since + patience, trouble + OWN_SHARE * patience) - running_seconds()
 
     @property
     def _shown(self) -> str:
-        """The model as it is shown beside its host: by the user's name for it, or by the provider's."""
+        """The model's name for display beside its host: the user's name, or the provider's."""
         return self.name.partition(":")[2] if self.name == self.settings.use else self.name
 
     @property
@@ -288,7 +289,7 @@ class Line:
         return f" at {self.identity.host}" if self.identity.host else ""
 
     def too_slow(self, requests: int, last: str) -> str:
-        """Return the message and the remedy for a model that has not answered so many requests of one call in time."""
+        """Write the message that a model has not answered so many requests of one call in time, with the remedy."""
         most = f"{longest(self.settings, self.known.passport):.1f}"
         return (
             f"{self._who}{self._at} has not answered {requests} requests of one call in time, last: {last};"
@@ -307,5 +308,5 @@ class _Faulty(Exception):
 
 
 def backoff(failures: int) -> float:
-    """Return the seconds to wait after so many failures in a row, at random so that callers spread."""
+    """Return the seconds to wait after so many failures in a row, with jitter so that callers spread."""
     return random.uniform(0.5, 1.0) * min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (failures - 1))

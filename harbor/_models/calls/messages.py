@@ -1,8 +1,8 @@
-"""A model's message says words, thoughts, a refusal and tool calls, and how many tokens the call has used.
+"""A model's message holds words, thoughts, a refusal and tool calls, and the number of tokens that the call used.
 
-LangChain's packages agree on the tokens: cached ones are among the input tokens (Anthropic's own count, which leaves
-them out, is put right by its package), and reasoning tokens among the output tokens. Why a model stopped each says by
-the name that its provider has for it.
+LangChain's packages count tokens alike. Input tokens include cached tokens (Anthropic's own count leaves them out, and
+its package corrects that). Output tokens include reasoning tokens. Each package names the reason why a model stopped
+as its provider does.
 """
 
 from __future__ import annotations
@@ -25,23 +25,24 @@ from harbor._models.passports.passport import Answer
 from harbor._models.replies.reply_folder import MESSAGE, CachedReply, Message
 
 _REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
-"""OpenAI chat and Google, Anthropic, Bedrock, Ollama, OpenAI responses; the last is "completed" or "incomplete"."""
-_NAMES = ("model_name", "model")
-_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
+"""Keys of the stop reason: OpenAI chat and Google, Anthropic, Bedrock, Ollama, OpenAI responses ("completed" or
+"incomplete")."""
+_NAMES = ("model_name", "model")  # keys of the answering model's name
+_TAG = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)  # tags of thoughts in a text
 _THOUGHT_BLOCKS = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoning_content"})
-_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
-_MILLION = 1_000_000
+_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")  # fields of thoughts beside a message
+_MILLION = 1_000_000  # prices are dollars per million tokens
 WRITING = 1.25
-"""Anthropic's price for input that it puts in its cache for five minutes, in multiples of the price of input."""
+"""Anthropic's price of input that it writes to its cache for five minutes, as a multiple of the input price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The usage of one call, as its message tells it.
+    """The usage of one call, from its message.
 
-    `told` says whether tokens were told at all. Of the input, `cached_tokens` were in the provider's cache, and
-    `written_tokens` are from now on. `from_cache`: LangChain's own cache gave the message. `finish` is in
-    the provider's words; it and `answered_by` are empty where nothing is said.
+    `told` says whether the message reports tokens. `cached_tokens` of the input came from the provider's cache, and
+    `written_tokens` were written to it. `from_cache` says whether LangChain's own cache gave the message. `finish` is
+    the provider's stop reason. `finish` and `answered_by` are empty if the message lacks them.
     """
 
     told: bool = False
@@ -55,9 +56,9 @@ class Usage:
     answered_by: str = ""
 
     def cost(self, settings: ModelSettings) -> float | None:
-        """Return the dollars of the call by the prices of a model; None where prices or tokens are unknown.
+        """Return the cost of the call in dollars; None if prices or tokens are unknown.
 
-        Cached input has its own price; without one, that of other input. From a cache of LangChain it is free.
+        Cached input without its own price costs the input price. A message from LangChain's cache is free.
         """
         if self.from_cache:
             return 0.0
@@ -66,13 +67,13 @@ class Usage:
         cached_price = settings.input_price if settings.cached_price is None else settings.cached_price
         cached = min(self.cached_tokens, self.input_tokens)
         written = min(self.written_tokens, self.input_tokens - cached)
-        plain = self.input_tokens - cached + (WRITING - 1) * written
+        plain = self.input_tokens - cached + (WRITING - 1) * written  # written tokens are input at `WRITING` times
         inward = plain * settings.input_price + cached * cached_price
         return (inward + self.output_tokens * settings.output_price) / _MILLION
 
 
 def usage_of(message: AIMessage) -> Usage:
-    """Read the usage out of a message."""
+    """Read the usage from a message."""
     said, told = message.response_metadata, message.usage_metadata
     ending = said.get("incomplete_details") or {}
     finish = (isinstance(ending, Mapping) and ending.get("reason")) or _first(said, _REASONS)
@@ -96,18 +97,18 @@ def _first(said: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _detail(details: Any, name: str) -> int:
-    """Add up a kind of tokens; OpenAI's service tiers put their name before it, as in "flex_cache_read"."""
+    """Sum the tokens of one kind. OpenAI's service tiers prefix the kind, as in "flex_cache_read"."""
     return sum(tokens or 0 for kind, tokens in dict(details or {}).items() if kind.endswith(name))
 
 
 def answer_of(message: AIMessage, seconds: float | None) -> Answer:
-    """Return the facts about its model that an answer shows."""
+    """Return the facts about a model that an answer shows; `seconds` is its duration, None if unknown."""
     usage = usage_of(message)
     return Answer(seconds, usage.output_tokens, usage.reasoning_tokens, _thinks(message, usage), usage.answered_by)
 
 
 def _thinks(message: AIMessage, usage: Usage) -> tuple[str, ...]:
-    """Say where thoughts are seen: in tags of the text, in blocks of the content, in a field, or by tokens alone."""
+    """Name the places of thoughts: tags in the text, blocks of the content, a field, or token counts alone."""
     blocks = message.content if isinstance(message.content, list) else []
     places = (
         ("tags", bool(_TAG.search(str(message.text)))),
@@ -118,42 +119,42 @@ def _thinks(message: AIMessage, usage: Usage) -> tuple[str, ...]:
 
 
 LONGEST_REPLY = 200_000
-"""Characters of a reply that are read and kept; no reply that is asked for comes near."""
+"""Limit of characters that are read and kept from a reply; every expected reply is far shorter."""
 LONGEST_REASONING = 50_000
-"""Characters of a model's thoughts that are kept."""
-REFUSAL = "refusal"
+"""Limit of characters that are kept from a model's thoughts."""
+REFUSAL = "refusal"  # OpenAI's type of block and key for a refusal
 ANOTHER = "another tool is asked for"
-"""The error of a call of a tool that is offered and not wanted now."""
+"""The error of a call to a tool that is offered, but not wanted now."""
 _SAID_BY_ITS_CALL = frozenset({"tool_use", "tool_call", "function_call"})
 """Blocks of content in which some providers repeat a tool call."""
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content", "summary", "text", "content")
-"""Keys of the words in blocks of thoughts and in fields beside a message."""
+"""Keys of the text in blocks of thoughts and in fields beside a message."""
 _THINKING = frozenset({"thinking", "reasoning", "reasoning_content", "thought"})
-_ARGUMENTS = frozenset({"args", "arguments"})
+_ARGUMENTS = frozenset({"args", "arguments"})  # fields of a tool call in a validation error
 
 
 def written(message: AIMessage) -> str:
-    """Return a model's message as text: the arguments of its tool call as JSON, or its words; `read` takes both.
+    """Return a model's message as text: the arguments of its first tool call as JSON, or its words.
 
-    A text that is too long to be read ends in the middle.
+    `read` takes both. A message over `LONGEST_REPLY` is cut one character above the limit.
     """
     whole = json.dumps(message.tool_calls[0]["args"]) if message.tool_calls else text_of(message)
     return whole[: LONGEST_REPLY + 1]
 
 
 def text_of(message: AIMessage) -> str:
-    """Return the words of a message, those of thinking tags included."""
+    """Return the words of a message, including the text in thinking tags."""
     return scrub(str(message.text))
 
 
 def blocks_of(message: AIMessage, *kinds: str) -> Iterator[Mapping[str, Any]]:
-    """Return the blocks of a message that are of these kinds."""
+    """Return the blocks of a message that have one of these kinds."""
     blocks = message.content if isinstance(message.content, list) else []
     return (block for block in blocks if isinstance(block, dict) and block.get("type") in kinds)
 
 
 def beyond(message: AIMessage) -> Message | None:
-    """Return a message whole where `written` does not say it all; None where it does, or it is too long to be kept."""
+    """Return the whole message if `written` loses some of it; None if it loses nothing or the message is too long."""
     calls, broken, content = message.tool_calls, message.invalid_tool_calls, message.content
     blocks = [block for block in ([content] if isinstance(content, str) else content) if block]
     beside = [block for block in blocks if _type_of(block) not in _SAID_BY_ITS_CALL]
@@ -164,7 +165,7 @@ def beyond(message: AIMessage) -> Message | None:
     try:
         text = scrub(json.dumps(whole, ensure_ascii=False, default=str))
         return MESSAGE.validate_json(text) if len(text) <= LONGEST_REPLY else None
-    except (ValueError, RecursionError):  # nested deeper than any reply that is asked for
+    except (ValueError, RecursionError):  # nested deeper than any expected reply
         return None
 
 
@@ -173,16 +174,16 @@ def _type_of(block: object) -> str:
 
 
 def message_of(reply: str, whole: Message | None) -> AIMessage:
-    """Return a message again, from the results of `written` and `beyond`."""
+    """Rebuild a message from the results of `written` and `beyond`."""
     return AIMessage(reply) if whole is None else AIMessage(**asdict(whole))
 
 
 def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessage:
-    """Return a message as it will be when it is replayed, so that a run goes on alike with either.
+    """Return a message in its replayed form, so that a run continues alike with either.
 
-    A refusal that stands beside it becomes a block of it; thoughts stay beside it, as nothing is made of them. Calls of
-    the tools `others`, which are offered and not wanted now, become invalid ones, as a valid one is kept without its
-    name.
+    A refusal beside the message becomes a block of its content. Thoughts stay beside it, because nothing reads them.
+    Calls to the tools `others`, which are offered but not wanted now, become invalid calls, because a valid call is
+    kept without its name.
     """
     if any(call["name"] in others for call in (*message.tool_calls, *message.invalid_tool_calls)):
         message = _without_calls_of(others, message)
@@ -196,7 +197,7 @@ def as_kept(message: AIMessage, others: frozenset[str] = frozenset()) -> AIMessa
 
 
 def _without_calls_of(others: frozenset[str], message: AIMessage) -> AIMessage:
-    """Return a message whose calls of these tools are invalid."""
+    """Return a message whose calls to these tools are invalid."""
     calls = [call for call in message.tool_calls if call["name"] not in others]
     stray = [
         invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=ANOTHER)
@@ -210,7 +211,7 @@ def _without_calls_of(others: frozenset[str], message: AIMessage) -> AIMessage:
 
 
 def reasoning_of(message: AIMessage) -> str:
-    """Return the thoughts of a model: in blocks, beside its message, or between tags."""
+    """Return a model's thoughts from blocks, from fields beside the message, or from tags."""
     beside = [message.additional_kwargs.get(name) for name in ("reasoning", "reasoning_content", "thinking")]
     told = [_words_of(thought) for thought in (*beside, *blocks_of(message, *_THINKING))]
     parts = dict.fromkeys(part for part in (*told, without_thinking(text_of(message)).thought) if part)
@@ -228,10 +229,7 @@ def _words_of(thought: Any, depth: int = 0) -> str:
 
 
 def in_words(message: AIMessage) -> str:
-    """Put a whole message in words, so that a model sees its own reply: malformed calls as they are.
-
-    Thoughts are left out.
-    """
+    """Return a message as text that its model can read again, with malformed calls as they are and without thoughts."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     broken = [scrub(call.get("args") or "") for call in message.invalid_tool_calls]
     said = without_thinking(text_of(message)).said
@@ -239,10 +237,9 @@ def in_words(message: AIMessage) -> str:
 
 
 def malformed(error: BaseException) -> AIMessage | None:
-    """Return the answer that a provider's package can't read because of the arguments of its tool call; None: no such.
+    """Return the answer whose tool call has arguments that a provider's package can't read; None for other errors.
 
-    Its tokens are lost with it, but for one of OpenAI that was cut off. Arguments that are no object are
-    malformed.
+    Its token counts are lost, except for an OpenAI answer that was cut off. Arguments that are no object are malformed.
     """
     for one in chain_of(error):
         if type(one).__name__ == "LengthFinishReasonError":  # of OpenAI's package, which may not be installed
@@ -260,7 +257,7 @@ def malformed(error: BaseException) -> AIMessage | None:
 
 
 def _cut_off(completion: Any) -> AIMessage:
-    """Return an answer that OpenAI's package does not hand out, as it ended at its most tokens."""
+    """Return an answer that OpenAI's package withholds because it reached the token limit."""
     used, said = completion.usage, completion.choices[0].message.content or ""
     told = {"finish_reason": "length", "model_name": str(completion.model), "id": str(completion.id)}
     tokens = {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens} if used else None
@@ -273,7 +270,7 @@ def _as_text(value: Any) -> str:
 
 
 def as_reply(message: AIMessage) -> CachedReply:
-    """Return the parts of a message that the cache keeps."""
+    """Return the cache entry of a message."""
     told = usage_of(message)
     return CachedReply(
         reply=written(message),
@@ -289,7 +286,7 @@ def as_reply(message: AIMessage) -> CachedReply:
 
 
 def as_message(kept: CachedReply) -> AIMessage:
-    """Return a reply of the cache as a message, marked as LangChain marks messages from its own."""
+    """Return a cached reply as a message, with LangChain's mark of a cache hit."""
     usage: Any = {"input_tokens": kept.input_tokens, "output_tokens": kept.output_tokens, "total_cost": 0}
     usage["total_tokens"] = kept.input_tokens + kept.output_tokens
     usage["input_token_details"] = {"cache_read": kept.cached_tokens}

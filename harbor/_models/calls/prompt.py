@@ -13,11 +13,11 @@ from harbor._core.prompts.prompts import TEXTS_KEPT
 
 @dataclass(frozen=True)
 class Prompt:
-    """A filled prompt: its constant parts come first, so that providers' prefix caches hit.
+    """A filled prompt. Its constant part comes first, so that providers' prefix caches hit.
 
-    `name` and `version`, the hash of the unfilled text, identify it in the log. `earlier` are the turns of a dialogue
-    before this one: questions and answers. `offered` are the shapes of all replies that the bidder may
-    be asked for, where its calls begin alike.
+    `name` and `version`, the hash of the unfilled text, identify the prompt in the log. `earlier` holds the dialogue's
+    earlier turns as (question, answer). `offered` holds the shapes of all replies that the bidder may be asked for, if
+    its calls begin alike.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A shape is the JSON schema of a reply; a model's message is read as a reply of that shape."""
+"""A shape is the JSON schema of a wanted reply; a model's message is read as a reply of that shape."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _WANTED = re.compile("|".join(re.escape(one).replace(r"\{name\}", r"\w+") for on
 
 
 class Shape(NamedTuple):
-    """The shape that a reply is to have.
+    """The shape of a wanted reply.
 
-    `offered` are all that the bidder is ever asked for, this one among them; they are sent together, so that its calls
-    begin alike and providers find that beginning in their caches. Empty: this one is sent alone.
+    `offered` holds all shapes that the bidder is ever asked for, including `kind`. They are sent together, so that the
+    bidder's calls begin alike and providers find that beginning in their caches. If it is empty, `kind` is sent alone.
     """
 
     kind: type[BaseModel]
@@ -48,24 +48,24 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, kind: type[BaseModel], offered: tuple[type[BaseModel], ...]) -> Shape:
-        """Return a shape among those that are offered; one that is not among them comes last."""
+        """Make a shape with the offered ones; `kind` comes last if it is not among them."""
         return cls(kind, offered if kind in offered or not offered else (*offered, kind))
 
     @property
     def others(self) -> frozenset[str]:
-        """The names of the shapes that are offered and not wanted now."""
+        """The names of the shapes that are offered, but not wanted now."""
         return frozenset(kind.__name__ for kind in self.offered if kind is not self.kind)
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schemas that are sent."""
+        """The schemas that are sent, as one JSON object."""
         if not self.offered:
             return schema_of(self.kind)
         return {"title": self.kind.__name__, "offered": [schema_of(kind) for kind in self.offered]}
 
 
 def in_words(shape: Shape) -> tuple[str, str]:
-    """Tell the shapes of replies in a text, and which of several is wanted."""
+    """Return a text with the offered shapes, and a text that names the wanted one ("" if there is only one)."""
     schemas = [json.dumps(schema_of(kind), separators=(",", ":")) for kind in shape.offered or (shape.kind,)]
     if len(schemas) == 1:
         return _SHAPE + _ONE.format(schema=schemas[0]), ""
@@ -73,34 +73,34 @@ def in_words(shape: Shape) -> tuple[str, str]:
 
 
 def in_call(shape: Shape) -> str:
-    """Tell which of several tools is wanted, as some servers pass over `tool_choice`."""
+    """Return a text that names the wanted tool, because some servers ignore `tool_choice`; "" if there is only one."""
     return _CALLED.format(name=shape.kind.__name__) if shape.others else ""
 
 
 @lru_cache(SHAPES_KEPT)
 def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a reply, which nobody changes: it takes longer to make than to send."""
+    """Return the JSON schema of a reply, cached because making it takes longer than sending it. Do not change it."""
     return {"title": reply_type.__name__, **reply_type.model_json_schema()}
 
 
 @lru_cache(SHAPES_KEPT)
 def tool_of(reply_type: type[BaseModel]) -> dict[str, Any]:
-    """Return a reply as a tool in OpenAI's format, as LangChain takes it for every provider; it is slow to make."""
+    """Return a reply as a tool in OpenAI's format, which LangChain takes for every provider; cached, as it is slow."""
     return convert_to_openai_tool(reply_type)
 
 
 def without_shape(words: Sequence[str]) -> list[str]:
-    """Return the words of a prompt as they are in every form: without the shapes that some forms tell in them."""
+    """Return the words of a prompt without the shapes that some forms add, so that they are equal in every form."""
     return [_WANTED.sub("", text.partition(_SHAPE)[0]) for text in words]
 
 
 Reply = TypeVar("Reply", bound=BaseModel)
 Words = Callable[[str], BaseModel | None]
-"""Reads a reply from words; None: they say none."""
+"""Reads a reply from words; None if they hold no reply."""
 REFUSING = ("content_filter", "refusal", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "RECITATION")
-"""Why a model stopped that was kept from answering, in the words of OpenAI, Anthropic and Google."""
+"""Stop reasons of OpenAI, Anthropic and Google for a model that was kept from answering."""
 LONGEST_SHOWN = 80
-"""Characters of a value that a complaint shows; a refusal shows twice as many."""
+"""Characters of a value that a complaint shows; of a refusal it shows twice as many."""
 _REFUSES = re.compile(
     r"\b(?:i (?:can(?:'t|not| not)|won't|will not|must decline to|am unable to|am not able to)"
     r"|i'm (?:unable|not able|not comfortable)(?: to)?|(?:sorry|afraid),? (?:but )?(?:that )?i can(?:'t|not))"
@@ -111,9 +111,9 @@ _REFUSES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[Reply]):
-    """The reading of a message: a reply, or None and a complaint; `marks` name its oddities.
+    """The result of reading a message: a reply, or None and a complaint; `marks` name its oddities.
 
-    `refused`: the model does not want to answer, or was kept from it.
+    `refused` says that the model does not want to answer, or was kept from answering.
     """
 
     reply: Reply | None
@@ -125,11 +125,10 @@ class Reading(Generic[Reply]):
 def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: None) -> Reading[Reply]:
     """Read a reply.
 
-    A tool call goes before text. Of several objects the last of the shape is the reply. Thoughts are no
-    answer.
+    A tool call goes before text. The last of several objects with the shape is the reply. Thoughts are no answer.
 
     Args:
-        message: the message of the model.
+        message: the model's message.
         reply_type: the shape that was asked for; its reasons may be left out.
         words: reads a text without an object.
     """
@@ -169,9 +168,9 @@ def read(message: AIMessage, reply_type: type[Reply], words: Words = lambda _: N
 def _called(
     message: AIMessage, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words, wanted: str
 ) -> Chosen[Reply] | None:
-    """Read the calls of the tool `wanted`, under any name but that of another one that is offered.
+    """Read the calls to the tool `wanted`, under any name except that of another offered tool.
 
-    Malformed ones are read where no other can be. None: none has to do with the shape.
+    Malformed calls are read if no other call can be read. Return None if no call concerns the shape.
     """
     calls = [Found(call["args"], 0) for call in message.tool_calls]
     chosen = last_fitting(calls, take, names - {"reasons"}) if calls else None
@@ -194,7 +193,7 @@ def _called(
 def _in_text(
     text: str, take: Callable[[Mapping[str, Any]], Reply], names: frozenset[str], words: Words
 ) -> Chosen[Reply]:
-    """Read the last object of a text, if no words after it say otherwise; without any, read its words."""
+    """Read the last object of a text, if no words after it contradict it; read the words if there is no object."""
     found = objects_in(text)
     if not found:
         said: Any = words(text)
@@ -207,12 +206,12 @@ def _in_text(
 
 
 def _before(text: str, end: int) -> str:
-    """Return the words before a flat object that ends here, without the fence around it."""
+    """Return the words before a flat object that ends at `end`, without the fence around it."""
     return text[: text.rfind("{", 0, end)].rstrip().removesuffix("json").rstrip("`\n")
 
 
 def _differ(one: BaseModel | None, other: BaseModel | None) -> bool:
-    """Return whether two replies decide differently; their reasons don't count."""
+    """Say whether two replies decide differently; reasons do not count."""
     if one is None or other is None:
         return False
     if isinstance(one, Decision) and isinstance(other, Decision):
@@ -221,7 +220,7 @@ def _differ(one: BaseModel | None, other: BaseModel | None) -> bool:
 
 
 def _refused(message: AIMessage, text: str) -> Reading[Any] | None:
-    """Say that a message refuses to answer, in its own words; None: it does not."""
+    """Return a reading of a refusal with its words; None if the message does not refuse."""
     own = " ".join(str(block.get(REFUSAL) or "") for block in blocks_of(message, REFUSAL)).strip()
     finish = usage_of(message).finish
     said = own or (text.strip() if finish in REFUSING or _REFUSES.search(text[:2_000].replace("\u2019", "'")) else "")
@@ -232,7 +231,7 @@ def _refused(message: AIMessage, text: str) -> Reading[Any] | None:
 
 
 def fault_in(error: ValidationError) -> str:
-    """Name the first wrong field, its value and the remedy, in one line."""
+    """Name the first wrong field, its value and the remedy in one line."""
     problem = error.errors(include_url=False)[0]
     place, kind, told = ".".join(map(str, problem["loc"])), problem["type"], problem.get("ctx") or {}
     if kind == "missing":
@@ -253,7 +252,7 @@ def _short(value: Any, most: int) -> str:
 
 
 def usable(complaint: str, fields: Sequence[str]) -> str:
-    """Return the complaint about a reply and the remedy, for its bidder."""
+    """Return a message to a bidder about a reply's fault and the wanted reply."""
     wanted = ", ".join(f'"{name}"' for name in fields)
     instead = f"; reply with one JSON object with {wanted}" if wanted else "; reply in the words asked for"
     return f"the reply can't be used: {complaint}{instead}"

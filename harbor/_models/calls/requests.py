@@ -1,7 +1,7 @@
-"""A call sends its requests with one of a model's keys, or to the model in its place, in a form that the server takes.
+"""A call sends requests with one of a model's keys, or to the fallback, in a form that the server takes.
 
-The ledger has the cost of each request without a reply: a probe was answered, and showed that a form is not known; a
-lost one got no readable answer.
+The ledger has the cost of each request without a reply. A probe was answered in prose, so the server may not know the
+form. A lost request had no readable answer.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from harbor._models.governor.terms import Gone
 
 T = TypeVar("T")
 _closed: dict[str, float] = {}
-"""Until when each key or model is passed over in this process, in running seconds; for good: infinite."""
+"""End of the time in which this process passes over a key or model, in running seconds; infinite: for good."""
 _under_way = Counter[str]()
 _made = Counter[str]()
-"""Calls of this process by account, now and in all."""
+"""Number of calls per account that are under way in this process, and that were made in all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A model, asked with one of its keys.
+    """A model with one of its keys.
 
-    `line` is None for the built-in model. `key_env` is the variable of the key where the model has several.
+    `line` is None for the built-in model. `key_env` is the variable of the key if the model has several.
     """
 
     settings: ModelSettings
@@ -60,28 +60,27 @@ class Way:
 
     @property
     def account(self) -> str:
-        """Whose key it is."""
+        """The account of the key; "" for the built-in model."""
         return self.line.identity.account if self.line else ""
 
     @property
     def place(self) -> str:
-        """The model and the key, as a key may be refused for one model alone."""
+        """The key and the model, because a key may be refused for one model alone."""
         return f"{self.account} {self.settings.use}"
 
     @property
     def is_usable(self) -> bool:
-        """True if its key is not refused."""
+        """Say whether its key is not refused."""
         return _closed.get(self.place) != math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A model with all of its keys, and the model that answers in its place; `name` is that of its settings.
+    """A model with all of its keys, and its fallback; `name` is the name of its settings.
 
-    Replies do not depend on the key. A key that is refused is left out of its pool for as long as this process lasts,
-    and one that gives no answer for its share of `retry_seconds` comes last for that long. A model that is refused, or
-    gives no answer, is passed over in the same way for its fallback. A pool that is made when nothing is left begins
-    anew.
+    Replies do not depend on the key. This process never uses a refused key again. A key without an answer for its share
+    of `retry_seconds` comes last for that long. A model that is refused or does not answer is passed over for its
+    fallback in the same way. A pool that is made when nothing is open opens its keys again.
     """
 
     name: str
@@ -95,43 +94,43 @@ class Pool:
 
     @property
     def is_open(self) -> bool:
-        """True if the model may be asked."""
+        """Say whether the model may be asked."""
         return not _is_closed(self._place) and any(way.is_usable for way in self.ways)
 
     def every(self) -> Iterator[Pool]:
-        """Return this pool and those that answer in its place."""
+        """Return this pool and its chain of fallbacks."""
         pool: Pool | None = self
         while pool is not None:
             yield pool
             pool = pool.fallback
 
     def open(self) -> Iterator[Pool]:
-        """Return those of them that may be asked, in order; the last always may, as there is no other."""
+        """Return the pools of the chain that may be asked, in order; the last always may, because no other follows."""
         return (pool for pool in self.every() if pool.is_open or pool.fallback is None)
 
     def named(self, name: str) -> Pool:
-        """Return the one with the name of a model; this one, if there is none."""
+        """Return the pool of the chain with this model name, or this pool if there is none."""
         return next((pool for pool in self.every() if pool.name == name), self)
 
     async def send(self, attempt: Callable[[Way], Awaitable[tuple[T, int]]], tokens: int) -> tuple[T, int]:
-        """Make a call with the key that has the fewest calls, under way and then in all; with the next if it fails.
+        """Make a call with the key that has the fewest calls, under way and then in all; use the next if it fails.
 
         Args:
-            attempt: makes the call in a way; gives the answer and the tokens that it took.
-            tokens: how many it will probably take.
+            attempt: makes the call in a way; returns the answer and its tokens.
+            tokens: the estimated tokens of the call.
 
         Returns:
-            The answer, and how many requests have failed.
+            The answer, and the number of failed requests.
 
         Raises:
             KeyRefused: every key is refused.
             ModelError: the provider refuses the call, and would with any key.
-            RunPaused: no key that is left was answered for as long as the settings allow.
+            RunPaused: no remaining key was answered for as long as the settings allow.
         """
         failures = 0
         paused: RunPaused | None = None
         left = list(self.ways)
-        while left := [way for way in left if way.is_usable]:  # other calls may have found out meanwhile
+        while left := [way for way in left if way.is_usable]:  # other calls may have closed a key meanwhile
             way = min(left, key=lambda way: (_is_closed(way.place), _under_way[way.account], _made[way.account]))
             left.remove(way)
             try:
@@ -165,9 +164,9 @@ class Pool:
         return self.fallback is not None and isinstance(error, ModelError | RunPaused) and not _is_final(error)
 
     def pass_over(self, error: HarborError) -> None:
-        """Go on to the fallback: for this call, and for later ones if the error is no matter of the call.
+        """Go on to the fallback for this call, and for later calls if the error does not come from the call.
 
-        A refusal of a model that has answered before is a matter of the call, unless its reason is the key.
+        A refusal by a model that has answered before comes from the call, unless its key is refused.
         """
         answers = self.ways[0].forms.known.passport.calls > 0 and not isinstance(error, KeyRefused | RunPaused)
         if not answers and not isinstance(error, PromptTooLong) and self.fallback is not None:
@@ -184,12 +183,12 @@ class Pool:
 
 
 def _is_final(error: BaseException) -> bool:
-    """Return whether no other way can help: the money is spent, or the giver of the turns is gone."""
+    """Say whether no other way can help: the money is spent, or the governor's process is gone."""
     return isinstance(error, LimitReached) or isinstance(error.__cause__, Gone)
 
 
 def _is_of_every_key(error: BaseException) -> bool:
-    """Say whether no other key can help: besides, a model that is too slow is so with any."""
+    """Say whether no other key can help: the error is final, or the model is too slow, which no key changes."""
     return _is_final(error) or isinstance(error, TooSlow)
 
 
@@ -198,7 +197,7 @@ def _is_closed(place: str) -> bool:
 
 
 def _close(place: str, seconds: float, why: str) -> None:
-    """Pass a key or a model over for so long, and tell it once."""
+    """Pass over a key or a model for `seconds`, and warn once."""
     if not _is_closed(place):
         _closed[place] = running_seconds() + seconds
         warnings.warn(why, stacklevel=2)
@@ -206,7 +205,7 @@ def _close(place: str, seconds: float, why: str) -> None:
 
 @contextmanager
 def _counted(account: str) -> Iterator[None]:
-    """Count a call as under way inside."""
+    """Count a call of the account as under way inside the block."""
     _under_way[account] += 1
     _made[account] += 1
     try:
@@ -216,19 +215,19 @@ def _counted(account: str) -> Iterator[None]:
 
 
 LATE_TRIES = 2
-"""Requests of one call that a model may leave without an answer in time, over all keys: each may be charged."""
+"""Late requests after which a call fails, with any key; each may be charged."""
 TRIES_IN_PROSE = 2
-"""Tries of a form whose answer is prose: one may be the model's slip, and two mean that the form is ignored."""
+"""Number of tries with a form that is answered in prose: one may be the model's slip, two mean that it is ignored."""
 _FILTERED = AIMessage("", response_metadata={"finish_reason": "content_filter"})
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A model's answer: the form of the request, the words of the prompt, and the requests that failed before.
+    """A model's answer with its form, the words of the prompt, and the number of requests that failed before.
 
-    `address` is where the reply is kept; `found`: it was there before, and nothing was asked; `imported`: it came there
-    from a file. `free`: there is no answer to be charged. `not_taken` are the settings that were left out.
-    `is_of_form`: it shows that the server takes the form.
+    `address` is the place of the reply in the cache. `found` says that the reply was there before, so that nothing was
+    asked. `imported` says that it came from a file. `free` says that no answer is charged. `not_taken` holds the
+    settings that were left out. `is_of_form` says that the answer shows that the server takes the form.
     """
 
     message: AIMessage
@@ -245,10 +244,10 @@ class Said:
 
 @dataclass
 class Requests:
-    """The requests of one call for a reply of a shape; `wanted` is the one form, if any.
+    """The requests of one call for a reply of a shape.
 
-    `probes` and `lost` are those that gave no reply; `late` counts those that a model
-    did not answer in time.
+    `messages` makes the messages. `wanted` is the only form, if any. `probes` and `lost` add up the requests without a
+    reply. `late` counts the requests that a model did not answer in time.
     """
 
     messages: Callable[[Asking], list[BaseMessage]]
@@ -259,7 +258,7 @@ class Requests:
     late: int = 0
 
     async def answer(self, way: Way) -> Said:
-        """Ask in the form that the server takes; where that is not known, or no longer so, in one after the other."""
+        """Ask in the form that the server takes. Try one form after another if it is unknown or no longer taken."""
         asked, refused = 0, Exception()
         for asking, is_sure in way.forms.asked(self.shape, self.wanted):
             words = texts(self.messages(asking))
@@ -268,10 +267,10 @@ class Requests:
                     message, asking, left_out = await self._with_settings_taken(way, asking)
                 except Exception as error:
                     if (answer := malformed(error)) is not None:
-                        free = answer.usage_metadata is None  # then it counts as lost
+                        free = answer.usage_metadata is None  # an answer without usage counts as lost
                         return Said(as_kept(answer), asking.form, words, asked, free=free, not_taken=asking.not_taken)
                     fault = fault_of(error)
-                    if fault.kind == "filtered":  # it was answered, in a way: the model does not speak to this
+                    if fault.kind == "filtered":  # a filter's refusal counts as an answer
                         return Said(_FILTERED, asking.form, words, asked, not_taken=asking.not_taken, is_of_form=False)
                     if fault.kind != "refused" or not ABOUT_FORM.search(fault.words):
                         raise
@@ -286,7 +285,7 @@ class Requests:
         raise refused
 
     async def _with_settings_taken(self, way: Way, asking: Asking) -> tuple[AIMessage, Asking, int]:
-        """Ask once, and again without a setting that the server refuses; also gives how, and how many there were."""
+        """Ask, and ask again without each refused setting; return the answer, its way, and the number of refusals."""
         left_out = 0
         while True:
             try:
@@ -299,13 +298,13 @@ class Requests:
                 asking = way.forms.asked_as(self.shape, asking.form)
 
     async def _one(self, way: Way, asking: Asking) -> AIMessage:
-        """Send one request, and learn from its answer; if that is lost, the request stands in the ledger."""
+        """Send one request, and learn from its answer; put a request whose answer is lost in the ledger."""
         messages, line, known = self.messages(asking), way.line, way.forms.known
         loop = asyncio.get_running_loop()
         began = loop_seconds(loop)
         try:
             message = await (asking.invoke(messages) if line is None else line.ask(asking.invoke(messages)))
-        except BaseException as error:  # also a cancelled one
+        except BaseException as error:  # also a cancelled request
             answer = malformed(error) if isinstance(error, Exception) else None
             if line is not None and (line.may_be_charged(error) if answer is None else answer.usage_metadata is None):
                 self.lost += most_spent(messages, self.shape.schema, way.settings, known.passport, way.forms.chat)
@@ -323,12 +322,12 @@ def texts(messages: Sequence[BaseMessage]) -> list[str]:
 
 
 def _took_form(message: AIMessage, shape: Shape) -> bool:
-    """Say whether a server has heard of the form: one that has not answers in prose, to nothing that it was told."""
+    """Say whether a server knows the form: a known tool is called, or the text can be read as a reply."""
     called = {call["name"] for call in (*message.tool_calls, *message.invalid_tool_calls)}
     return not called.isdisjoint({shape.kind.__name__, *shape.others}) or read(message, shape.kind).reply is not None
 
 
 def _spent(message: AIMessage, settings: ModelSettings) -> Spent:
-    """Return the cost of a useless answer."""
+    """Return the cost of an answer that can't be used."""
     usage = usage_of(message)
     return Spent(1, usage.input_tokens, usage.output_tokens, usage.cost(settings))

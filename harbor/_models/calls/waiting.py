@@ -1,8 +1,8 @@
-"""Waits of calls: the time of a bidder, the longest request, and the most that a lost one can have cost.
+"""The waiting time of a bidder is measured, the duration of a request is limited, and a lost request is priced.
 
-A request is lost if no answer came; the provider may charge for it all the same. Each stands in the ledger by an upper
-bound of its cost. A request may take as long as the settings say, and never less than the model's own
-speed explains. The wait for a provider is not the bidder's own time.
+A request is lost if no answer came. The provider may charge for it all the same, so the ledger has an upper bound of
+its cost. A request may take as long as the settings say, or longer if the model's own speed explains it. The time that
+a bidder waits for its provider is not its own time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from harbor._models.passports.passport import Known, Passport
 
 
 def _seconds() -> float:
-    """Read the clock by which the turns of this event loop are timed."""
+    """Read the clock that times the turns of this event loop, in seconds."""
     return loop_seconds(asyncio.get_running_loop())
 
 
 @dataclass
 class Waiting:
-    """The time that a bidder has waited, in seconds; calls side by side count once."""
+    """Measures the time that a bidder has waited, in seconds; concurrent calls count once."""
 
     clock: Callable[[], float] = _seconds
     _before: float = 0.0
@@ -41,12 +41,12 @@ class Waiting:
 
     @property
     def seconds(self) -> float:
-        """Seconds up to now."""
+        """The total waiting time up to now, in seconds."""
         return self._before + (self.clock() - self._since if self._calls else 0.0)
 
     @property
     def is_on(self) -> bool:
-        """True if the bidder waits now."""
+        """Say whether the bidder waits now."""
         return self._calls > 0
 
     @contextmanager
@@ -64,14 +64,14 @@ class Waiting:
 
 
 GIVEN_UP = (504, 524)
-"""Statuses of a gateway that has waited for the model in vain; with any other error nothing was answered."""
+"""HTTP statuses of a gateway that waited for the model in vain; any other error status means that nothing answered."""
 LATE = ("ReadTimeout", "StreamChunkTimeoutError")
-"""The errors that they raise when no answer comes in time."""
+"""Names of errors in client packages for an answer that did not come in time."""
 MOST_OUTPUT = 131_072
-"""Tokens of an answer whose limit nobody tells: no model is known that writes more."""
+"""Assumed limit of tokens per answer if none is known: no known model writes more."""
 FOR_THE_CALL, FOR_A_MESSAGE = 1_000, 20
 """Tokens that providers add to a prompt: Anthropic up to 800 for tools, all a few for the role of each message."""
-_MILLION = 1_000_000
+_MILLION = 1_000_000  # prices are dollars per million tokens
 
 
 def may_be_charged(error: BaseException) -> bool:
@@ -99,7 +99,7 @@ def most_spent(
     passport: Passport,
     chat: BaseChatModel,
 ) -> Spent:
-    """Return the most that one request can have cost; a token is at least a byte."""
+    """Return the highest possible cost of one request; a token has at least one byte."""
     sent = (*(str(message.content) for message in messages), json.dumps([schema, settings.extra], ensure_ascii=False))
     read = sum(len(text.encode(errors="replace")) for text in sent) + FOR_THE_CALL + FOR_A_MESSAGE * len(messages)
     written = _most_output(settings, passport, chat)
@@ -110,18 +110,18 @@ def most_spent(
 
 
 def _most_output(settings: ModelSettings, passport: Passport, chat: BaseChatModel) -> int:
-    """Return the most tokens of an answer; a limit that the server does not take is none."""
+    """Return the most tokens of an answer; ignore a limit that the server does not take."""
     given = None if "max_tokens" in passport.not_taken else settings.max_tokens
     return given or passport.most_output_tokens or (chat.profile or {}).get("max_output_tokens") or MOST_OUTPUT
 
 
 T = TypeVar("T")
 REQUEST_SECONDS = 900.0
-"""Seconds for a request to an unknown model: one that thinks takes minutes."""
+"""Seconds that a request to an unknown model may take, because a thinking model takes minutes."""
 SLOWER = 2
-"""Times of the longest answer so far that the next may take."""
+"""Multiple of the longest answer so far that the next answer may take."""
 MOST_SECONDS = 3_600.0
-"""Most seconds for a request because others were slow: providers end theirs earlier, and a server may hang."""
+"""Most seconds that slow answers allow a request: providers end theirs before, and a server may hang."""
 
 
 class Late(TimeoutError):
@@ -137,10 +137,10 @@ def longest(settings: ModelSettings, known: Passport) -> float:
 
 
 async def in_time(request: Awaitable[T], settings: ModelSettings, known: Known) -> T:
-    """Wait for the answer to a request, and note how long that was: the next one may take longer.
+    """Wait for the answer to a request, and note its duration, because the next request may take longer.
 
     Raises:
-        Late: it took longer than it may.
+        Late: the answer took longer than allowed.
     """
     loop, limit = asyncio.get_running_loop(), longest(settings, known.passport)
     began = loop_seconds(loop)

@@ -1,1 +1,1 @@
-"""The governor: when a call may start, by the limits of its provider and key, given or learned."""
+"""The governor lets calls start within the given or learned limits of their provider and key."""

@@ -1,4 +1,4 @@
-"""An account tells which calls wait, are at the provider, or may start; it has neither clock nor randomness."""
+"""An account knows which calls wait, are at the provider, or may start; it has neither clock nor randomness."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import TypeVar
 from harbor._models.governor.pace import Pace
 from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request, Verdict
 
-FIRST = 16  # calls at once with which an account of unknown limits begins; while all are answered, this doubles
+FIRST = 16  # calls at once at the start of an account with unknown limits; while all are answered, this doubles
 UNBOUNDED = 1 << 30  # calls: more than a machine can have open
-MOST_PATIENCE = 50  # rounds of answers before more are tried, at the most: 2 % of them find the same cap again
-KEPT = 64  # answers remembered per number of calls at once: six refusals halve these to one
-LARGE = 16  # calls at once from which their starts are spread; fewer look like no burst to a provider
-SPREAD_SHARE = 0.5  # of the latency: the starts of a crowd are spread over half of it, so that none waits for long
+MOST_PATIENCE = 50  # most rounds of answers before more calls are tried: 2 % of the rounds find the same cap again
+KEPT = 64  # most answers remembered per number of calls at once: six refusals halve these to one
+LARGE = 16  # least cap for which starts are spread; fewer calls at once look like no burst to a provider
+SPREAD_SHARE = 0.5  # of the latency: starts are spread over half of it, so that no call waits for long
 
 
 class Crowd:
-    """The calls at once that an account takes.
+    """Learns the number of concurrent calls that an account takes (the cap).
 
-    After a full round of answers it tries more: one more, then two, four and so on. If it finds the cap again, it waits
-    twice as many rounds before it tries the next time.
+    After a full round of answers it tries one more call, then two, four and so on. If it finds the cap again, it waits
+    twice as many rounds before the next try.
     """
 
     def __init__(self) -> None:
         self.era = 0  # counts the changes of the cap
         self._cap: int | None = None
-        self._trial = -1  # the era that began when more were tried
-        self._before = 0  # the cap before that
+        self._trial = -1  # the era that began when more calls were tried
+        self._before = 0  # the cap before `_trial`
         self._found = 0  # the cap at the last refusal
         self._step = FIRST
         self._patience = 1
@@ -38,34 +38,34 @@ class Crowd:
         self._accepted: dict[int, float] = defaultdict(float)  # by the number of calls already there
 
     def cap(self, given: int | None, paced: bool) -> int:
-        """Return the most calls at once.
+        """Return the limit of concurrent calls; `given` is the user's limit.
 
-        An account whose pace is given starts few calls by that alone, so it has no slow start.
+        An account with a given pace needs no slow start, because its pace alone keeps calls few.
         """
         if self._cap is None and given is None and not paced:
             self._cap, self._trial = FIRST, self.era
         return min(self._cap or UNBOUNDED, given or UNBOUNDED)
 
     def spacing(self, latency: float) -> float:
-        """Return the seconds between two starts that spread a learned crowd over half the time that answers take.
+        """Return the seconds between two starts that spread a learned crowd over half the latency; 0 for a small one.
 
-        Calls that always start together look like too many at once to a provider that counts by the second.
+        A provider that counts by the second takes calls that start together for too many at once.
         """
         return SPREAD_SHARE * latency / self._cap if self._found >= LARGE and self._cap else 0.0
 
     def answered(self, beside: int, era: int, full: bool) -> None:
-        """Note a call that was accepted beside others; `full` says that others wait for its place."""
+        """Note an accepted call beside `beside` others; `full` says that more calls wait for its place."""
         self._accepted[beside] = min(KEPT, self._accepted[beside] + 1)
         self._answers += era == self.era
         if full and self._cap is not None and self._answers >= self._patience * self._cap:
             self._try_more(self._cap)
 
     def is_cause(self, beside: int, era: int, again: bool) -> bool:
-        """Say whether a call that was refused beside others was one too many at once.
+        """Say whether the number of concurrent calls caused a refusal beside `beside` others.
 
-        It was, if more were just tried. Else, if the provider has accepted as many, it is the pace. Accepted calls
-        count half from then on, so a lowered cap is recognised after a few refusals, but not if the refusal comes
-        `again` before another call is accepted.
+        It did if more calls were just tried. Otherwise the pace is the cause if the provider has accepted as many calls
+        at once before. Those accepted calls then count half, so that a lowered cap is recognised after a few refusals,
+        but not if the refusal comes `again` before any other call was accepted.
         """
         if era == self._trial and beside >= max(1, self._before):
             return True
@@ -77,7 +77,7 @@ class Crowd:
         return False
 
     def lower(self, beside: int) -> None:
-        """Allow no more calls at once than the provider had accepted when it refused one."""
+        """Lower the cap to the number of calls that the provider had when it refused one more."""
         if self._cap is not None and beside >= self._cap:
             return
         if self.era == self._trial:
@@ -101,14 +101,14 @@ class Crowd:
 
 
 T = TypeVar("T", int, float)
-LATENCIES = 10  # answers over which the latency is averaged: it follows a provider that slows down within seconds
+LATENCIES = 10  # answers in the mean of the latency, so that it follows a provider that slows down within seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The next step: calls that start, calls that are stopped, with the words, and the time of the next look.
+    """The next actions: calls that start, calls that are stopped with the reason, and the time to look again.
 
-    `too_long` are calls that wait no more, and for how many seconds the provider asks them to.
+    `too_long` holds calls that wait no more, with the rest of the provider's pause in seconds.
     """
 
     started: tuple[int, ...]
@@ -123,7 +123,7 @@ class _Flight:
     order: int
     started: float
     era: int
-    peers: int  # calls that were at the provider when this one started, as far as they were not refused
+    peers: int  # calls at the provider when this one started, without refused ones
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ class _Model:
 
 
 class Account:
-    """A state machine: report events with their times, then ask for the next `step`. Numbers of calls ascend."""
+    """A state machine: report each event with its time, then ask for the next `step`. Numbers of calls ascend."""
 
     def __init__(self, jitter: Callable[[], float]) -> None:
         self._crowd = Crowd()
@@ -150,9 +150,9 @@ class Account:
         self._asked_until = 0.0  # the end of the longest pause that the provider has asked for
 
     def enter(self, number: int, request: Request) -> None:
-        """Let a call wait."""
+        """Put a call in the queue."""
         if not self._waiting and not self._flights:
-            self._given.clear()  # limits that earlier runs' users gave no longer count
+            self._given.clear()  # limits of earlier runs no longer count
         if self._given.get(request.model) != request.limits:
             self._given[request.model] = request.limits
             self._tighten()
@@ -160,7 +160,7 @@ class Account:
         heappush(self._models.setdefault(request.model, _Model()).queue, (request.age, number))
 
     def withdraw(self, number: int) -> None:
-        """Let a call that waits go away."""
+        """Remove a waiting call."""
         self._waiting.pop(number, None)
 
     def leave(self, number: int, verdict: Verdict, now: float) -> None:
@@ -182,7 +182,7 @@ class Account:
                 pass
 
     def step(self, now: float) -> Step:
-        """Start the calls that may start."""
+        """Start the calls that may start, and return all next actions."""
         too_long = self._give_up(self._asked_until - now)
         started = []
         again = None
@@ -196,7 +196,7 @@ class Account:
         return Step(tuple(started), stopped, again, too_long)
 
     def _give_up(self, seconds: float) -> tuple[tuple[int, float], ...]:
-        """Let go of the calls that do not wait for the rest of the pause that the provider asks for."""
+        """Remove the calls that do not wait for the rest of the provider's pause, `seconds`."""
         if seconds <= 0:
             return ()
         too_long = [number for number, request in self._waiting.items() if request.patience < seconds]
@@ -215,7 +215,7 @@ class Account:
         return number
 
     def _next(self) -> _Model | None:
-        """Find the model whose call is the oldest of those that need not wait for the first answer of their model."""
+        """Find the model with the oldest call, among models that wait for no first answer; None if there is none."""
         for model in self._models.values():
             while model.queue and model.queue[0][1] not in self._waiting:
                 heappop(model.queue)
@@ -242,7 +242,7 @@ class Account:
             self._pace.refuse(flight.started, now, retry_after)
 
     def _stop(self, name: str, words: str) -> None:
-        """Stop the calls that wait for a model's first answer; the next call tries anew."""
+        """Stop the calls that wait for the first answer of a model; the next call tries anew."""
         for _, number in self._models.pop(name).queue:
             if self._waiting.pop(number, None):
                 self._stopped.append((number, words))
@@ -251,7 +251,7 @@ class Account:
         return self._crowd.cap(self._most, self._pace.is_given)
 
     def _tighten(self) -> None:
-        """Return the limits of an account: where users differ, the strictest count."""
+        """Apply the strictest of different limits for the account."""
         given = self._given.values()
         self._most = _least(each.max_concurrent for each in given)
         self._pace.calls.per_minute = _least(each.requests_per_minute for each in given)

@@ -1,4 +1,4 @@
-"""The governor of a process: all its games share it, in any thread and event loop."""
+"""All games of a process share its governor, from any thread and event loop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from harbor._models.governor.terms import (
 
 @dataclass(eq=False, slots=True)
 class _Call:
-    """A call that waits or holds a ticket, and the event loop that it belongs to; it has `started` at a provider."""
+    """A call that waits or holds a ticket, with its event loop; `started` is the time of its start at the provider."""
 
     ticket: Ticket
     loop: asyncio.AbstractEventLoop
@@ -53,7 +53,7 @@ class _Call:
 
 
 class LocalGovernor:
-    """Carries accounts: it has the clock, wakes calls in their own event loops, and looks again in time."""
+    """Drives the accounts: it has the clock, wakes calls in their own event loops, and sets alarms to look again."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -69,7 +69,7 @@ class LocalGovernor:
         """Wait until a call may start.
 
         Raises:
-            Stopped: the call of the same model that it waited for was refused for good.
+            Stopped: the first call of the same model was refused for good.
             TooLong: the provider asks for a longer pause than the call waits for.
         """
         loop = asyncio.get_running_loop()
@@ -87,7 +87,7 @@ class LocalGovernor:
             raise
 
     def leave(self, ticket: Ticket, verdict: Verdict) -> None:
-        """Say how a call ended; one that still waits goes away."""
+        """Report how a call ended. A call that still waits leaves the queue."""
         with self._lock:
             self._waiting.pop(ticket.number, None)
             call = self._holding.pop(ticket.number, None)
@@ -99,21 +99,21 @@ class LocalGovernor:
             self._go_on(ticket.account)
 
     def note(self, call: Hashable, wait: Wait | None) -> None:
-        """Note the reason why a call waits; a host that has never answered and can't be reached is reported at once."""
+        """Note the wait of a call (None: no longer). Warn at once if its host can't be reached and never answered."""
         with self._lock:
             unheard_of = self._waits.note(call, wait)
         if unheard_of is not None:
             warn_of_address(unheard_of)
 
     def spend(self, dollars: float | None) -> None:
-        """Add the cost of a call."""
+        """Add the cost of a call in dollars; None if it is unknown."""
         with self._lock:
             self._waits.spend(dollars)
 
     def under_way(self) -> UnderWay:
-        """Say how things stand now."""
+        """Return the present state of the calls."""
         with self._lock:
-            first = next(iter(self._holding.values()), None)  # they are in the order in which they started
+            first = next(iter(self._holding.values()), None)  # calls are in the order of their starts
             longest = None if first is None else first.asked_at(self._clock())
             return UnderWay(self._waits.now(), len(self._holding), len(self._waiting), longest, self._waits.dollars)
 
@@ -123,7 +123,7 @@ class LocalGovernor:
         return self._accounts[name]
 
     def _go_on(self, name: str) -> None:
-        """Start the calls that may start; the lock is held."""
+        """Start the calls that may start; the caller holds the lock."""
         now = self._clock()
         step = self._accounts[name].step(now)
         for number in step.started:
@@ -141,7 +141,7 @@ class LocalGovernor:
                 _in_its_loop(loop, self._set_alarm, name, loop, step.again)
 
     def _set_alarm(self, name: str, loop: asyncio.AbstractEventLoop, at: float) -> None:
-        """Look again at a time; every loop with a call that waits has its own alarm, as any loop may end before."""
+        """Look again at a time. Every loop with a waiting call has its own alarm, because any loop may end before."""
         earlier = self._alarms.pop((name, loop), None)
         if earlier is not None:
             earlier.cancel()
@@ -153,7 +153,7 @@ class LocalGovernor:
             self._go_on(name)
 
     def _free_the_dead(self) -> None:
-        """Free the places of calls whose event loop was closed before they ended; the lock is held."""
+        """Take back the tickets and places of calls whose event loop was closed; the caller holds the lock."""
         for key in [key for key in self._alarms if key[1].is_closed()]:
             del self._alarms[key]
         calls = (*self._waiting.values(), *self._holding.values())
@@ -166,17 +166,17 @@ class LocalGovernor:
 
 
 def _in_its_loop(loop: asyncio.AbstractEventLoop, act: Callable[..., None], *words: object) -> None:
-    """Do something in an event loop: at once, if it is the one that runs here."""
+    """Call `act` in an event loop, at once if that loop runs here."""
     if asyncio._get_running_loop() is loop:
         act(*words)
         return
-    with suppress(RuntimeError):  # it is closed: the next caller frees its places
+    with suppress(RuntimeError):  # the loop is closed: the next call that enters frees its tickets
         loop.call_soon_threadsafe(act, *words)
 
 
 @cache
 def governor() -> LocalGovernor:
-    """Return the one governor of this process."""
+    """Return the only governor of this process."""
     return LocalGovernor()
 
 

@@ -1,4 +1,4 @@
-"""The pace says when calls of an account start: by limits that are given or learned, and by pauses after refusals."""
+"""The pace sets the start times of an account's calls, from given or learned limits and from pauses after refusals."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import deque
 from collections.abc import Callable
 
 MINUTE = 60.0  # seconds
-USED_SHARE = 0.985  # of a given limit: calls that start evenly do not arrive evenly, and this leaves room for that
+USED_SHARE = 0.985  # of a given limit: calls that start evenly do not arrive evenly, so some room is left
 CATCH_UP = 0.1  # seconds of a pace that are caught up after nothing started; more would be a burst
 
 
 class GivenCalls:
-    """The starts of an account, kept within the calls per minute that are given.
+    """Keeps an account's starts within the given calls per minute.
 
-    No second has more than ceil(rate) starts, and no minute more than are given (if fewer than 1 are given, the time
-    of one is longer). Every start counts, with any result of its call. Times are in seconds.
+    No second has more than ceil(rate) starts, and no minute has more than the limit (below 1 per minute, the time for
+    one call is longer). Every start counts, even if its call fails. Times are in seconds.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class GivenCalls:
 
     @property
     def rate(self) -> float | None:
-        """Return the calls per second that are used of the limit."""
+        """Return the used part of the limit in calls per second."""
         return None if self.per_minute is None else USED_SHARE * self.per_minute / MINUTE
 
     def opens(self) -> float:
@@ -49,7 +49,7 @@ class GivenCalls:
 
 
 class GivenTokens:
-    """A budget of tokens per minute, charged by estimates and corrected by answers. Times are in seconds."""
+    """A token bucket: estimates charge it, and answers correct the charge. Times are in seconds."""
 
     def __init__(self) -> None:
         self.per_minute: float | None = None
@@ -66,24 +66,24 @@ class GivenTokens:
             self.correct(tokens)
 
     def correct(self, tokens: int) -> None:
-        """Charge tokens, or give them back if there are fewer than 0."""
+        """Charge tokens; a negative number gives them back."""
         if self.per_minute is not None:
             self._due += tokens / (USED_SHARE * self.per_minute / MINUTE)
 
 
-NOISY = 5  # refusals at ever lower paces after which noise is looked for: a pace that is too fast is found by fewer
-SOON = 15  # calls accepted in a row: a pace that was lowered far enough takes as many to the next refusal
-QUIET = 50  # calls accepted in a row: so many do not come where a few per cent of calls are refused at random
-FEW = 3  # refusals in a row: a limit refuses more, as it goes on until its window is over
+NOISY = 5  # refusals at ever lower paces before noise is suspected: a pace that is too fast shows after fewer
+SOON = 15  # calls accepted in a row: a pace that is low enough has at least as many before the next refusal
+QUIET = 50  # calls accepted in a row: so many are unlikely if a few per cent of calls are refused at random
+FEW = 3  # refusals in a row: a limit refuses more, because it goes on until its window is over
 
 
 class Noise:
-    """Tells random refusals from those of a limit."""
+    """Tells random refusals from refusals by a limit."""
 
     def __init__(self) -> None:
         self.is_on = False
         self._in_a_row = 0  # calls that were accepted
-        self._too_early = 0  # refusals, one after the other, at a pace that was accepted just before
+        self._too_early = 0  # refusals in a row at a pace that was accepted just before
         self._most = 0  # refusals without an answer between them, since the first of these
 
     def accepted(self) -> None:
@@ -92,15 +92,15 @@ class Noise:
         self.is_on = self.is_on and self._in_a_row < QUIET
 
     def refused(self, in_a_row: int) -> None:
-        """Note a refusal that was the last of so many without an answer between them."""
+        """Note a refusal; `in_a_row` counts it and the refusals before it without an answer between them."""
         self._in_a_row = 0
         self._most = max(self._most, in_a_row)
 
     def lowered(self, was_held: bool, is_quick: bool) -> bool:
         """Note that the pace is lowered, and say whether refusals come at random instead.
 
-        The pace `was_held`, by a provider that `is_quick` to accept calls again. A limit that counts over long windows
-        refuses lower paces too, until its window is over.
+        `was_held` says that the pace had not grown, and `is_quick` that the provider accepts calls again soon. A limit
+        with a long window refuses lower paces too, until its window is over.
         """
         self._too_early = self._too_early + 1 if was_held or self._in_a_row < SOON else 0
         self._most = self._most if self._too_early else 0
@@ -110,39 +110,39 @@ class Noise:
         return self.is_on
 
 
-WINDOW = 1.0  # seconds over which providers count at the least
-LONGEST_WINDOW = 60.0  # seconds; providers count per minute, and longer quotas are no pace
-BELOW = 0.98  # of the rate that was refused: begin slightly below it
+WINDOW = 1.0  # seconds: the shortest window over which providers count
+LONGEST_WINDOW = 60.0  # seconds: providers count per minute, and longer quotas are no pace
+BELOW = 0.98  # of the refused rate: begin slightly below it
 CAUTIOUS = 20  # calls: a rate is estimated over a window that holds as many, so that one more or less is 5 %
-LEAST_KEPT, LEAST_KEPT_LONG = 0.7, 0.5  # of the rate, for any count; less where the window is longer
-MOST_KEPT = 1.02  # of the rate: a count by chance above it does not make the pace faster
-OUTGROWN = 1.25  # times the last rate that was refused: above that, another limit was found
+LEAST_KEPT, LEAST_KEPT_LONG = 0.7, 0.5  # of the rate, even if fewer calls were counted; the second for longer windows
+MOST_KEPT = 1.02  # of the rate: a higher count by chance does not make the pace faster
+OUTGROWN = 1.25  # times the last refused rate: above that, another limit was found
 MOST_FOUND = 2  # doublings of the hold: a limit that is found again and again is held four times as long
 SLOWEST = 1 / 60  # calls per second: providers count per minute
 LONGEST_HOLD = 60.0  # seconds, before the doublings; limits change with the load of a provider
-PAUSE_SHARE = 30  # times the pause that it cost to find a limit: for so long the pace is held, so 3 % are lost
-HELD_CALLS = 50  # calls for which a pace is held at the least ...
-SHORTEST_HOLD, LONGEST_SHORT_HOLD = 2.0, 20.0  # seconds: ... but no shorter, and for slow paces no longer than this
-GROWTH, FASTER = 0.02, 10.0  # 2 % per second after the hold, and ever more so: as much again every ten seconds
+PAUSE_SHARE = 30  # times the pause that finding a limit cost: the pace is held for so long, so 3 % are lost
+HELD_CALLS = 50  # calls: the shortest hold of a pace ...
+SHORTEST_HOLD, LONGEST_SHORT_HOLD = 2.0, 20.0  # seconds: ... within these bounds
+GROWTH, FASTER = 0.02, 10.0  # 2 % per second after the hold; the mean growth rises by 2 % every ten seconds
 LARGEST_EXPONENT = 10.0  # keeps exp in bounds; the pace is forgotten long before
-FORGOTTEN = 8.0  # times the rate that was refused: at this the limit is gone
-LONGEST_STEP = 2.0  # intervals between calls: an idle time longer than these says nothing about the pace
-KEPT = 64  # starts are kept at the least, for the counts of slow paces
+FORGOTTEN = 8.0  # times the refused rate: from there the limit counts as gone
+LONGEST_STEP = 2.0  # intervals between calls: a longer idle time says nothing about the pace
+KEPT = 64  # starts that are kept at least, to count slow paces
 
 
 class LearnedPace:
-    """The calls per second that a provider seems to take; times are in seconds.
+    """Estimates the calls per second that a provider takes; times are in seconds.
 
-    A refusal sets the rate slightly below the accepted one; the rate is held, and then grows until the next refusal.
+    A refusal sets the rate slightly below the accepted rate. The rate is held, and then grows until the next refusal.
     """
 
     def __init__(self) -> None:
-        self.window = WINDOW  # over how long the provider seems to count
+        self.window = WINDOW  # seconds over which the provider seems to count
         self._mark: float | None = None  # calls per second that the provider took at the last refusal
         self._accepted = deque[float]()  # starts of calls that were not refused
-        self._grown = 0.0  # seconds that calls went at this pace
+        self._grown = 0.0  # seconds of calls at this pace
         self._hold = 0.0  # seconds until it grows
-        self._found = 0  # how often the same limit was found again
+        self._found = 0  # number of times that the same limit was found again
 
     @property
     def rate(self) -> float | None:
@@ -155,12 +155,12 @@ class LearnedPace:
         return self._grown < self._hold
 
     def opens(self, rate: float) -> float:
-        """Return the time from which a second has room for one more start at a rate."""
+        """Return the time from which the last second has room for one more start at `rate`."""
         most = math.ceil(rate * WINDOW)
         return self._accepted[-most] + most / rate if len(self._accepted) >= most else -math.inf
 
     def start(self, now: float, rate: float | None) -> None:
-        """Note a call that starts at a rate; it counts as accepted unless it is taken back."""
+        """Note a call that starts at `rate`; it counts as accepted unless it is taken back."""
         if rate is not None:
             if self._accepted:
                 self._grown += min(now - self._accepted[-1], LONGEST_STEP / rate)
@@ -171,12 +171,12 @@ class LearnedPace:
             self._accepted.popleft()
 
     def take_back(self, started: float) -> None:
-        """Take a call that was refused out of those that were accepted."""
+        """Remove a refused call from the accepted calls."""
         if self._accepted and started >= self._accepted[0]:
             self._accepted.remove(started)
 
     def learn(self, started: float, rate: float | None) -> None:
-        """Set the pace by the calls accepted before the first refusal, that of a call that started at a rate."""
+        """Set the pace from the accepted calls before the first refused one, which started at `rate`."""
         self.window = max(WINDOW, self.window / 2)
         window = self.window if rate is None else max(self.window, CAUTIOUS / rate)
         count = sum(started - window < start <= started for start in self._accepted)
@@ -190,14 +190,14 @@ class LearnedPace:
         self._grown = 0.0
 
     def hold(self, paused: float, refusing: float) -> None:
-        """Hold the pace: finding its limit has cost a pause, and the provider has been `refusing` for some seconds."""
+        """Hold the pace; finding its limit cost `paused` seconds, and the provider refused for `refusing` seconds."""
         self.window = min(LONGEST_WINDOW, max(self.window, refusing))
         of_calls = HELD_CALLS / self._mark if self._mark is not None else 0.0
         shortest = max(SHORTEST_HOLD, min(LONGEST_SHORT_HOLD, of_calls))
         self._hold = min(LONGEST_HOLD, max(shortest, PAUSE_SHARE * paused)) * 2**self._found
 
     def forget(self) -> None:
-        """Limit nothing: the pace was not the reason of the refusal."""
+        """Drop the learned limit, because refusals did not come from the pace."""
         self._mark = None
 
     @property
@@ -210,18 +210,18 @@ class LearnedPace:
 
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 30.0  # seconds after one refusal, and after many
-LONGEST_FIRST_PAUSE = 1.0  # seconds: slower paces do not begin with a pause of a whole interval
-MOST_DOUBLINGS = 20  # keeps the power in bounds; the longest pause is reached by then
-BELIEVED = 2  # refusals in a row after which the pause that the provider asks for is not enough
-JITTER = 0.25  # of a pause, at random, so that callers spread
-LONGEST_TOLD_AFTER = 1.0  # seconds; behind the first call after a pause others wait twice this for its refusal
+LONGEST_FIRST_PAUSE = 1.0  # seconds: slow paces begin with less than a whole interval
+MOST_DOUBLINGS = 20  # keeps the power in bounds; the longest pause is reached before
+BELIEVED = 2  # earlier refusals in a row up to which the provider's own pause is taken as enough
+JITTER = 0.25  # random share of a pause, so that callers spread
+LONGEST_TOLD_AFTER = 1.0  # seconds; after a pause others wait up to twice as long for a refusal of the first call
 
 
 class Pace:
     """The times at which the calls of an account start; times and pauses are in seconds.
 
-    Calls start evenly. Up to a tenth of a second of missed starts is caught up, with no more starts in a second than
-    the pace. Refusals teach the pace and pause it; given limits always hold.
+    Calls start evenly. Missed starts are caught up for at most a tenth of a second, without more starts per second than
+    the pace. Refusals teach the pace and pause it. Given limits hold beside learned ones.
     """
 
     def __init__(self, jitter: Callable[[], float]) -> None:
@@ -230,11 +230,11 @@ class Pace:
         self._learned, self._noise = LearnedPace(), Noise()
         self._due = self._apart = -math.inf  # the next start by the pace, and by the spread of a crowd
         self._resumed = -math.inf  # the end of the pause
-        self._told_after: float | None = None  # the next call is a probe: how long the provider takes to refuse it
-        self._cuts = deque[float]()  # the refusals that counted since the last call that was accepted had started
-        self._cut = -math.inf  # the last of all
-        self._began = 0.0  # the start of the first call of these that was refused
-        self._paused = 0.0  # how long all of these have paused the account
+        self._told_after: float | None = None  # the next call is a probe: seconds until the provider would refuse it
+        self._cuts = deque[float]()  # times of counted refusals since the start of the last accepted call
+        self._cut = -math.inf  # the last counted refusal of all
+        self._began = 0.0  # the start of the first refused call among `_cuts`
+        self._paused = 0.0  # total pause in seconds because of `_cuts`
 
     @property
     def is_given(self) -> bool:
@@ -264,11 +264,11 @@ class Pace:
         self._learned.start(now, rate)
 
     def spread(self, now: float, seconds: float) -> None:
-        """Keep the next call so far apart from the one that started now."""
+        """Start the next call at least `seconds` after the call that started now."""
         self._apart = now + seconds
 
     def take_back(self, started: float) -> None:
-        """Learn nothing from a call that was refused; it counts for the limits given all the same."""
+        """Remove a refused call from the accepted calls; it still counts for the given limits."""
         self._learned.take_back(started)
 
     def accepted(self, started: float) -> None:
@@ -285,11 +285,11 @@ class Pace:
 
     @property
     def is_refused(self) -> bool:
-        """Say whether the provider has accepted nothing that started since it last refused a call for the pace."""
+        """Say whether the provider has accepted no call that started since its last refusal for the pace."""
         return bool(self._cuts)
 
     def refuse(self, started: float, now: float, retry_after: float | None) -> None:
-        """Slow down and pause after a refusal; calls that had started before the last one say nothing new."""
+        """Slow down and pause after a refusal. A call that started before the last refusal says nothing new."""
         self._resumed = max(self._resumed, now + (retry_after or 0.0))
         if self.is_old(started):
             return
@@ -314,7 +314,7 @@ class Pace:
             self._learned.forget()
 
     def _pause(self, retry_after: float | None) -> float:
-        """Return the seconds to pause: as the provider asks, or longer where that was not enough."""
+        """Return the seconds to pause: as the provider asks, or longer if that was not enough."""
         if retry_after is not None and len(self._cuts) <= BELIEVED:
             return retry_after
         shortest = max(SHORTEST_PAUSE, min(LONGEST_FIRST_PAUSE, 1 / (self.rate or math.inf)))

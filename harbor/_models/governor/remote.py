@@ -1,7 +1,7 @@
 """The driver of an experiment serves its governor to several processes, and its workers ask it over TCP.
 
-One line of JSON is one message; the first is a token, which has to come at once. A connection that closes gives back
-its tickets and leaves its queue, so a worker that is killed holds up nobody.
+One line of JSON is one message. The first line is a token, which has to come at once. A connection that closes gives
+back its tickets and leaves its queue, so that a killed worker holds up nobody.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from harbor._models.governor.terms import (
 
 @dataclass(frozen=True, slots=True)
 class GovernorAddress:
-    """The address of a governor, and the token that opens it."""
+    """The address of a served governor, and the token that opens it."""
 
     host: str
     port: int
@@ -62,7 +62,7 @@ class Link:
         """Connect to the driver.
 
         Raises:
-            Gone: nobody listens there.
+            Gone: no driver listens there.
         """
         try:
             reader, writer = await asyncio.open_connection(address.host, address.port)
@@ -74,7 +74,7 @@ class Link:
         return link
 
     async def enter(self, number: int, request: Request) -> None:
-        """Wait until a call may start, as the governor says."""
+        """Wait until the governor lets a call start."""
         entry = self._waiting[number] = self._loop.create_future()
         self._send({"number": number, "enter": asdict(request)})
         try:
@@ -87,11 +87,11 @@ class Link:
         self.tell({"number": number, "verdict": type(verdict).__name__, "words": asdict(verdict)})
 
     def tell(self, message: dict[str, object]) -> None:
-        """Send a message, from whichever thread; nobody hears it if the driver is gone."""
+        """Send a message from any thread. It is lost if the driver is gone."""
         if asyncio._get_running_loop() is self._loop:
             self._send(message)
         else:
-            with suppress(RuntimeError):  # its loop is closed, and the connection with it
+            with suppress(RuntimeError):  # the loop is closed, and the connection with it
                 self._loop.call_soon_threadsafe(self._send, message)
 
     def _send(self, message: dict[str, object]) -> None:
@@ -113,7 +113,7 @@ class Link:
     def _hear(self, message: dict[str, object]) -> None:
         entry = self._waiting.get(int(str(message["number"])))
         if entry is None or entry.done():
-            return  # it was given up meanwhile, and the driver has been told
+            return  # the call was given up meanwhile, and the driver knows
         if "stopped" in message:
             entry.set_exception(Stopped(str(message["stopped"])))
         elif "too_long" in message:
@@ -134,9 +134,9 @@ def line_of(message: dict[str, object]) -> bytes:
 
 
 TOKEN_SECONDS = 10.0
-"""Seconds that a connection may take to give the token; workers give it at once."""
+"""Seconds in which a connection has to give the token; workers give it at once."""
 MOST_SILENT = 100
-"""The most connections without a token: any user of this machine can open some, and each takes a file handle."""
+"""Limit of connections without a token. Any user of this machine can open some, and each takes a file handle."""
 _REQUEST, _WAIT = TypeAdapter(Request), TypeAdapter(Wait | None)
 _VERDICTS = {kind.__name__: kind for kind in (Answered, Busy, Failed, Refused)}
 
@@ -156,7 +156,7 @@ async def serving(governor: LocalGovernor, host: str = "127.0.0.1") -> AsyncIter
             if hmac.compare_digest(first.strip(), token.encode()):
                 await _Served(governor, writer).run(reader)
         except (OSError, ValueError):
-            pass  # the worker is gone or silent, or the line is not ours
+            pass  # the worker is gone or silent, or sent no line of ours
         finally:
             silent.pop(writer, None)
             writer.close()
@@ -182,7 +182,7 @@ async def serving(governor: LocalGovernor, host: str = "127.0.0.1") -> AsyncIter
 
 
 class _Served:
-    """One connection of a worker, at the driver's end; calls have the numbers that the worker gave them."""
+    """One connection of a worker, at the driver's end; calls have the worker's numbers."""
 
     def __init__(self, governor: LocalGovernor, writer: asyncio.StreamWriter) -> None:
         self._governor = governor
@@ -239,7 +239,7 @@ class _Served:
 
 
 class RemoteGovernor:
-    """The governor that a driver serves, as its workers use it; each event loop has its own connection."""
+    """A worker's access to the governor that the driver serves; each event loop has its own connection."""
 
     def __init__(self, address: GovernorAddress) -> None:
         known_secret(address.token)
@@ -252,7 +252,7 @@ class RemoteGovernor:
         """Wait until a call may start.
 
         Raises:
-            Stopped: the call of the same model that it waited for was refused for good, or the driver is gone.
+            Stopped: the first call of the same model was refused for good, or the driver is gone.
             TooLong: the provider asks for a longer pause than the call waits for.
         """
         link = await self._link()
@@ -272,15 +272,15 @@ class RemoteGovernor:
             link.leave(ticket.number, verdict)
 
     def note(self, call: int, wait: Wait | None) -> None:
-        """Report the reason why a call of this process waits; None if it waits no longer."""
+        """Report the wait of a call of this process; None: it waits no longer."""
         self._tell({"number": call, "wait": None if wait is None else asdict(wait)})
 
     def spend(self, dollars: float | None) -> None:
-        """Report the dollars of a call; None if its price is unknown."""
+        """Report the cost of a call in dollars; None if its price is unknown."""
         self._tell({"number": 0, "spent": dollars})
 
     def _tell(self, message: dict[str, object]) -> None:
-        """Tell the driver over the connection that this event loop has; before its first call there is none."""
+        """Tell the driver over this event loop's connection; drop the message if there is none yet."""
         opening = self._links.get(asyncio.get_running_loop())
         if opening is not None and opening.done() and not opening.cancelled() and opening.exception() is None:
             opening.result().tell(message)

@@ -1,4 +1,4 @@
-"""Calls and the governor speak in these terms: requests, tickets, verdicts, and the waits of calls that failed."""
+"""Calls and the governor exchange requests, tickets, verdicts, and the waits of failed calls."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from harbor._core.basics.errors import HarborError
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A call that has failed and is made again, or a batch that is out.
+    """A failed call that is retried, or a batch that is out.
 
-    Times are in seconds from now, as clocks of machines differ: it has been so for `seconds`, it is tried for the rest
-    that is `left` (None: no limit), and the provider asks to wait for `pause`. `tries` is how many have failed;
-    `unconnected`: the last one found no server.
+    Times are seconds relative to now, because clocks of machines differ. The wait has lasted `seconds`. The call is
+    retried for `left` more seconds (None: no limit). The provider asks for a `pause`. `tries` counts the failed tries.
+    `unconnected` says that the last try found no server.
     """
 
     host: str
@@ -31,7 +31,7 @@ class Wait:
     unconnected: bool = False
 
     def later(self, seconds: float) -> Wait:
-        """Return the pause as it is so many seconds later."""
+        """Return the same wait so many seconds later."""
         left = None if self.left is None else max(0.0, self.left - seconds)
         return replace(self, seconds=self.seconds + seconds, left=left, pause=max(0.0, self.pause - seconds))
 
@@ -47,9 +47,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """A snapshot: the waits, calls at providers, calls that wait for their start, and dollars paid.
+    """The present state: the waits, calls at providers, calls that wait for their start, and the cost so far.
 
-    `dollars` are those of this process and its workers; None if a price is unknown.
+    `dollars` is the cost of this process and its workers; None if a price is unknown.
     """
 
     waits: tuple[Wait, ...] = ()
@@ -60,16 +60,16 @@ class UnderWay:
 
 
 class Waits:
-    """The waits of a process and its workers by call, and the dollars; whoever has it keeps threads apart."""
+    """The waits of a process and its workers by call, and their cost; the owner locks it against other threads."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._noted: dict[Hashable, tuple[float, Wait]] = {}
-        self._reached = set[str]()  # hosts that have answered, or that were told of
+        self._reached = set[str]()  # hosts that have answered, or that a call has waited for
         self.dollars: float | None = 0.0
 
     def note(self, call: Hashable, wait: Wait | None) -> Wait | None:
-        """Note that a call waits (None: no longer); give the wait if its host is unheard of, which is told once."""
+        """Note that a call waits (None: no longer); return a first wait for an unknown host that is unconnected."""
         if wait is None:
             self._noted.pop(call, None)
             return None
@@ -79,22 +79,22 @@ class Waits:
         return None if known or not wait.unconnected else wait
 
     def reached(self, host: str) -> None:
-        """Note that a host has answered: a connection that fails later is an outage, and no wrong address."""
+        """Note that a host has answered. A later failure to connect is an outage, and no wrong address."""
         self._reached.add(host)
 
     def spend(self, dollars: float | None) -> None:
-        """Add the dollars of a call; None if unknown."""
+        """Add the cost of a call; None if it is unknown."""
         self.dollars = None if dollars is None or self.dollars is None else self.dollars + dollars
 
     def now(self) -> tuple[Wait, ...]:
-        """Return the waits, the longest first; batches, which are in no trouble, come last."""
+        """Return the waits, the longest first. Batches come last, because they have not failed."""
         now = self._clock()
         waits = [wait.later(now - noted) for noted, wait in self._noted.values()]
         return tuple(sorted(waits, key=lambda wait: (not wait.tries, -wait.seconds)))
 
 
 def warn_of_address(wait: Wait) -> None:
-    """Tell at once that a host can't be reached that has never answered: its address may be wrong."""
+    """Warn that a host that has never answered can't be reached, because its address may be wrong."""
     until = "" if wait.left is None else f" until {datetime.now() + timedelta(seconds=wait.left):%H:%M:%S}"
     where = wait.status.replace("no connection", f"no connection to {wait.host}", 1)
     model = f" for model {wait.model!r}" if wait.model else ""
@@ -104,15 +104,15 @@ def warn_of_address(wait: Wait) -> None:
 
 
 class Stopped(HarborError):
-    """A call may not start any more: the first call of its model was refused for good."""
+    """A call may not start any more, because the first call of its model was refused for good."""
 
 
 class Gone(Stopped):
-    """A call may not start any more, as the process with the governor is gone."""
+    """A call may not start any more, because the process with the governor is gone."""
 
 
 class TooLong(HarborError):
-    """A call may not wait for its start: the provider has asked for a pause that lasts so many `seconds` more."""
+    """A call may not wait for its start, because the provider's pause lasts `seconds` more."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the provider asks to wait for {seconds:g} s")
@@ -121,7 +121,7 @@ class TooLong(HarborError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a provider and key, above 0. None is unknown, to be learned."""
+    """The limits of a provider and key, above 0; None is unknown and will be learned."""
 
     max_concurrent: int | None = None
     requests_per_minute: float | None = None
@@ -133,14 +133,14 @@ class Request:
     """A call that wants to start.
 
     Attributes:
-        account: the holder of the limits: provider, address and a digest of the key, never the key.
+        account: the account of the limits: provider, address and a digest of the key, never the key.
         model: names the exact model and its settings within the account.
-        age: of the call's game; the lowest goes first.
-        tokens: an estimate, in and out.
-        limits: the limits that the user gives for the account.
-        patience: the longest pause that the call waits for if the provider asks for it, in seconds.
-        host: the server's, for display.
-        shown: the model, for display.
+        age: the age of the call's game; the lowest goes first.
+        tokens: the estimated tokens, input and output together.
+        limits: the user's limits for the account.
+        patience: the longest pause at the provider's request that the call waits for, in seconds.
+        host: the server's host name for display.
+        shown: the model's name for display.
     """
 
     account: str
@@ -155,7 +155,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The right to make one call; it has to be given back."""
+    """The right to make one call; its holder has to give it back."""
 
     account: str
     number: int
@@ -170,7 +170,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """The provider refused the call for now: there were too many. It may say after how many seconds to ask again."""
+    """The provider refused the call because of too many calls; `retry_after` is its wanted wait in seconds, or None."""
 
     retry_after: float | None = None
 
@@ -197,15 +197,15 @@ class Governor(Protocol):
         """Wait until a call may start.
 
         Raises:
-            Stopped: the call of the same model that it waited for was refused for good.
+            Stopped: the first call of the same model was refused for good.
             TooLong: the provider asks for a longer pause than the call waits for.
         """
 
     def leave(self, ticket: Ticket, verdict: Verdict) -> None:
-        """Say how a call ended; every ticket comes back, also that of a call that was given up (`Failed`)."""
+        """Report how a call ended. Every ticket comes back, also from a call that was given up (`Failed`)."""
 
     def note(self, call: int, wait: Wait | None) -> None:
-        """Report the reason why a call waits, by its own number; None if it waits no longer."""
+        """Report the wait of a call under its number in this process; None: it waits no longer."""
 
     def spend(self, dollars: float | None) -> None:
-        """Report the dollars of a call; None if its price is unknown."""
+        """Report the cost of a call in dollars; None if its price is unknown."""

@@ -1,4 +1,4 @@
-"""The passport of a model at a server: the facts that its answers have shown."""
+"""The passport of a model at a server records the facts that its answers have shown."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from pydantic import TypeAdapter, ValidationError
 from harbor._config.models import ReplyForm
 from harbor._core.files.safe_files import FILE, make_private, read_sent, write_whole
 
-MOST_SNAPSHOTS = 20
+MOST_SNAPSHOTS = 20  # names that a passport keeps
 LONGEST_NAME = 200
-"""Most characters of a name that a server gives itself, so that none fills a disk."""
+"""Characters that are kept from a name that a server gives itself, so that no name fills a disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passport:
-    """Facts about one model at one server.
+    """The known facts about one model at one server.
 
-    `server` is its address, or the name of the provider; `form` is how it takes a question; `not_taken` are the
-    settings that it refuses. `thinks` says where its thoughts are seen: in "tags" of the text, in "blocks" of the
-    provider, in a "field" of the message, or by "tokens" alone. Tokens and seconds are added up over `calls` that were
-    answered; `slowest` is the longest answer in seconds, be it that it came or was waited for in vain.
-    `context_tokens` and `most_output_tokens` are limits as the server or LangChain's table tells them. `snapshots` are
-    the names under which it has answered; `first` and `last` are days in UTC.
+    `server` is its address, or the name of the provider. `form` is the form of replies that it takes, and `not_taken`
+    the settings that it refuses. `thinks` names the places of its thoughts: "tags" in the text, "blocks" of the
+    provider, a "field" of the message, or "tokens" alone. Tokens and seconds are sums over the answered `calls`.
+    `slowest` is the longest wait for an answer in seconds, also in vain. `context_tokens` and `most_output_tokens` are
+    limits from the server or LangChain's table. `snapshots` are the names under which the model has answered. `first`
+    and `last` are days in UTC.
     """
 
     server: str
@@ -55,16 +55,16 @@ class Passport:
 
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens per second, thoughts included; None before the first answer."""
+        """The speed in output tokens per second, including thoughts; None before the first answer."""
         return self.output_tokens / self.seconds if self.seconds and self.output_tokens else None
 
     @property
     def reasoning_per_call(self) -> float | None:
-        """Mean tokens of thoughts; None before the first answer."""
+        """The mean of thinking tokens per call; None before the first answer."""
         return self.reasoning_tokens / self.calls if self.calls else None
 
     def after(self, answer: Answer) -> Passport:
-        """Return the passport with the facts of one more answer."""
+        """Return the passport with the facts from one answer."""
         today = datetime.now(UTC).date().isoformat()
         snapshot = answer.snapshot[:LONGEST_NAME]
         named = self.snapshots if not snapshot or snapshot in self.snapshots else (*self.snapshots, snapshot)
@@ -87,7 +87,7 @@ class Passport:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Facts of one answer: its seconds (None if it waited for others), tokens, thoughts and model."""
+    """The facts from one answer: seconds (None: it waited for others), tokens, places of thoughts, answering model."""
 
     seconds: float | None
     output_tokens: int = 0
@@ -98,24 +98,24 @@ class Answer:
 
 @dataclass
 class Known:
-    """The passport of a model as this process knows it; `save` is told of each new fact, and now and then of counts."""
+    """This process's passport of a model; `save` is called with each new fact, and now and then with new counts."""
 
     passport: Passport
     save: Callable[[Passport], None] = field(default=lambda _: None, repr=False)
 
     def note(self, **facts: Any) -> None:
-        """Note a fact about the model before it answers; it is saved with its first answer."""
+        """Note facts that are known before the model answers; they are saved with its first answer."""
         self.passport = replace(self.passport, **facts)
 
     def learn(self, **facts: Any) -> None:
-        """Note a new fact."""
+        """Note new facts, and save them if they change the passport."""
         changed = replace(self.passport, **facts)
         if changed != self.passport:
             self.passport = changed
             self.save(changed)
 
     def answered(self, answer: Answer) -> None:
-        """Note the facts of an answer; its counts are saved with the 1st, 2nd, 4th, 8th and so on."""
+        """Note the facts from an answer; counts are saved with the 1st, 2nd, 4th, 8th answer and so on."""
         before, self.passport = self.passport, self.passport.after(answer)
         calls = self.passport.calls
         if _facts(before) != _facts(self.passport) or (calls > before.calls and calls & (calls - 1) == 0):
@@ -127,27 +127,27 @@ def _facts(passport: Passport) -> tuple[Any, ...]:
 
 
 def unknown() -> Known:
-    """Return the passport of an unknown model, which is not kept."""
+    """Return an empty passport that is never saved."""
     return Known(Passport("", ""))
 
 
 FOLDER = "passports"
-"""Its name, beside the replies that are kept."""
-VERSION = 1
+"""Name of the folder of passports, beside the kept replies."""
+VERSION = 1  # of the format of a passport
 LONGEST = 2**16
-"""The most bytes of a passport."""
+"""Limit of bytes for a passport."""
 LONGEST_LOCK = 5.0
-"""Seconds that a process waits for another that writes a passport; that takes milliseconds."""
-_LOCK = ".lock"
+"""Seconds that a process waits for another that writes a passport; writing takes milliseconds."""
+_LOCK = ".lock"  # file that processes lock before they write
 _PASSPORT = TypeAdapter(Passport)
 
 
 class NoPassport(ValueError):
-    """A file is no passport, or that of another model; the message says why."""
+    """A file is no passport, or is another model's; the message says why."""
 
 
 def passports_in(folder: Path) -> Iterator[Passport]:
-    """Return the passports of a folder, by server and model; a file that is none is told of and passed over."""
+    """Return the passports of a folder, sorted by server and model. Warn of a file that is none, and skip it."""
     found = []
     for file in sorted(folder.glob("*.json")):
         try:
@@ -158,7 +158,7 @@ def passports_in(folder: Path) -> Iterator[Passport]:
 
 
 def known_of(folder: Path, server: str, model: str) -> Known:
-    """Return the passport of a model at a server; games of this process that use it at the same time share it."""
+    """Return the passport of a model at a server; concurrent games of this process share it."""
     key = folder, server, model
     if (known := _OPEN.get(key)) is None:
         known = Known(_kept(folder, server, model) or Passport(server, model), lambda one: _keep(folder, one))
@@ -167,6 +167,7 @@ def known_of(folder: Path, server: str, model: str) -> Known:
 
 
 _OPEN: WeakValueDictionary[tuple[Path, str, str], Known] = WeakValueDictionary()
+"""Passports in use, by folder, server and model."""
 
 
 def _kept(folder: Path, server: str, model: str) -> Passport | None:
@@ -184,8 +185,8 @@ def _read(file: Path) -> Passport:
     """Read a passport.
 
     Raises:
-        OSError: it can't be read.
-        NoPassport: it is none, or that of another server or model than its name says.
+        OSError: the file can't be read.
+        NoPassport: the file is no passport, or its server or model does not match its name.
     """
     try:
         told = json.loads(read_sent(file, LONGEST))
@@ -218,7 +219,7 @@ def _keep(folder: Path, passport: Passport) -> None:
 
 
 def _merged(there: Passport, ours: Passport) -> Passport:
-    """Take our facts, with the larger counts of the two."""
+    """Merge two passports: our facts, and the counts from the passport with more calls."""
     more = max(there, ours, key=lambda one: one.calls)
     return replace(
         ours,

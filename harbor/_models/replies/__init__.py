@@ -1,1 +1,1 @@
-"""Replies of models that are kept: in a run, for the run that goes on with it, and in the cache, for any other."""
+"""Kept replies of models: in a run folder for the resumed run, and in the cache for any other run."""

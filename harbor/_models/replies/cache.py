@@ -1,9 +1,9 @@
-"""The cache of replies as a game uses it: an equal request with the same chance is not paid for again.
+"""The cache keeps replies, so that no game pays for a request that was made before with the same chance.
 
-An address is made of all that can change a reply: the exact model with its settings, the form and schema of the reply,
-every word of the messages, and the attempt. Unless the temperature is 0, the game's seed is part of it, and the number
-of this very request in the game: so games of different chance draw replies of their own, and so does a request that a
-game makes twice. Who asks is not: a prompt names its bidder.
+An address contains all that can change a reply: the exact model with its settings, the form and schema of the reply,
+every word of the messages, and the attempt. Unless the temperature is 0, it also contains the game's seed and the
+number of this very request in the game. So games with different seeds draw their own replies, and a request that a
+game repeats draws again. An address omits the bidder, because the prompt names it.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ NO_PART = frozenset(
         "simulated",
     }
 )
-"""The settings that are no part of an address as they are: most change no reply, the form of which is told apart.
+"""Settings that an address leaves out. Most change no reply; the form of the reply is a part of its own.
 
-Headers may change one, and are in it by their digest alone: entries are published, and headers may hold secrets.
+Headers may change a reply. The address has only their digest, because entries are published and headers may be secret.
 """
 LONGEST_WAIT = 60.0
-"""Seconds after which somebody else's call is no longer waited for: it may have to be tried for long."""
-_SERVER = re.compile(r"_(?:BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)")
+"""Longest wait in seconds for the same call of another game, because that call may be retried for long."""
+_SERVER = re.compile(r"_(?:BASE_URL|API_BASE|API_URL|ENDPOINT|HOST)")  # in names of environment variables
 
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A request: the model's settings, the form and schema of the reply, messages as [role, text], the attempt.
+    """A request: the model's settings, the form and schema of the reply, messages as [role, text], and the attempt.
 
-    The settings are those that were sent, and `not_taken` those that were left out as the model does not take them.
+    `settings` are the settings that were sent. `not_taken` were left out because the model does not take them.
     """
 
     settings: ModelSettings
@@ -73,10 +73,14 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyCache:
-    """The store of hosted models' replies, so that none is bought twice.
+    """Keeps the replies of hosted models, so that none is bought twice.
 
-    `folder` is None for that of this machine: ``HARBOR_CACHE``, or ``~/.cache/harbor/replies``. Runs with another
-    `draw` share no reply, with any seeds.
+    `folder` None means this machine's folder: ``HARBOR_CACHE``, or ``~/.cache/harbor/replies``. Runs with different
+    values of `draw` share no reply, even if their seeds are equal.
+
+    >>> from pathlib import Path
+    >>> ReplyCache(Path("missing")).is_empty
+    True
     """
 
     folder: Path | None = None
@@ -84,51 +88,51 @@ class ReplyCache:
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing is kept there."""
+        """Say whether no reply is kept there."""
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
-        """Open it for a game, whose calls are counted from the beginning.
+        """Open the cache for a game, and count the game's calls from the beginning.
 
-        `longest_wait` is how many seconds it waits for the same call of another game (`inf`: until that has ended).
+        `longest_wait` limits the seconds to wait for the same call of another game (`inf`: until that has ended).
         """
         return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw, longest_wait)
 
 
 def is_cached(settings: ModelSettings) -> bool:
-    """Return whether replies of a model may be kept: its name is "provider:model".
+    """Say whether replies of a model may be kept: only if it is "provider:model".
 
-    Answers of other code may depend on more than settings and words, and the built-in model is free.
+    Replies of the user's own code may depend on more than settings and words, and the built-in model is free.
     """
     provider, _, model = settings.use.partition(":")
     return provider in PROVIDERS and bool(model)
 
 
 class GameCache:
-    """The cache as one game uses it: it counts the game's requests.
+    """The cache as one game uses it; it counts the game's requests.
 
-    A call goes: `alone`, and in it `find`, and if nothing is found `keep` with the very request that was looked for. A
-    call that is replayed from the records of an interrupted run is told by `count` instead.
+    A call opens `alone`, then calls `find`, and if nothing is found, `keep` with the same request object. A call that
+    is replayed from the records of an interrupted run calls `count` instead.
     """
 
     def __init__(self, folder: ReplyFolder, seed: int, draw: str = "", longest_wait: float = LONGEST_WAIT) -> None:
         self._folder, self._seed, self._draw, self._longest_wait = folder, seed, draw, longest_wait
         self._times: Counter[str] = Counter()
-        self._questions: dict[int, _Question] = {}  # by the id of the request, which the question holds on to
+        self._questions: dict[int, _Question] = {}  # by the id of the request; the question keeps the request alive
         self._models: dict[int, tuple[ModelSettings, Asked]] = {}
 
     @asynccontextmanager
     async def alone(self, *requests: CallRequest) -> AsyncIterator[None]:
-        """Let other games of this process that ask the same as the first wait meanwhile: they may find the reply then.
+        """Let other games of this process with the same first request wait meanwhile; they may find the reply then.
 
-        Requests that were looked for inside, and not found, are forgotten afterwards.
+        A request that was not found inside is forgotten afterwards.
         """
         key = (id(asyncio.get_running_loop()), str(self._folder.path), self._question(requests[0]).place)
         other, asking = _ASKING.get(key), asyncio.Event()
         try:
             if other is None:
                 _ASKING[key] = asking
-            else:  # after any end of that call: those who wait may have to ask, and none waits twice
+            else:  # wait only once: if that call fails, this one has to ask
                 with suppress(TimeoutError):
                     async with running_timeout(self._longest_wait):
                         await other.wait()
@@ -141,7 +145,7 @@ class GameCache:
                 self._questions.pop(id(request), None)
 
     def count(self, request: CallRequest) -> Asked:
-        """Count a request, and return it with its number in the game."""
+        """Count a request, and return it as JSON with its number in the game."""
         question = self._question(request)
         del self._questions[id(request)]
         if request.settings.temperature != 0:
@@ -150,7 +154,7 @@ class GameCache:
         return question.asked
 
     def find(self, request: CallRequest) -> CachedReply | None:
-        """Count a request, and give the reply that is kept; None: it has to be asked."""
+        """Count a request, and return the kept reply; None: the model has to be asked."""
         question = self._question(request)
         self.count(request)
         found = self._folder.read(numbered(question.place, question.asked))
@@ -159,10 +163,9 @@ class GameCache:
         return found.reply if found else None
 
     def keep(self, request: CallRequest, reply: CachedReply) -> CachedReply:
-        """Keep the reply to a request that was not found, and give the reply to go on with.
+        """Keep the reply to a request that was not found, and return the reply to go on with.
 
-        That is another one if somebody else has kept theirs meanwhile. Where nothing can be written, a warning is given
-        once, and the reply is as it was.
+        Return another game's reply if it was kept meanwhile. If nothing can be written, warn once and return `reply`.
         """
         question = self._questions.pop(id(request))
         address = numbered(question.place, question.asked)
@@ -173,7 +176,7 @@ class GameCache:
             return reply
 
     def _question(self, request: CallRequest) -> _Question:
-        """Return a request without its number in the game; the words are long, so it is made once per call."""
+        """Return a request as JSON without its number in the game. The words are long, so make it once per call."""
         if id(request) not in self._questions:
             settings = request.settings
             if id(settings) not in self._models:
@@ -194,7 +197,7 @@ class GameCache:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A request under way, its content, and the digest of the content without the number."""
+    """A request under way, the request as JSON, and its digest without the number of the request."""
 
     request: CallRequest
     asked: Asked
@@ -202,11 +205,11 @@ class _Question:
 
 
 _ASKING: dict[tuple[int, str, str], asyncio.Event] = {}
-"""Requests under way, by event loop, folder and request; the event tells their end."""
+"""Requests under way by event loop, folder and digest; the event is set when the request has ended."""
 
 
 def _without(not_taken: tuple[str, ...]) -> Asked:
-    """Tell a model that does not take a setting from one that was not given it."""
+    """Distinguish a model that does not take a setting from one that was not given the setting."""
     return {"not_taken": list(not_taken)} if not_taken else {}
 
 
@@ -218,10 +221,10 @@ def _model(settings: ModelSettings) -> Asked:
 
 
 def server_of(settings: ModelSettings) -> str | None:
-    """Return the address of the server that a model is asked at; None: the provider's own.
+    """Return the server's address for a model; None: the provider's own.
 
-    A provider's package also takes it from the environment (``OPENAI_BASE_URL``, ``OLLAMA_HOST``), by names that begin
-    as the provider's does.
+    A provider's package also reads the address from environment variables whose names begin like the provider's
+    (``OPENAI_BASE_URL``, ``OLLAMA_HOST``).
     """
     if settings.base_url is not None:
         return settings.base_url.rstrip("/")
@@ -231,7 +234,7 @@ def server_of(settings: ModelSettings) -> str | None:
 
 
 def plain(url: str) -> str:
-    """Return an address without a name, a password and a query."""
+    """Return an address without user name, password and query."""
     return re.sub(r"(^|//)[^/]*@", r"\1", url).partition("?")[0].rstrip("/")
 
 

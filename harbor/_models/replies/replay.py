@@ -1,4 +1,4 @@
-"""Replays the records of an interrupted run, as it runs again: model calls, recalled memories, others' words."""
+"""Replays the records of an interrupted run when it runs again: model calls, recalled memories, others' words."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from harbor._models.replies.reply_folder import Message
 
 CallOutcome = Literal["ok", "unreadable", "refused", "failed"]
 CallKey = tuple[str, str, int, float]
-"""The identity of a call, in the log and in calls.jsonl alike: bidder, purpose, attempt and start."""
+"""Identifies a call in the log and in calls.jsonl: bidder, purpose, attempt, and start time."""
 Question = tuple[str, str, int, tuple[str, ...]]
-"""The part that a call made anew shares with the one before: bidder, purpose, attempt, and all but the system
-prompt, as that may differ by the form of the reply."""
+"""Identifies a call that is made anew: bidder, purpose, attempt, and the prompt without the system prompt, because the
+system prompt may differ by the form of the reply."""
 
 
 @dataclass(frozen=True)
 class RawCall:
     """A model call word for word, one line of calls.jsonl; no bidder ever sees it.
 
-    `address` is that of its reply in the cache; empty if it is not kept; `imported`: it came there from a file.
-    `answer_id` is the provider's own name of the answer. `message` is the whole message, where `reply` is only a part.
-    `reasoning` are the model's thoughts before, as far as the provider shows them.
+    `address` is the address of its reply in the cache, empty if the reply is not kept. `imported` says that the reply
+    came there from a file. `answer_id` is the provider's name of the answer. `message` is the whole answer if `reply`
+    lacks some of it. `reasoning` holds the model's thoughts, as far as the provider shows them.
     """
 
     bidder: str
@@ -84,12 +84,12 @@ class RawCall:
 
     @property
     def question(self) -> Question:
-        """The part that it shares with the same call in a run that goes on."""
+        """The identity that this call shares with the same call in a resumed run."""
         return question_of(self.bidder, self.purpose, self.attempt, self.prompt)
 
     @property
     def dollars(self) -> float | None:
-        """Most dollars of the call with the requests beside its answer; None if unknown."""
+        """The highest possible cost in dollars, including probes and lost requests; None if unknown."""
         parts = (self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars)
         return None if None in parts else fsum(part for part in parts if part is not None)
 
@@ -101,7 +101,7 @@ class RawCall:
 
 
 class CallBudget(Protocol):
-    """Limits the cost of a run's calls. A replayed call is already paid for, so it is not asked about it."""
+    """Limits the cost of a run's calls. A replayed call is already paid for, so the budget is not asked about it."""
 
     async def admit(self) -> None:
         """Wait until a call may be made; without money for it, wait until the run is cancelled."""
@@ -111,13 +111,13 @@ class CallBudget(Protocol):
 
 
 class ReplayCache:
-    """The recorded entries of a log and the raw calls beside it; empty for a new run.
+    """Holds the recorded entries of a log and the raw calls beside it; empty for a new run.
 
     A turn's private events reach the log when the turn is complete, but each call is in calls.jsonl at once. So a
-    failed call that the log does not have was cut short by the interruption, and is made again.
+    failed call that the log lacks was cut short by the interruption, and is made again.
 
-    `cut` are entries that the log had after these, before calls of the first turn in them were lost. That turn is
-    played again, with all that was heard in it; memories recalled in later ones are recalled again.
+    `cut` holds later entries of the log, which were cut because calls of their first turn were lost. That turn is
+    played again with the recorded words of its seats. Memories of all cut turns are recalled again.
     """
 
     def __init__(self, entries: Sequence[Entry] = (), calls: Iterable[RawCall] = (), cut: Sequence[Entry] = ()) -> None:
@@ -133,40 +133,40 @@ class ReplayCache:
         self._calls: dict[str, list[RawCall]] = defaultdict(list)
         self._forms: dict[tuple[str, str], ReplyForm] = {}
         self._in_vain: dict[Question, tuple[Spent, Spent]] = {}
-        own = (call for call in calls if call.purpose != AGENT)  # an agent's are its own to make
+        own = (call for call in calls if call.purpose != AGENT)  # an agent makes its calls itself
         for call in sorted(own, key=lambda call: known.get(call.key, len(known))):
-            if call.outcome != "failed" and call.form != "words":  # which say nothing of the model's abilities
+            if call.outcome != "failed" and call.form != "words":  # such calls show no form that the model takes
                 self._forms.setdefault((call.fallback or call.model, call.bidder), call.form)
             if call.outcome == "failed" and call.key not in known:
-                self._in_vain[call.question] = call.probes, call.lost  # the last has those of the others
+                self._in_vain[call.question] = call.probes, call.lost  # the last includes the earlier ones
             if _call_key(call) not in spent and (call.outcome != "failed" or _call_key(call) in known):
                 self._calls[call.bidder].append(call)
 
     def turn(self, opening: int, bidder: str) -> SeatReply | None:
-        """Return a seat's reply in the turn that the event of this number opened, if the seat can't be asked again.
+        """Return a seat's reply in the turn that event `opening` opened; None if the seat has to be asked.
 
-        These are the words of an agent or a person, with the calls that an agent told of, and any seat's failure with
-        its earlier notes.
+        A reply holds the words of an agent or a person, with the calls that an agent reported, or any seat's failure
+        with its events before.
         """
         return self._turns.get((opening, bidder))
 
     def memory(self, bidder: str, node: str) -> Recalled | ThoughtFailed | None:
-        """Return the logged result of a read from the store, once; None: read it now.
+        """Return the logged result of a read from the store, once; None: read the store now.
 
-        Other runs may have written to the store since, and a store that failed may work again.
+        The log is used because other runs may have written to the store since, and a failed store may work again.
         """
         waiting = self._memories.get((bidder, node))
         return waiting.pop(0) if waiting else None
 
     def form(self, model: str, bidders: Iterable[str]) -> ReplyForm | None:
-        """Return the form that a model has answered one of these bidders in, if any such call is recorded."""
+        """Return the form of a model's recorded answers to one of these bidders; None if there are none."""
         return next((self._forms[model, bidder] for bidder in bidders if (model, bidder) in self._forms), None)
 
     def call(self, bidder: str, purpose: str, attempt: int, prompts: Sequence[Sequence[str]]) -> RawCall | None:
-        """Return the first recorded call of a bidder with exactly one of these prompts, once; None: it has to be made.
+        """Return the first recorded call of a bidder with exactly one of these prompts, once; None: make the call.
 
         Raises:
-            LogError: the log has other calls of this bidder next, so this run differs; making the call would be wasted.
+            LogError: the log has other calls of this bidder next, so this run differs; a new call would be wasted.
         """
         calls = self._calls[bidder]
         for call in calls:
@@ -178,38 +178,38 @@ class ReplayCache:
         return None
 
     def may_have(self, bidder: str) -> bool:
-        """Say whether a call of a bidder may be recorded that was not asked for again."""
+        """Say whether a bidder has recorded calls that were not yet asked for again."""
         return bool(self._calls.get(bidder))
 
     def in_vain(self, question: Question) -> tuple[Spent, Spent]:
-        """Return the probes and lost requests of a call before it was cut short, once: made anew, it has them too."""
+        """Return the probes and lost requests of a call that was cut short, once; the new call includes them."""
         return self._in_vain.pop(question, (NO_REQUESTS, NO_REQUESTS))
 
     def left(self, bidder: str | None = None) -> list[RawCall]:
-        """Return the calls, of one bidder or of all, that were not asked for again."""
+        """Return the recorded calls of one bidder (None: of all) that were not asked for again."""
         return [call for one, calls in self._calls.items() if bidder in (None, one) for call in calls]
 
 
 def question_of(bidder: str, purpose: str, attempt: int, prompt: Sequence[str]) -> Question:
-    """Tell calls apart that are made anew."""
+    """Return the identity of a call that is made anew."""
     return bidder, purpose, attempt, tuple(prompt[1:])
 
 
 def _call_key(call: RawCall | ModelCalled) -> CallKey:
-    """Identify a call, in the log and in calls.jsonl alike."""
+    """Return the identity of a call from the log or from calls.jsonl."""
     return call.bidder, call.purpose, call.attempt, call.began
 
 
 def _places(entries: Iterable[Entry]) -> dict[CallKey, int]:
-    """Number the calls of a log, in order."""
+    """Number the calls of a log in order."""
     calls = (entry.event for entry in entries if isinstance(entry.event, ModelCalled))
     return {_call_key(call): place for place, call in enumerate(calls)}
 
 
 def lost_calls(entries: Iterable[Entry], calls: Iterable[RawCall]) -> Iterator[tuple[int, ModelCalled]]:
-    """Return the log's calls without a record, with the numbers of the events that opened their turns.
+    """Return the calls in a log that have no raw call, each with the number of the event that opened its turn.
 
-    Those of a seat that failed are not needed, as it is not asked again.
+    Calls of a failed seat are left out, because the seat is not asked again.
     """
     entries, recorded = list(entries), Counter(call.key for call in calls)
     failed, opening = {turn for turn, said in _turns(entries).items() if said.failure}, 0
@@ -223,9 +223,9 @@ def lost_calls(entries: Iterable[Entry], calls: Iterable[RawCall]) -> Iterator[t
 
 
 def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled | ThoughtFailed]]:
-    """Collect recalled memories and failures of the store, by bidder and node.
+    """Collect recalled memories and failures of the store by bidder and node.
 
-    A failed thought whose node has called a model failed by the model, and is replayed through its calls instead.
+    A failed thought whose node has called a model failed because of the model. Its calls replay it instead.
     """
     found: dict[tuple[str, str], list[Recalled | ThoughtFailed]] = defaultdict(list)
     asked = set[tuple[str, str]]()
@@ -248,7 +248,7 @@ def _turns(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
         elif isinstance(event, Answered):
             turn[opening, event.bidder] = SeatReply(event.words)
         elif isinstance(event, ModelCalled) and (said := turn.get((opening, event.bidder))):
-            turn[opening, event.bidder] = said._replace(notes=(*said.notes, event))  # of an agent's own model
+            turn[opening, event.bidder] = said._replace(notes=(*said.notes, event))  # a call of an agent's own model
         elif isinstance(event, SeatFailed):
             turn[opening, event.bidder] = SeatReply("", tuple(notes.get(event.bidder, ())), event)
         elif not isinstance(event, PublicEvent) and hasattr(event, "bidder"):

@@ -1,12 +1,12 @@
-"""A folder keeps replies, one small file each, found by the digest of the request; a file of lines carries them on.
+"""A folder keeps replies, one small file each, under the digest of the request; a file of lines exports them.
 
-``v1/ab/abcd….json`` is written whole under another name and then linked. So processes, machines that share the folder
-and a sudden end do no harm, without locks: a file is there whole or not at all, and the first that is there stays.
-Unreadable files and files of another version of Harbor are passed over.
+``v1/ab/abcd….json`` is written whole under another name and then linked. So other processes, machines that share the
+folder and a sudden end do no harm without locks: a file is there whole or not at all, and the first file stays.
+Unreadable files and files from another version of Harbor are passed over.
 
-With an exported file of JSON lines anybody repeats the runs that made them. A file that somebody sent is data: each
-line is checked before the first is kept. That a model gave these replies is the word of the file's author, so they
-are kept as imported, and so are the calls that use them.
+An exported file of JSON lines lets anybody repeat the runs that made it. A file from somebody else is data: each line
+is checked before the first is kept. Only the file's writer says that a model gave these replies, so the replies and the
+calls that use them are marked as imported.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from harbor._core.basics.errors import CacheError
 from harbor._core.files.marks import own_place
 from harbor._core.files.safe_files import make_private
 
-VERSION = 1
+VERSION = 1  # of the format of an entry
 LONGEST = 32 * 2**20
-"""The most bytes of a reply with its request; longer ones are neither kept nor read."""
-ADDRESS = re.compile(r"[0-9a-f]{64}")
+"""Limit of bytes for a reply with its request; a longer entry is neither kept nor read."""
+ADDRESS = re.compile(r"[0-9a-f]{64}")  # a SHA-256 digest
 _OURS = re.compile(rf"v\d+/[0-9a-f]{{2}}/(?:{ADDRESS.pattern}\.json|\.[\w-]+\.draft)")
-"""The names of files that Harbor writes there, drafts that a sudden end has left included; no other is removed."""
+"""Names of the files that Harbor writes there, including drafts left by a sudden end; no other file is removed."""
 Asked = dict[str, Any]
-"""A request, as JSON: the model with its settings, the words, and which draw of the reply it is."""
+"""A request as JSON: the model with its settings, the words, and the number of the draw."""
 
 
 class NoEntry(ValueError):
-    """Bytes that are no kept reply; the message says why."""
+    """Says why some bytes are no kept reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool; its arguments could be read."""
+    """A tool call whose arguments could be read."""
 
     name: str
     args: dict[str, Any]
@@ -58,7 +58,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class MalformedCall:
-    """A call of a tool whose arguments, the raw text, could not be read; `error` says why."""
+    """A tool call whose arguments `args`, a raw text, could not be read; `error` says why."""
 
     name: str | None = None
     args: str | None = None
@@ -68,7 +68,7 @@ class MalformedCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A provider's answer, word for word: the content, as text or in its blocks, with all tool calls."""
+    """A provider's answer word for word: the content, as text or blocks, with all tool calls."""
 
     content: str | list[str | dict[str, Any]]
     tool_calls: list[ToolCall]
@@ -81,11 +81,11 @@ MESSAGE: TypeAdapter[Message | None] = TypeAdapter(Message | None)
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """A reply as text, with its tokens, why the model stopped, and which model it was; `address` is where it is kept.
+    """A reply as text, with its tokens, the stop reason and the answering model; `address` is its place in the cache.
 
-    The address is empty for a reply that is not kept. `message` is the whole of it where the text does not say it all.
-    `imported`: it came here from a file, so nothing but that file says that the model gave it. `reasoning` are the
-    model's thoughts before.
+    The address is empty for a reply that is not kept. `message` is the whole answer if the text lacks some of it.
+    `imported` says that the reply came from a file, which alone says that the model gave it. `reasoning` holds the
+    model's thoughts.
     """
 
     reply: str
@@ -103,7 +103,7 @@ class CachedReply:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A kept reply with all that was asked, and when it was kept (UTC)."""
+    """A kept reply with its request and the time (UTC) when it was kept."""
 
     asked: Asked
     reply: CachedReply
@@ -111,14 +111,14 @@ class Entry:
 
     @property
     def model(self) -> str:
-        """The model that was asked, as settings name it."""
+        """The name of the asked model in its settings."""
         return str(self.asked["model"]["use"])
 
     @property
     def line(self) -> bytes:
-        """The entry as one line of JSON; the address is the digest of the request, and `digest` that of all else.
+        """The entry as one line of JSON; `address` is the digest of the request, and `digest` of all else.
 
-        That it was imported is said of this folder, and stands beside the digest: the same entry has the same.
+        `imported` depends on the folder, so it stands outside the digest: equal entries have equal digests.
         """
         told = asdict(self.reply)
         address, imported = told.pop("address"), told.pop("imported")
@@ -130,17 +130,17 @@ class Entry:
 
 
 def new_entry(asked: Asked, reply: CachedReply) -> Entry:
-    """Put a reply, which tells its address, to its request."""
+    """Make an entry from a request and its reply, which has its address, with the time now."""
     return Entry(asked, reply, datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 def place_of(asked: Asked) -> str:
-    """Return the digest of a request, for any time in the game."""
+    """Return the digest of a request without its number in the game."""
     return _digest({"version": VERSION, "request": asked | {"number": None}})
 
 
 def numbered(place: str, asked: Asked) -> str:
-    """Return the address of a request with a known digest: equal requests share one, and no others do."""
+    """Return the address of a request from its digest `place`; only equal requests share an address."""
     return _digest({"place": place, "number": asked["number"]})
 
 
@@ -153,10 +153,10 @@ def _json(value: Asked) -> bytes:
 
 
 def read_entry(line: bytes) -> Entry:
-    """Read an entry, and check that it is whole and stands under its own address.
+    """Read an entry, and check that it is whole and has its own address.
 
     Raises:
-        NoEntry: it names the fault.
+        NoEntry: the line is no valid entry; the message says why.
     """
     if len(line) > LONGEST:
         raise NoEntry(f"is longer than {LONGEST:,} bytes")
@@ -189,34 +189,34 @@ def _entry(said: Asked) -> Entry:
 
 
 def own_folder() -> Path:
-    """Return the folder of this machine: ``HARBOR_CACHE``, or ``harbor/replies`` where caches go.
+    """Return the folder of this machine: ``HARBOR_CACHE``, or ``harbor/replies`` in the user's cache folder.
 
     Raises:
-        ConfigError: there is no home folder to put it in.
+        ConfigError: there is no home folder.
     """
     return own_place("HARBOR_CACHE", "XDG_CACHE_HOME", ".cache", "harbor/replies")
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyFolder:
-    """Kept replies in a folder, which is made when the first is kept; only its owner can read them."""
+    """A folder of kept replies. It is made with the first reply, and only its owner can read it."""
 
     path: Path
 
     def read(self, address: str) -> Entry | None:
-        """Return the entry at an address; None: there is none that can be read."""
+        """Return the entry at an address; None if no readable entry is there."""
         if not ADDRESS.fullmatch(address):
             return None
         found = _read(self._file(address))
         return found if found is not None and found.reply.address == address else None
 
     def keep(self, entry: Entry) -> Entry:
-        """Keep an entry unless its address has one; give the one that is there now.
+        """Keep an entry unless its address has one; return the entry that is there now.
 
-        So games that ask the same at once go on with the same reply, as they will when they are run again.
+        So games that ask the same at once go on with the same reply, as they will when they run again.
 
         Raises:
-            OSError: it can't be written.
+            OSError: the entry can't be written.
         """
         file, line = self._file(entry.reply.address), entry.line
         if len(line) > LONGEST:
@@ -236,13 +236,13 @@ class ReplyFolder:
         try:
             os.link(draft, file)
             return entry
-        except OSError:  # it is there, or the disk knows no links
+        except OSError:  # the file exists, or the disk has no links
             if (there := self.read(entry.reply.address)) is None:
                 draft.replace(file)
             return there or entry
 
     def files(self) -> Iterator[tuple[Path, Entry | None]]:
-        """Return the text that Harbor has written there; None if it can't be read or is of another version."""
+        """Return Harbor's files there with their entries; None for a file that is unreadable or of another version."""
         for file in sorted(self.path.glob("v*/??/*")):
             if _OURS.fullmatch(file.relative_to(self.path).as_posix()) and file.is_file():
                 yield file, _read(file)
@@ -257,11 +257,11 @@ def _read(file: Path) -> Entry | None:
     return None
 
 
-MOST_NAMED = 3
+MOST_NAMED = 3  # models in the message about an untrusted file
 
 
 def export_entries(entries: Iterable[Entry], file: Path) -> int:
-    """Write entries in a new file, packed if its name ends in .gz; give their number. Equal entries give equal bytes.
+    """Write entries to a new file (gzipped for a name with .gz) and return their number. Equal entries: equal bytes.
 
     Raises:
         CacheError: the file exists or can't be written.
@@ -279,11 +279,11 @@ def export_entries(entries: Iterable[Entry], file: Path) -> int:
 
 
 def import_entries(folder: ReplyFolder, file: Path, trust: bool = False) -> tuple[int, int]:
-    """Keep the entries of a file; give how many are new, and how many were there before, which stay as they are.
+    """Keep the entries of a file; return the numbers of new entries and of old ones, which stay unchanged.
 
     Raises:
-        CacheError: a line is no entry, its request does not fit its address, or some are new and their author
-            is not trusted; nothing is kept. Or the file can't be read, or the folder not be written.
+        CacheError: a line is no entry or does not match its address, or the file has new entries and no `trust`;
+            nothing is kept. Or the file can't be read, or the folder can't be written.
     """
     strange = Counter(entry.model for entry in _entries(file) if folder.read(entry.reply.address) is None)
     if strange and not trust:
@@ -308,7 +308,7 @@ def import_entries(folder: ReplyFolder, file: Path, trust: bool = False) -> tupl
 
 
 def _marked(entry: Entry, imported: bool) -> Entry:
-    """Say of an entry whether it came from a file; an export does not, as its importer says so."""
+    """Mark whether an entry came from a file. An export clears the mark, because the import sets it."""
     return replace(entry, reply=replace(entry.reply, imported=imported))
 
 
@@ -334,7 +334,7 @@ def _opened(file: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _packed(opened: IO[bytes], file: Path) -> Iterator[IO[bytes]]:
-    """Pack the lines, without name and time, so that equal entries give equal bytes."""
+    """Gzip the output without name and time, so that equal entries give equal bytes."""
     if file.suffix != ".gz":
         yield opened
         return

@@ -1,1 +1,1 @@
-"""The built-in model: a chat model that plays by arithmetic, from nothing but the facts of a prompt."""
+"""The built-in model is a chat model that plays by arithmetic, from only the facts of a prompt."""

@@ -1,9 +1,9 @@
-"""The built-in chat model reads a prompt as a language model would, and answers offline from its facts.
+"""The built-in chat model reads a prompt as a language model would, and answers offline from the facts in it.
 
-A Harbor prompt carries its facts between <facts> and </facts>, as JSON or in prose. This model reads those facts out of
-the text of the messages, and has nothing else: no state, no memory, no way to the rules or to another bidder. Equal
-prompts get equal answers. It rates a transcript by counts, and judges nothing: each score is a share
-of decisions (or of parts of the game) put on the scale from 1 to 5.
+A Harbor prompt carries its facts between <facts> and </facts>, as JSON or in prose. This model reads those facts from
+the text of the messages, and has nothing else: no state, no memory, no access to the rules or to another bidder. Equal
+prompts get equal answers. It rates a transcript by counting, and judges nothing: each score is a share of decisions (or
+of parts of the game) on the scale from 1 to 5.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from harbor._games.game import Facts, Game, Values
 from harbor._games.types_of_play import expected_bids
 
 _THOUGHT = re.compile(r' {4}Player A (?P<what>[a-z]+)(?P<how>[^"]*)(?:"(?P<words>.*)")?')
-_WORD = re.compile(r"[a-z]{4,}")
+_WORD = re.compile(r"[a-z]{4,}")  # words long enough to compare reasons with an identity
 
 
 @dataclass(frozen=True)
 class Play:
-    """The player's part of a transcript: each decision with its reasons, plans, refusals and wins."""
+    """The player's part of a transcript: each decision with its reasons, the plans, refusals and wins."""
 
     decisions: list[tuple[str, str]]
     plans: set[str]
@@ -83,7 +83,7 @@ class Play:
         )
 
     def share(self, condition: Callable[[str, str], bool]) -> float:
-        """Return the share of decisions that meet a condition."""
+        """Return the share (0 to 1) of decisions that meet a condition."""
         return sum(condition(*decision) for decision in self.decisions) / max(1, len(self.decisions))
 
 
@@ -114,12 +114,13 @@ def rate(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: 
 
 
 def _score(share: float, of: str) -> Values:
+    """Map a share from 0 to 1 to a score from 1 to 5."""
     bounded = min(1.0, max(0.0, share))
     return {"reasons": f"The share of {of} is {bounded:.2f}.", "score": 1 + round(4 * bounded)}
 
 
 def worked_out(facts: Facts) -> Facts:
-    """Return the facts with the bounds of a bid, where they follow from others."""
+    """Return the facts with the bounds of a bid, if they follow from other facts."""
     if "your_wins" in facts and "budget" not in facts:
         paid = sum(float(win["price"]) for win in facts["your_wins"])
         facts = {**facts, "budget": _dollars(float(facts["initial_budget"]) - paid)}
@@ -138,12 +139,12 @@ def worked_out(facts: Facts) -> Facts:
 
 
 def _dollars(amount: float) -> int | float:
-    """Return dollars as JSON writes them."""
+    """Return dollars, rounded to cents, as a JSON number."""
     return as_number(to_cents(Decimal(amount)))
 
 
 def spoken(values: Values, how: str) -> str:
-    """Say a reply in words: the reasons, and then the sentence that answers."""
+    """Return a reply in words: the reasons, then the sentence that answers."""
     answer = _kind(values).model_validate({"reasons": "", **values}).taken().words
     if "I choose" in how:
         answer = answer.replace("I bid $", "I choose ")
@@ -151,7 +152,7 @@ def spoken(values: Values, how: str) -> str:
 
 
 def in_own_form(decided: Values, facts: Facts, game: Game, settings: Simulated) -> Values:
-    """Return a decision in the protocol's own form that the facts ask for; without a key for reasons, they come first.
+    """Return a decision in the protocol's form that the facts ask for; reasons come first if no key takes them.
 
     Raises:
         ValueError: no protocol has such a form.
@@ -170,7 +171,7 @@ def _form_of(keys: tuple[str, ...], game: Game) -> type[OwnReply]:
 
 
 def _expected(facts: Facts, game: Game, settings: Simulated) -> float | None:
-    """Return the expected acts of rivals in the mean: the earlier forecast, or else the game's."""
+    """Return the mean bid expected from rivals, by earlier forecasts or else by the game's; None without a forecast."""
     forecast, bids = game.played.forecast, [*expected_bids(facts).values()]
     if forecast and not bids:
         bids = [forecast(rival, facts, settings) for rival in facts["players"] if rival != facts["you"]]
@@ -188,22 +189,25 @@ def _kind(values: Values) -> type[Decision]:
     return found or (PriceReply if values["action"] in ("accept", "wait") else BidReply)
 
 
-CHARACTERS_PER_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4  # to estimate the usage that a message reports
 JUDGE = "judge"
-"""The task of a model that rates transcripts, which no bidder has."""
+"""The task of a model that rates transcripts; no bidder has it."""
 PLANNED = '{"plan":'
-"""Beginning of the answer of an earlier turn if it is a plan."""
+"""The start of an earlier answer that is a plan."""
 NAMELESS = "english"
-"""The game whose prompts name none."""
+"""The game whose prompts name no game."""
 OF_PLANS = {"contest-plan": "plan", "contest-replan": "replan"}
-"""The nodes whose prompts are not named after them."""
+"""Tasks whose node has another name, with that name."""
 Answer = Callable[[Facts, Simulated, Random], Values]
 
 
 class SimulatedChat(BaseChatModel):
     """A LangChain chat model that plays a bidder by arithmetic.
 
-    It answers with a tool call where a tool is bound, as JSON text otherwise. Its usage counts four characters a token.
+    It answers with a tool call if a tool is bound, otherwise as JSON text. Its usage counts four characters per token.
+
+    >>> SimulatedChat(seed=3).seed
+    3
     """
 
     settings: Simulated = Simulated()
@@ -267,12 +271,12 @@ class SimulatedChat(BaseChatModel):
 
 
 def _wanted_first(tools: list[Any], wanted: str | None) -> list[Any]:
-    """Put the tool first that is to be called, if it is told by its name."""
+    """Put the tool named `wanted` first, if there is one."""
     return sorted(tools, key=lambda tool: tool["function"]["name"] != wanted)
 
 
 def _speak(values: Values, tools: list[Any], facts: Facts) -> AIMessage:
-    thoughts = values.pop("reasons", "") if "answer_keys" in facts else ""  # before an answer that has no key for them
+    thoughts = values.pop("reasons", "") if "answer_keys" in facts else ""  # no key takes them
     if not tools:
         said = spoken(values, facts["in_words"]) if "in_words" in facts else json.dumps(values)
         return AIMessage("\n".join(filter(None, (thoughts, said))))
@@ -286,7 +290,7 @@ def _usage(read: int, written: int) -> UsageMetadata:
 
 
 def read_facts(text: str) -> Facts:
-    """Collect the facts of a prompt; in a dialogue, each turn adds new ones.
+    """Collect the facts of a prompt; in a dialogue, each turn adds its new facts.
 
     Raises:
         ValueError: the prompt carries no facts.
@@ -298,7 +302,7 @@ def read_facts(text: str) -> Facts:
 
 
 def _rated(facts: Facts, answers: Sequence[str]) -> Facts:
-    """Return the facts of a bid with the priorities of a plan that was the first answer of its dialogue."""
+    """Return the facts of a bid with the plan's priorities, if a plan was the first answer of the dialogue."""
     if "leader" not in facts or not answers or not answers[0].startswith(PLANNED):
         return facts
     planned = json.loads(answers[0])["priorities"]
@@ -318,7 +322,7 @@ def reply_to(facts: Facts, settings: Simulated, chance: Random) -> Values:
 
 
 def answer_of(facts: Facts) -> Answer:
-    """Find who answers a task: the game whose name it has, or a node; text in a prompt never makes it follow code.
+    """Find the function that answers a task, from a game or a node; text in a prompt never loads code.
 
     Raises:
         ValueError: the task is no name.
@@ -339,7 +343,11 @@ def answer_of(facts: Facts) -> Answer:
 
 
 def game_of(facts: Facts) -> Game:
-    """Find the game that a prompt is of, the ascending auction if it names none; a prompt names no code."""
+    """Find the game of a prompt: the ascending auction if the prompt names none.
+
+    Raises:
+        ValueError: the prompt names code.
+    """
     name = facts.get("game", NAMELESS)
     if ":" in name:
         raise ValueError(f"the prompt names the game {name!r}; a prompt names no code")

@@ -1,4 +1,4 @@
-"""The built-in model as a value."""
+"""The built-in model as an extension."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def make(settings: ModelSettings, seed: int) -> BaseChatModel:
-    """Make the chat model."""
-    from harbor._models.simulated.chat_model import SimulatedChat  # LangChain comes with it
+    """Make the built-in chat model."""
+    from harbor._models.simulated.chat_model import SimulatedChat  # it imports LangChain, which is slow
 
     return SimulatedChat(settings=settings.simulated, seed=seed)
 
 
 def use_of(chat: BaseChatModel) -> str:
-    """Return the settings of a chat model that was given as an object; those of the built-in one stay."""
+    """Return the name in settings for a chat model that was given as an object; the built-in model keeps its name."""
     from harbor._models.simulated.chat_model import SimulatedChat
 
     return BUILT_IN if isinstance(chat, SimulatedChat) else GIVEN
