@@ -117,22 +117,14 @@ def test_a_skewed_metric_takes_halls_t_too_also_where_it_is_broken_down():
     assert whole.method == "t and Hall's t"
 
 
-@pytest.mark.parametrize(
-    ("metric", "values", "least", "most"),
-    [
-        ("acquisition_rate", (0.1, 0.5, 1.0), 0, 1),
-        ("profit_ratio", (0.1, 0.5, 1.0), None, None),
-        ("priority_initial", (1.0, 3.0), 1, 3),
-        ("items_won", (1.0, 5.0), 0, None),
-        ("final_profiling_error", (0.1, 0.3, 2.0), 0, None),
-        ("winning_bid", (1.0, 2.0, 40.0), 0, None),
-    ],
-)
+@pytest.mark.parametrize(("metric", "values", "least", "most"), [
+    ("acquisition_rate", (0.1, 0.5, 1.0), 0, 1), ("profit_ratio", (0.1, 0.5, 1.0), None, None),
+    ("priority_initial", (1.0, 3.0), 1, 3), ("items_won", (1.0, 5.0), 0, None),
+    ("final_profiling_error", (0.1, 0.3, 2.0), 0, None), ("winning_bid", (1.0, 2.0, 40.0), 0, None),
+])  # fmt: skip
 def test_an_interval_ends_where_its_unit_does_and_nowhere_else(metric, values, least, most):
-    found, free = (
-        estimate(analysed(of_ann(metric, values), metric), metric),
-        mean_of(values, metric_of(metric).interval),
-    )
+    found = estimate(analysed(of_ann(metric, values), metric), metric)
+    free = mean_of(values, metric_of(metric).interval)
     assert least is None or free.low < least
     assert found.low == (free.low if least is None else least)
     assert found.high == (free.high if most is None else most)
@@ -321,13 +313,11 @@ def test_everyones_share_of_the_games_own_is_the_game():
 
 
 def planned_and_bid(repeat, ann, ben):
-    rows = [
-        Measurement(metric, float(value), bidder, at=at)
-        for bidder, pairs in ((ANN, ann), (BEN, ben))
-        for at, pair in enumerate(pairs, 1)
-        for metric, value in zip(("priority_initial", "bids"), pair, strict=True)
-    ]
-    return held(repeat, *rows)
+    def rows(metric, which):
+        pairs = [(bidder, at, pair) for bidder, own in ((ANN, ann), (BEN, ben)) for at, pair in enumerate(own, 1)]
+        return [Measurement(metric, float(pair[which]), bidder, at=at) for bidder, at, pair in pairs]
+
+    return held(repeat, *rows("priority_initial", 0), *rows("bids", 1))
 
 
 def test_a_correlation_joins_bidder_and_place_over_all_games():

@@ -31,22 +31,16 @@ def mixed(profile: dict[str, float]) -> Judged:
 # ---------------------------------------------------------------- scores of one profile
 
 
-@pytest.mark.parametrize(
-    ("score", "judged", "worked"),
-    [
-        (hit, judgement("a", 0.4, 0.3, 0.3), 1),
-        (hit, judgement("b", 0.4, 0.3, 0.3), 0),
-        (hit, judgement("a", 0.4, 0.4, 0.2), 0),  # a tie is no answer
-        (hit, mixed({"a": 0.2, "b": 0.9, "c": -1.0}), 1),  # of a mix either persona is a hit
-        (brier, judgement("a", 0.5, 0.3, 0.2), 0.25 + 0.09 + 0.04),  # the sum of squared differences
-        (brier, judgement("a", 1.0, 0.0, 0.0), 0),
-        (brier, judgement("b", 1.0, 0.0, 0.0), 2),
-        (overconfidence, judgement("a", 0.7, 0.2, 0.1), -0.3),  # the largest share less what is true of it
-        (overconfidence, judgement("b", 0.7, 0.2, 0.1), 0.7),
-        (overconfidence, judgement("a", 1 / 3, 1 / 3, 1 / 3), 0),
-        (overconfidence, mixed(traits.profile({"a": 0.6, "b": 0.4, "c": 0.0})), 0.1),
-    ],
-)
+@pytest.mark.parametrize(("score", "judged", "worked"), [
+    (hit, judgement("a", 0.4, 0.3, 0.3), 1), (hit, judgement("b", 0.4, 0.3, 0.3), 0),
+    (hit, judgement("a", 0.4, 0.4, 0.2), 0),  # a tie is no answer
+    (hit, mixed({"a": 0.2, "b": 0.9, "c": -1.0}), 1),  # of a mix either persona is a hit
+    (brier, judgement("a", 0.5, 0.3, 0.2), 0.25 + 0.09 + 0.04),  # the sum of squared differences
+    (brier, judgement("a", 1.0, 0.0, 0.0), 0), (brier, judgement("b", 1.0, 0.0, 0.0), 2),
+    (overconfidence, judgement("a", 0.7, 0.2, 0.1), -0.3),  # the largest share less what is true of it
+    (overconfidence, judgement("b", 0.7, 0.2, 0.1), 0.7), (overconfidence, judgement("a", 1 / 3, 1 / 3, 1 / 3), 0),
+    (overconfidence, mixed(traits.profile({"a": 0.6, "b": 0.4, "c": 0.0})), 0.1),
+])  # fmt: skip
 def test_a_profile_has_the_score_worked_by_hand(score, judged, worked):
     assert score(judged.truth, judged.profile) == pytest.approx(worked)
 

@@ -207,10 +207,8 @@ def test_the_band_of_a_curve_is_by_draw():
 
 
 def test_two_experiments_of_one_seed_each_are_compared_without_interval_or_p_and_it_is_said_why():
-    one, other = (
-        games(design(rotate="pool", same_seed=True, seed=seed), lambda _, repeat, __, seed=seed: 1e3 * seed + repeat)
-        for seed in (1, 2)
-    )
+    plans = [design(rotate="pool", same_seed=True, seed=seed) for seed in (1, 2)]
+    one, other = (games(plan, lambda _, repeat, __, plan=plan: 1e3 * plan.seed + repeat) for plan in plans)
     found = contrasts({"one": one, "other": other})
     assert {(each.p, each.low, each.note) for each in found} == {(None, None, ONE_SIDE)}
     assert {each.mean for each in found} == {1000.0}
@@ -256,15 +254,10 @@ def test_equal_differences_of_fifteen_games_in_five_draws_have_the_sign_test_of_
     assert (one.p, one.p_holm, one.pairs, one.draws) == (0.0625, 0.0625, 15, 5)
 
 
-@pytest.mark.parametrize(
-    ("metric", "ours", "theirs"),
-    [
-        ("profit", [100.0] * 15, 0.0),
-        ("rank", [1.0] * 15, 3.0),
-        ("won", [1.0] * 15, 0.0),
-        ("failed_bid_rate", [0.1, 0.2, 0.3] + [0.0] * 12, 0.0),
-    ],
-)
+@pytest.mark.parametrize(("metric", "ours", "theirs"), [
+    ("profit", [100.0] * 15, 0.0), ("rank", [1.0] * 15, 3.0), ("won", [1.0] * 15, 0.0),
+    ("failed_bid_rate", [0.1, 0.2, 0.3] + [0.0] * 12, 0.0),
+])  # fmt: skip
 def test_repeats_of_one_seed_that_differ_alike_or_rarely_have_no_test_whatever_the_scale(metric, ours, theirs):
     within = (WITHIN.model_copy(update={"metric": metric}),)
     experiment = design(rotate="pool", same_seed=True, comparisons=within, metrics=(metric,))

@@ -13,18 +13,9 @@ from harbor import Auction, Bidder
 from harbor._config.auction import Item
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.basics.numbers import stream
+from harbor._core.log import events
 from harbor._core.log.acts import Acted, Signal
-from harbor._core.log.events import (
-    BidderLabelled,
-    BidderSeated,
-    BidderWithdrew,
-    CatalogShown,
-    Event,
-    ItemLabelled,
-    Lot,
-    LotClosed,
-    PublicEvent,
-)
+from harbor._core.log.events import BidderSeated, CatalogShown, Event, Lot
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
@@ -60,7 +51,7 @@ def opening(budget: int = 10_000) -> tuple[Event, ...]:
 def sold_to_ann(item: str, *, ben: int, declined: int, reason: str = "declined") -> tuple[Event, ...]:
     """Ben bids so much and declines so much."""
     is_broke, ann = reason == "cannot afford", usd(declined - 50)
-    out = BidderWithdrew(item, 3, "Ben", reason) if is_broke else Acted("Ben", item, Withdraw(reason), 3)
+    out = events.BidderWithdrew(item, 3, "Ben", reason) if is_broke else Acted("Ben", item, Withdraw(reason), 3)
     return (
         ItemOpened(item, usd(500), usd(50)), Acted("Ben", item, Bid(usd(ben))), RoundClosed(item, 1, "Ben", usd(ben)),
         Acted("Ann", item, Bid(ann), 2), RoundClosed(item, 2, "Ann", ann), out, ItemSold(item, "Ann", ann),
@@ -158,7 +149,7 @@ def sale(seed: int) -> tuple[Entry, ...]:
 def test_it_reads_nothing_that_the_profiling_bidder_may_not_see():
     def is_seen(event: Event) -> bool:
         own = isinstance(event, BidderSeated | Signal | CatalogShown)
-        return isinstance(event, PublicEvent) or (own and event.bidder == "Ann")
+        return isinstance(event, events.PublicEvent) or (own and event.bidder == "Ann")
 
     log = sale(100)
     redacted = [entry for entry in log if is_seen(entry.event)]
@@ -169,9 +160,9 @@ def test_it_reads_nothing_that_the_profiling_bidder_may_not_see():
 def test_other_labels_and_other_secrets_of_rivals_change_nothing():
     def changed(event: Event) -> Event:
         match event:
-            case BidderLabelled():
+            case events.BidderLabelled():
                 return replace(event, personas={"downsizing": 1.0})
-            case ItemLabelled():
+            case events.ItemLabelled():
                 return replace(event, true_value=event.true_value * 3, persona="downsizing")
             case BidderSeated(bidder="Ben" | "Cho"):
                 return replace(event, budget=event.budget * 7, personas={"A miller.": 1.0})
@@ -189,7 +180,7 @@ def test_other_labels_and_other_secrets_of_rivals_change_nothing():
 
 def test_values_that_are_revealed_later_change_nothing_before():
     log = sale(100)
-    ends_at = [place for place, entry in enumerate(log) if isinstance(entry.event, LotClosed)]
+    ends_at = [place for place, entry in enumerate(log) if isinstance(entry.event, events.LotClosed)]
     early = inferences(log[: ends_at[0] + 1], "Ann")
     whole = [one for one in inferences(log, "Ann") if one.item == early[0].item]
     assert early == whole

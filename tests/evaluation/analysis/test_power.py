@@ -92,14 +92,10 @@ def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_w
     assert need.note.startswith("rough: 4 pairs")
 
 
-@pytest.mark.parametrize(
-    ("plain", "planless", "note"),
-    [
-        ([5, 6, 7], [4, 5, 6], "all 3 values are equal"),
-        ([5, None], [4, None], "one value has no spread"),
-        ([None, 5], [4, None], "no values"),
-    ],
-)
+@pytest.mark.parametrize(("plain", "planless", "note"), [
+    ([5, 6, 7], [4, 5, 6], "all 3 values are equal"), ([5, None], [4, None], "one value has no spread"),
+    ([None, 5], [4, None], "no values"),
+])  # fmt: skip
 def test_differences_without_spread_and_missing_pairs_are_explained_cells_and_one_line(
     plain, planless, note, experiment
 ):

@@ -134,14 +134,10 @@ def test_a_bidder_that_never_bid_has_features_and_equal_shares():
     assert train([[*LABELS, *TWO_SALES]], KINDS).profile(TWO_SALES, "Cho", KINDS) == {"urban": 0.5, "rural": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("bidder", "texts", "said"),
-    [
-        ("Dan", KINDS, r"there is no bidder 'Dan'; give one of \['Ann', 'Ben', 'Cho'\]"),
-        ("Ann", {}, "there is no persona in the catalog; give .* a catalog of texts by id"),
-    ],
-    ids=["unknown bidder", "empty catalog"],
-)
+@pytest.mark.parametrize(("bidder", "texts", "said"), [
+    ("Dan", KINDS, r"there is no bidder 'Dan'; give one of \['Ann', 'Ben', 'Cho'\]"),
+    ("Ann", {}, "there is no persona in the catalog; give .* a catalog of texts by id"),
+], ids=["unknown bidder", "empty catalog"])  # fmt: skip
 def test_whom_or_what_there_is_not_can_not_be_profiled(bidder, texts, said):
     profiler = train([[*LABELS, *TWO_SALES]], KINDS)
     with pytest.raises(ValueError, match=said):

@@ -154,14 +154,11 @@ def test_several_conditions_are_one_factor_more():
     assert {one.source: one for one in analyse(results).variance}["condition"].share > 0.5
 
 
-@pytest.mark.parametrize(
-    ("repeats", "value", "note"),
-    [
-        (6, lambda *_: 1.0, "all 24 values are equal"),
-        (4, lambda arm, _, n: n * 1.5 + len(arm) * n % 3 + (arm > "b"), "fewer than 5 repeats to resample"),
-        (1, lambda arm, *_: ord(arm[0]) * ord(arm[2]) % 7, "too few games for all factors and their interactions"),
-    ],
-)
+@pytest.mark.parametrize(("repeats", "value", "note"), [
+    (6, lambda *_: 1.0, "all 24 values are equal"),
+    (4, lambda arm, _, n: n * 1.5 + len(arm) * n % 3 + (arm > "b"), "fewer than 5 repeats to resample"),
+    (1, lambda arm, *_: ord(arm[0]) * ord(arm[2]) % 7, "too few games for all factors and their interactions"),
+])  # fmt: skip
 def test_what_has_no_share_or_interval_says_why(repeats, value, note):
     found = analyse(held(designed(repeats=repeats), value)).variance
     assert {(one.low, one.note) for one in found} == {(None, note)}

@@ -78,18 +78,14 @@ def test_the_acquisition_rate_is_matched_items_won_over_matched_items_offered():
     assert all((one.won, one.offered) == (0, 0) for one in shed)  # an item of no persona matches nobody
 
 
-@pytest.mark.parametrize(
-    ("happened", "cells"),
-    [
-        ([Planned("Ann", "only", {"Flat": 2}), *HELD[13:]], [("Flat", "Flat", 2)]),
-        (
-            [Planned("Ann", "only", {"Loft": 3, "Farm": 1}), *HELD[:13]],
-            [("Loft", "Loft", 3), ("Loft", "Farm", 1), ("Farm", "Loft", 3), ("Farm", "Farm", 1)],
-        ),
-        (HELD, []),
-    ],
-    ids=["an item that nobody bought", "a static plan stays in force to the end", "no plan"],
-)
+@pytest.mark.parametrize(("happened", "cells"), [
+    ([Planned("Ann", "only", {"Flat": 2}), *HELD[13:]], [("Flat", "Flat", 2)]),
+    (
+        [Planned("Ann", "only", {"Loft": 3, "Farm": 1}), *HELD[:13]],
+        [("Loft", "Loft", 3), ("Loft", "Farm", 1), ("Farm", "Loft", 3), ("Farm", "Farm", 1)],
+    ),
+    (HELD, []),
+], ids=["an item that nobody bought", "a static plan stays in force to the end", "no plan"])  # fmt: skip
 def test_the_priority_heatmap_holds_the_plan_in_force_when_each_item_goes(happened, cells):
     assert priorities(log(*LABELS, *happened)) == [PriorityCell("Ann", *cell) for cell in cells]
 
@@ -114,15 +110,11 @@ def test_agreement_is_the_share_of_decisions_that_follow_from_their_action():
 # ---------------------------------------------------------------- foresight
 
 
-@pytest.mark.parametrize(
-    ("bidder", "item", "limits", "found"),
-    [
-        ("Ben", "Loft", {"Ann": 300, "Cho": 50}, [("Ann", 300, 250, True)]),  # Cho never bid
-        ("Ann", "Loft", {"Ben": 210}, [("Ben", 210, 200, False)]),
-        ("Ann", "Farm", {"Cho": 50}, []),
-        ("Ann", "Flat", {"Ben": 90}, []),  # its bids are on other items
-    ],
-)
+@pytest.mark.parametrize(("bidder", "item", "limits", "found"), [
+    ("Ben", "Loft", {"Ann": 300, "Cho": 50}, [("Ann", 300, 250, True)]),  # Cho never bid
+    ("Ann", "Loft", {"Ben": 210}, [("Ben", 210, 200, False)]), ("Ann", "Farm", {"Cho": 50}, []),
+    ("Ann", "Flat", {"Ben": 90}, []),  # its bids are on other items
+])  # fmt: skip
 def test_a_predicted_limit_is_set_beside_the_last_bid_of_that_rival_on_that_item(bidder, item, limits, found):
     expected = tuple(Prediction(rival, 0.5, Decimal(limit)) for rival, limit in limits.items())
     assert foresights(log(*LABELS, Predicted(bidder, item, expected), *HELD)) == [

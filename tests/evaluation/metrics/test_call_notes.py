@@ -47,13 +47,10 @@ def test_requests_marks_settings_that_were_not_taken_keys_and_stand_ins_are_coun
     assert words(calls(log_of({}, {"marks": ("drafts",)}, ODD))) == [
         "2 requests found out how a model takes questions: 20 tokens in, 4 out, $0.25",
         "1 request lost, without an answer: at most 100 tokens in, 300 out, $1.00",
-        "to pay for calls and for these requests, at most: $2.75",
-        "2 replies had drafts before the answer",
-        "1 reply had the mark 'new one'",
-        "1 call went without 'temperature', which the server does not take",
-        "1 call used the key in SECOND_KEY",
-        "1 call went to 'spare' in place of the bidder's model",
-    ]
+        "to pay for calls and for these requests, at most: $2.75", "2 replies had drafts before the answer",
+        "1 reply had the mark 'new one'", "1 call went without 'temperature', which the server does not take",
+        "1 call used the key in SECOND_KEY", "1 call went to 'spare' in place of the bidder's model",
+    ]  # fmt: skip
 
 
 def test_of_what_did_not_happen_nothing_is_said():

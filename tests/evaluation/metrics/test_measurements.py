@@ -12,30 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.log import events as log_events
+from harbor._core.log import thoughts
 from harbor._core.log.acts import HOUSE, Acted, ActedSealed, PaidSealed, Tried
-from harbor._core.log.events import (
-    AuctionHeld,
-    BidderLabelled,
-    BidderSeated,
-    BidderWithdrew,
-    CatalogShown,
-    ItemLabelled,
-    LogOpened,
-    Lot,
-    SeriesOpened,
-)
+from harbor._core.log.events import BidderLabelled, BidderSeated, ItemLabelled, LogOpened, Lot
 from harbor._core.log.log_entries import Entry
-from harbor._core.log.thoughts import (
-    Belief,
-    Believed,
-    Decided,
-    LimitSet,
-    Planned,
-    Predicted,
-    Prediction,
-    Profiled,
-    Strategized,
-)
+from harbor._core.log.thoughts import Decided, Planned, Predicted, Prediction, Profiled, Strategized
 from harbor._core.plugins.finding import found
 from harbor._games.beauty.rules import BeautyOpened, PrizeAwarded
 from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered, RoundClosed, SaleOpened
@@ -47,7 +29,7 @@ from harbor.evaluation._metrics.measurement import Measurement, measure
 from support.sold import sold
 
 QUICK = settings(max_examples=60)
-NOTHING = Belief(Decimal(0), {}, {})
+NOTHING = thoughts.Belief(Decimal(0), {}, {})
 
 
 def log(*happened):
@@ -82,7 +64,7 @@ def seated(bidder, objective="profit"):
 
 def withdrew(item, number, bidder, reason="declined"):
     if reason == "cannot afford":
-        return BidderWithdrew(item, number, bidder, reason)
+        return log_events.BidderWithdrew(item, number, bidder, reason)
     return Acted(bidder, item, Withdraw(reason), number)
 
 
@@ -91,7 +73,7 @@ def failed(item, number, bidder, attempt=1):
 
 
 def believed(bidder, wrong_self, of_self, wrong_others, of_others):
-    return Believed(bidder, (), NOTHING, wrong_self, wrong_others, of_self, of_others, NOTHING)
+    return thoughts.Believed(bidder, (), NOTHING, wrong_self, wrong_others, of_self, of_others, NOTHING)
 
 
 # Ann (urban) has the loft for 121 and Ben (rural) the farm for 300; nobody wants the shed at 50, and Cho (no persona)
@@ -100,7 +82,7 @@ LABELS = [
     LogOpened(1, "0.1.0", "run-7", 7), ItemLabelled("Loft", usd(200), "urban"), ItemLabelled("Farm", usd(400), "rural"),
     ItemLabelled("Shed", usd(100), ""), BidderLabelled("Ann", {"urban": 1.0}, "simulated"),
     BidderLabelled("Ben", {"rural": 1.0}, "simulated"), BidderLabelled("Cho", {}, "truthful"), seated("Ann"),
-    seated("Ben", "items"), seated("Cho"), CatalogShown("Ann", {"urban": "in town", "rural": "far out"}),
+    seated("Ben", "items"), seated("Cho"), log_events.CatalogShown("Ann", {"urban": "in town", "rural": "far out"}),
 ]  # fmt: skip
 LOTS = (Lot("Loft", usd(100)), Lot("Farm", usd(200)), Lot("Shed", usd(50)))
 OPENED = SaleOpened(("Ann", "Ben", "Cho"), LOTS, "price")
@@ -189,12 +171,12 @@ SESSION = [LogOpened(1, "0.1.0", "run-7", 7), *LABELLED, CONTEST, *RUNS]
 
 def held(number, ann, ben):
     ranks = {"Ann": 1 + (ben > ann), "Ben": 1 + (ann > ben)}
-    return AuctionHeld(number, number, ranks, {"Ann": usd(ann), "Ben": usd(ben)}, {})
+    return log_events.AuctionHeld(number, number, ranks, {"Ann": usd(ann), "Ben": usd(ben)}, {})
 
 
 SERIES = log(
-    LogOpened(1, "0.1.0", "row", 7), SeriesOpened(3, {"Ann": "simulated", "Ben": "truthful"}), held(1, 10, 20.5),
-    held(2, -5, -5),
+    LogOpened(1, "0.1.0", "row", 7), log_events.SeriesOpened(3, {"Ann": "simulated", "Ben": "truthful"}),
+    held(1, 10, 20.5), held(2, -5, -5),
 )  # fmt: skip
 
 
@@ -321,18 +303,12 @@ def test_what_a_log_does_not_tell_is_missing_with_the_reason_and_not_0(metric, e
     assert {one.bidder: one.missing for one in measure([metric], entries) if one.value is None} == why
 
 
-@pytest.mark.parametrize(
-    ("metric", "entries", "worked"),
-    [
-        ("priority_current", LATE, {("Ann", 2): 2}),
-        ("belief_error_rate_self", ALONE, {"Ann": 1 / 2}),  # all wrong, then all put right
-        ("survived", DEAD, {"Al": None, "Bo": 0}),
-        ("survivors", GONE, {"": 0}),
-        ("rsr_start", log(*WATER[:4]), {"": 0.5}),
-        ("earned", UNLABELLED, {"Ann": 60, "Ben": 0}),
-        ("action", UNLABELLED, {("Ann", 1): 30, ("Ben", 1): 60}),
-    ],
-)
+@pytest.mark.parametrize(("metric", "entries", "worked"), [
+    ("priority_current", LATE, {("Ann", 2): 2}),
+    ("belief_error_rate_self", ALONE, {"Ann": 1 / 2}),  # all wrong, then all put right
+    ("survived", DEAD, {"Al": None, "Bo": 0}), ("survivors", GONE, {"": 0}), ("rsr_start", log(*WATER[:4]), {"": 0.5}),
+    ("earned", UNLABELLED, {"Ann": 60, "Ben": 0}), ("action", UNLABELLED, {("Ann", 1): 30, ("Ben", 1): 60}),
+])  # fmt: skip
 def test_what_such_a_log_tells_all_the_same_is_measured(metric, entries, worked):
     assert values(metric, entries) == worked
 
@@ -360,7 +336,7 @@ def test_bins_meet_without_a_gap():
 
 
 def test_a_limit_is_one_decision_however_often_the_house_bids_for_it():
-    limit = LimitSet("Ann", "Loft", 1, 2, "so", usd(150))
+    limit = thoughts.LimitSet("Ann", "Loft", 1, 2, "so", usd(150))
     bids = [Acted("Ann", "Loft", Bid(usd(100 + 10 * number)), number) for number in range(1, 4)]
     left = [withdrew("Loft", 1, bidder) for bidder in ("Ben", "Cho")]
     entries = log(*LABELS, OPENED, failed("Loft", 1, "Ann"), limit, *left, *bids, withdrew("Loft", 4, "Ann"))

@@ -110,15 +110,12 @@ def test_score_shows_a_unit_that_it_does_not_know_as_a_plain_number(mine, run):
     assert "8.000" in scored(run, "mine:letters", cwd=mine).stdout
 
 
-@pytest.mark.parametrize(
-    ("reference", "complaint"),
-    [
-        ("mine:nowhere", "metric 'mine:nowhere': 'mine:nowhere' can't be imported (AttributeError"),
-        ("mine:MINE", "metric 'mine:MINE': 'mine:MINE' can't be imported"),
-        ("mine:metric", "metric 'mine:metric': 'mine:metric' is no metric, but "),
-        ("./mine.py", "metric './mine.py' is no name and no 'package.module:NAME'"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "complaint"), [
+    ("mine:nowhere", "metric 'mine:nowhere': 'mine:nowhere' can't be imported (AttributeError"),
+    ("mine:MINE", "metric 'mine:MINE': 'mine:MINE' can't be imported"),
+    ("mine:metric", "metric 'mine:metric': 'mine:metric' is no metric, but "),
+    ("./mine.py", "metric './mine.py' is no name and no 'package.module:NAME'"),
+])  # fmt: skip
 def test_a_reference_to_no_metric_is_refused_in_one_line(reference, complaint, mine, run):
     assert mistake(scored(run, reference, cwd=mine)).startswith(complaint)
 
@@ -126,20 +123,14 @@ def test_a_reference_to_no_metric_is_refused_in_one_line(reference, complaint, m
 BELONG = "where texts and a whole number belong"
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("explodes", "KeyError: 'what is not there'"),
-        ("infinite", "it gave inf, and no number"),
-        ("elsewhere", "it measured 'profit' under the name 'mine:elsewhere'"),
-        ("silent", "it gave a missing value without a reason"),
-        ("beyond", "it gave 1.5, and no share"),
-        ("half", "it gave 0.5, neither 0 nor 1"),
-        ("nobody", f"it measured of None about '' at None, {BELONG}"),
-        ("somewhere", f"it measured of '' about '' at 'noon', {BELONG}"),
-        ("nothing", "TypeError: 'NoneType' object is not iterable"),
-    ],
-)
+@pytest.mark.parametrize(("name", "why"), [
+    ("explodes", "KeyError: 'what is not there'"), ("infinite", "it gave inf, and no number"),
+    ("elsewhere", "it measured 'profit' under the name 'mine:elsewhere'"),
+    ("silent", "it gave a missing value without a reason"), ("beyond", "it gave 1.5, and no share"),
+    ("half", "it gave 0.5, neither 0 nor 1"), ("nobody", f"it measured of None about '' at None, {BELONG}"),
+    ("somewhere", f"it measured of '' about '' at 'noon', {BELONG}"),
+    ("nothing", "TypeError: 'NoneType' object is not iterable"),
+])  # fmt: skip
 def test_a_metric_that_fails_is_missing_with_the_reason_and_costs_no_other(name, why, mine, run):
     done = scored(run, f"mine:{name}", "--metric", "profit", "--json", cwd=mine)
     assert (done.returncode, done.stderr) == (0, "")
@@ -198,14 +189,11 @@ def test_an_experiment_measures_and_compares_by_a_reference(mine, monkeypatch):
         assert {one.value for one in measure(Experiment.model_validate(DESIGN | named).metrics, log)} == {3, 8}
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
-        ({"metrics": ["profit"], "correlations": [["profit", "bid"]]}, "unknown metric 'bid'; did you mean 'bids'?"),
-        ({"metrics": ["nowhere:IT"]}, "metric 'nowhere:IT': 'nowhere:IT' can't be imported (ModuleNotFoundError"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "complaint"), [
+    ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
+    ({"metrics": ["profit"], "correlations": [["profit", "bid"]]}, "unknown metric 'bid'; did you mean 'bids'?"),
+    ({"metrics": ["nowhere:IT"]}, "metric 'nowhere:IT': 'nowhere:IT' can't be imported (ModuleNotFoundError"),
+])  # fmt: skip
 def test_a_metric_of_a_design_that_there_is_not_is_refused_in_one_line(changes, complaint):
     with pytest.raises(ConfigError) as refused:
         Experiment(**DESIGN | changes)

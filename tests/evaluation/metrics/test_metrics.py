@@ -12,20 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harbor._core.log import events
 from harbor._core.log.acts import Tried
-from harbor._core.log.events import (
-    NO_REQUESTS,
-    Answered,
-    BidderLabelled,
-    BiddersAsked,
-    ItemLabelled,
-    LogOpened,
-    Lot,
-    ModelCalled,
-    Paused,
-    SaleClosed,
-    Spent,
-)
+from harbor._core.log.events import BidderLabelled, ItemLabelled, Lot, ModelCalled, Paused, Spent
 from harbor._core.log.log_entries import Entry
 from harbor._core.plugins.finding import found
 from harbor._games.english.events import ItemUnsold, SaleOpened
@@ -35,7 +24,7 @@ from harbor.evaluation._metrics.summary import summarise
 from support.sold import sold
 
 LABELS = [
-    LogOpened(2, "0.1.0", "run-7", 7, parts=(found("game", "english").part,)),
+    events.LogOpened(2, "0.1.0", "run-7", 7, parts=(found("game", "english").part,)),
     *(ItemLabelled(item, Decimal(value), "") for item, value in (("Vase", 150), ("Urn", 60), ("Clock", 800))),
     BidderLabelled("Ann", {"downsizing": 1.0}, "simulated"), BidderLabelled("Ben", {}, "minimum-raise"),
     BidderLabelled("Cho", {}, "truthful"),
@@ -49,7 +38,7 @@ def log(*happened):
 
 
 def asked(item, round, attempt=1):  # noqa: A002
-    return BiddersAsked(item, round, attempt, ("Ann", "Ben"))
+    return events.BiddersAsked(item, round, attempt, ("Ann", "Ben"))
 
 
 def called(bidder, began, seconds, tokens=(100, 10)):
@@ -61,7 +50,7 @@ def called(bidder, began, seconds, tokens=(100, 10)):
 HELD = [
     OPENED, asked("Vase", 1), asked("Vase", 2), *sold("Vase", "Ann", Decimal(120)), asked("Urn", 1),
     asked("Urn", 1, attempt=2), *sold("Urn", "Ben", Decimal("90.5")), asked("Clock", 1), ItemUnsold("Clock"),
-    SaleClosed(),
+    events.SaleClosed(),
 ]  # fmt: skip
 
 
@@ -112,19 +101,16 @@ def test_calls_and_tokens_are_added_up():
     assert calls(log(*LABELS, *HELD)) == Calls()
 
 
-@pytest.mark.parametrize(
-    ("turn", "chain"),
-    [
-        ([("Ann", 0, 1), ("Ann", 1, 1), ("Ann", 2, 1)], 3),  # one after another
-        ([("Ann", 0, 1), ("Ann", 0.5, 1)], 1),  # overlapping
-        ([("Ann", 0, 1), ("Ann", 0, 1), ("Ann", 1, 1)], 2),  # two at once, then one
-        ([("Ann", 0, 5), ("Ann", 0, 1), ("Ann", 1, 1), ("Ann", 2, 1)], 3),  # a long one beside three short ones
-        ([("Ann", 0, 1), ("Ben", 1, 1), ("Cho", 2, 1)], 1),  # bidders think side by side
-        ([("Ann", 0, 1), ("Ann", 1, 1), ("Ben", 0, 1), ("Ben", 1, 1), ("Ben", 2, 1)], 3),  # the slowest counts
-        ([("Ann", 2, 1), ("Ann", 0, 1), ("Ann", 1, 1)], 3),  # whatever their order in the log
-        ([("Ann", 3, 0), ("Ann", 3, 0)], 2),  # of no length, one after another
-    ],
-)
+@pytest.mark.parametrize(("turn", "chain"), [
+    ([("Ann", 0, 1), ("Ann", 1, 1), ("Ann", 2, 1)], 3),  # one after another
+    ([("Ann", 0, 1), ("Ann", 0.5, 1)], 1),  # overlapping
+    ([("Ann", 0, 1), ("Ann", 0, 1), ("Ann", 1, 1)], 2),  # two at once, then one
+    ([("Ann", 0, 5), ("Ann", 0, 1), ("Ann", 1, 1), ("Ann", 2, 1)], 3),  # a long one beside three short ones
+    ([("Ann", 0, 1), ("Ben", 1, 1), ("Cho", 2, 1)], 1),  # bidders think side by side
+    ([("Ann", 0, 1), ("Ann", 1, 1), ("Ben", 0, 1), ("Ben", 1, 1), ("Ben", 2, 1)], 3),  # the slowest counts
+    ([("Ann", 2, 1), ("Ann", 0, 1), ("Ann", 1, 1)], 3),  # whatever their order in the log
+    ([("Ann", 3, 0), ("Ann", 3, 0)], 2),  # of no length, one after another
+])  # fmt: skip
 def test_the_chain_of_a_turn_is_the_longest_run_of_calls_that_waited_for_each_other(turn, chain):
     assert calls(log(Paused(()), *(called(*call) for call in turn))).chain == chain
 
@@ -155,7 +141,9 @@ def test_whatever_the_calls_each_way_to_group_them_adds_up_to_the_total(happened
     known = {field.name for field in fields(CallTotals)} - {"cost_dollars", "probes", "lost", "noted"}
     for groups in (found.by_bidder, found.by_purpose, found.by_model):
         for name in ("probes", "lost"):
-            assert sum((getattr(one, name) for one in groups.values()), NO_REQUESTS) == getattr(found.total, name)
+            assert sum((getattr(one, name) for one in groups.values()), events.NO_REQUESTS) == getattr(
+                found.total, name
+            )
         assert set(summed(one.noted for one in groups.values())) == set(found.total.noted)
         for name in known:
             assert sum(getattr(one, name) for one in groups.values()) == getattr(found.total, name)
@@ -185,7 +173,7 @@ def refused(bidder, reason="too low"):
 
 def test_refused_answers_are_counted_beside_how_often_a_bidder_was_asked_over_all_logs_of_a_series():
     labels = [BidderLabelled("Ann", {}, "agent (mine:bid)"), BidderLabelled("Ben", {}, "rational")]
-    said = Answered("Ann", "Perhaps.")
+    said = events.Answered("Ann", "Perhaps.")
     one = log(*labels, asked("Vase", 1), said, refused("Ann"), asked("Vase", 1, 2), refused("Ann"), refused("Ben"))
     other = log(*labels, asked("Vase", 1))
     told = "'Perhaps.': too low"

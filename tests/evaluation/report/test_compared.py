@@ -139,14 +139,11 @@ def test_what_only_one_has_is_named_and_arms_are_compared_by_their_names():
     assert {"arms.one", "arms.three", "metrics"} <= {one.setting for one in found.apart}
 
 
-@pytest.mark.parametrize(
-    ("other", "metrics", "says"),
-    [
-        ({"metrics": ("revenue",)}, [], "have no metric in common"),
-        ({"arms": (TWO, Variation(name="four"))}, [], "have no arm in common"),
-        ({}, ["revenue"], "no metric that is 'revenue' in common"),
-    ],
-)
+@pytest.mark.parametrize(("other", "metrics", "says"), [
+    ({"metrics": ("revenue",)}, [], "have no metric in common"),
+    ({"arms": (TWO, Variation(name="four"))}, [], "have no arm in common"),
+    ({}, ["revenue"], "no metric that is 'revenue' in common"),
+])  # fmt: skip
 def test_designs_with_nothing_in_common_are_refused_in_one_line_that_names_what_they_have(other, metrics, says):
     with pytest.raises(ConfigError, match=says) as refused:
         apart(played(design((ONE, THREE))), played(design(**other)), metrics=metrics)

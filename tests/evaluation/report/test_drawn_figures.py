@@ -176,13 +176,10 @@ def test_each_dot_of_a_game_leads_to_its_game_and_to_nothing_where_there_is_no_p
     assert addresses(linked) == {f"games/{arm}-{repeat}.html" for arm, repeat in games}
 
 
-@pytest.mark.parametrize(
-    ("metric", "values"),
-    [
-        ("survived", (0, 1)), ("rank", (1, 2)), ("items_won", (0, 3)), ("acquisition_rate", (0, 1)),
-        ("health", (0, 10)), ("series_rank", (1, 2)), ("water_bid", (0, 90)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("metric", "values"), [
+    ("survived", (0, 1)), ("rank", (1, 2)), ("items_won", (0, 3)), ("acquisition_rate", (0, 1)), ("health", (0, 10)),
+    ("series_rank", (1, 2)), ("water_bid", (0, 90)),
+])  # fmt: skip
 def test_axes_of_means_and_of_curves_end_where_the_unit_ends(metric, values):
     curve = next((one.name for one in FIGURES if one.needs == metric), None)
     found = loaded({metric: of(metric, lambda repeat, _: values[repeat % 2], ats=(1, 2, 3) if curve else (None,))})

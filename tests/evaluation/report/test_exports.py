@@ -78,10 +78,9 @@ def written(*words: object, to: Path) -> Done:
     return done
 
 
-def ended(bidder: str, *measurements: Measurement, player: str = "simulated", **changes: object) -> TrialRecord:
-    return TrialRecord(
-        "none", "all", 1, 7, "finished", players=((bidder, player),), measurements=measurements, **changes
-    )
+def ended(bidder: str, *values: Measurement, player: str = "simulated", **changes: object) -> TrialRecord:
+    played = {"players": ((bidder, player),), "measurements": values}
+    return TrialRecord("none", "all", 1, 7, "finished", **played | changes)
 
 
 def test_the_frames_hold_what_the_analysis_says(folder):
@@ -234,22 +233,18 @@ def of_cells(heads, *rows, says="") -> str:
     return latex(Table(tuple(map(Column, cells[0])), tuple(map(tuple, cells[1:]))), says, "one")
 
 
-@pytest.mark.parametrize(
-    ("heads", "row", "written"),
-    [
-        (["a_b & c"], [(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6")], [
-            r"a\_b \& c",
-            r"\textbackslash{}input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde{}\textasciicircum{} ($-$5 6) \\",
-            r"\caption{50~\%}",
-        ]),
-        ([("this", "model"), "p"], [("1.000", "all 2 values are equal"), "< 0.001"], [
-            r"this (model) & p \\", r"1.000 (all 2 values are equal) & \textless{} 0.001 \\",
-        ]),
-        (["n", "p"], [("5 \ufffd", "[1, 9]"), NOTHING], [r"5 ? {\scriptsize [1, 9]} & -- \\"]),
-        ([("p (Holm)", "2 tests")], ["0.1"], [r"p (Holm, 2 tests) \\"]),
-    ],
-    ids=["special characters", "what a font lacks", "what a font lacks in numbers", "below brackets"],
-)  # fmt: skip
+@pytest.mark.parametrize(("heads", "row", "written"), [
+    (["a_b & c"], [(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6")], [
+        r"a\_b \& c",
+        r"\textbackslash{}input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde{}\textasciicircum{} ($-$5 6) \\",
+        r"\caption{50~\%}",
+    ]),
+    ([("this", "model"), "p"], [("1.000", "all 2 values are equal"), "< 0.001"], [
+        r"this (model) & p \\", r"1.000 (all 2 values are equal) & \textless{} 0.001 \\",
+    ]),
+    (["n", "p"], [("5 \ufffd", "[1, 9]"), NOTHING], [r"5 ? {\scriptsize [1, 9]} & -- \\"]),
+    ([("p (Holm)", "2 tests")], ["0.1"], [r"p (Holm, 2 tests) \\"]),
+], ids=["special characters", "what a font lacks", "what a font lacks in numbers", "below brackets"])  # fmt: skip
 def test_cells_are_escaped_for_latex_and_written_with_what_its_fonts_have(heads, row, written):
     text = of_cells(heads, row, says="50 %")
     assert [words for words in written if words not in text] == []
@@ -314,32 +309,22 @@ def changed(folder, tmp_path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["{changed}/changed"], ".* was changed since the experiment began.*"),
-        (["{folder}/games/none/all/0001"], "'.*' is a single run, not an experiment; see it with: harbor view .*"),
-        (["{changed}"], "'.*' contains no experiment .*"),
-        (
-            ["{folder}", "--out", "{changed}/no/such.html"],
-            r"'.*' can't be written \(No such file or directory\); name another with --out",
-        ),
-        (["{folder}", "--format", "pdf"], ".*'pdf'.*"),
-        (
-            ["{folder}", "--format", "parquet", "--out", "{changed}/out"],
-            r"parquet needs pyarrow; pip install 'harbor-auctions\[parquet\]', or take csv",
-        ),
-    ],
-    ids=["changed design", "single run", "no experiment", "no such place", "unknown format", "no pyarrow"],
-)
+@pytest.mark.parametrize(("words", "complaint"), [
+    (["{changed}/changed"], ".* was changed since the experiment began.*"),
+    (["{folder}/games/none/all/0001"], "'.*' is a single run, not an experiment; see it with: harbor view .*"),
+    (["{changed}"], "'.*' contains no experiment .*"),
+    (
+        ["{folder}", "--out", "{changed}/no/such.html"],
+        r"'.*' can't be written \(No such file or directory\); name another with --out",
+    ),
+    (["{folder}", "--format", "pdf"], ".*'pdf'.*"),
+    (
+        ["{folder}", "--format", "parquet", "--out", "{changed}/out"],
+        r"parquet needs pyarrow; pip install 'harbor-auctions\[parquet\]', or take csv",
+    ),
+], ids=["changed design", "single run", "no experiment", "no such place", "unknown format", "no pyarrow"])  # fmt: skip
 def test_what_can_t_be_reported_is_refused_in_one_line(words, complaint, folder, changed, monkeypatch):
     if "parquet" in words:
         monkeypatch.setitem(sys.modules, "pyarrow", None)  # what Python does where it is not installed
     done = report(*(word.format(folder=folder, changed=changed) for word in words))
     assert re.fullmatch(complaint, mistake(done))
-
-
-def test_records_in_another_order_say_the_same(folder):
-    loaded = load(folder)
-    turned = Loaded(replace(loaded.results, records=tuple(reversed(loaded.results.records))))
-    assert_frame_equal(turned.estimates, loaded.estimates)

@@ -115,13 +115,10 @@ def grown(axes):
     axes.get_figure(root=True).set_size_inches(3.4, 58)
 
 
-@pytest.mark.parametrize(
-    ("panel", "why"),
-    [
-        (paint("", "", lambda _: None, height=2_000), "a panel of it is 16.7 inches high, .*panels$"),
-        (paint("", "", grown), "its function changes the size of the picture"),
-    ],
-)
+@pytest.mark.parametrize(("panel", "why"), [
+    (paint("", "", lambda _: None, height=2_000), "a panel of it is 16.7 inches high, .*panels$"),
+    (paint("", "", grown), "its function changes the size of the picture"),
+])  # fmt: skip
 def test_a_panel_that_is_taller_than_a_page_or_makes_itself_so_is_refused_in_one_line_with_the_remedy(panel, why):
     with pytest.raises(ConfigError, match=f"^figure 'Tower' can't be drawn: {why}"):
         pictures(Drawing("Tower", "", (panel,)), "pdf", WIDTHS["column"])

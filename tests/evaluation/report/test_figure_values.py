@@ -86,13 +86,10 @@ def test_a_figure_of_an_installed_package_is_drawn_where_its_metric_was_measured
     assert "Letters of &lt;names&gt;" not in pages["bids"]
 
 
-@pytest.mark.parametrize(
-    ("metric", "figure", "said"),
-    [
-        ("bids", "mine:name_lengths", "figure 'name-lengths' needs the metric 'letters'; add it to"),
-        ("mine:letters", "rank", "unknown figure 'rank'; did you mean 'ranks'"),
-    ],
-)
+@pytest.mark.parametrize(("metric", "figure", "said"), [
+    ("bids", "mine:name_lengths", "figure 'name-lengths' needs the metric 'letters'; add it to"),
+    ("mine:letters", "rank", "unknown figure 'rank'; did you mean 'ranks'"),
+])  # fmt: skip
 @pytest.mark.usefixtures("place")
 def test_a_figure_that_is_unknown_or_without_its_metric_is_refused_with_the_remedy(metric, figure, said):
     with installed(), pytest.raises(ConfigError, match=said):
@@ -103,19 +100,15 @@ def bad(body: str) -> str:
     return f"@figure('Bad', 'None.', 'letters')\ndef bad(axes, values):\n    {body}\n"
 
 
-@pytest.mark.parametrize(
-    ("code", "why"),
-    [
-        (bad('raise ValueError("<b>no")'), "ValueError: <b>no"),
-        (bad("axes.nowhere()"), "AttributeError: 'Axes' object has no attribute 'nowhere'"),
-        (
-            "from harbor.evaluation import Figure\n"
-            "bad = Figure(name='it', description='It', caption='-', needs='letters', draw=lambda *_: 7)\n",
-            "its function gives 7, and no drawing; mend it",
-        ),
-    ],
-    ids=["error", "no such name", "no drawing"],
-)
+@pytest.mark.parametrize(("code", "why"), [
+    (bad('raise ValueError("<b>no")'), "ValueError: <b>no"),
+    (bad("axes.nowhere()"), "AttributeError: 'Axes' object has no attribute 'nowhere'"),
+    (
+        "from harbor.evaluation import Figure\n"
+        "bad = Figure(name='it', description='It', caption='-', needs='letters', draw=lambda *_: 7)\n",
+        "its function gives 7, and no drawing; mend it",
+    ),
+], ids=["error", "no such name", "no drawing"])  # fmt: skip
 def test_a_bad_figure_costs_that_figure_alone_and_the_report_says_why(code, why, place):
     (place / "mine.py").write_text(f"{MINE}\n{code}")
     said = f"harbor: warning: figure 'mine:bad' can't be drawn: {why}\n"

@@ -87,39 +87,28 @@ def bidders(count: int, **others) -> dict[str, object]:
     return {"bidders": [{"name": f"Bidder {seat}", "model": "@1", **others} for seat in range(count)]}
 
 
-@pytest.mark.parametrize(
-    ("changes", "labels", "title", "ticks"),
-    [
-        (BUDGETS, ("$10,000", "$20,000", "$40,000"), "budget", ["$10,000", "$20,000", "$40,000"]),
-        (BUDGETS, ("$1", "$2", "$4"), "budget", ["10000", "20000", "40000"]),
-        (BUDGETS, (), "budget", ["10000", "20000", "40000"]),
-        (rules("fee", -2, 2), ("fee 2", "fee 2"), "fee", ["-2", "2"]),
-        (rules("fee", -2, 2), ("-2 a bid", "2 a bid"), "a bid", ["-2", "2"]),
-        (rules("cut", 0.1, 0.25), ("10 % cut", "25 % cut"), "cut", ["10 %", "25 %"]),
-        (rules("cut", 0.1, 0.25), ("10 cut", "25 cut"), "cut", ["0.1", "0.25"]),
-        ([bidders(2), bidders(3)], ("2 rivals", "3 rivals"), "rivals", ["2", "3"]),
-        ([bidders(2), bidders(3)], ("1 rival", "2 rivals"), "number of bidders", ["2", "3"]),
-        (rules("supply", "low", "high", "medium"), (), "supply", ["low", "high", "medium"]),
-    ],
-)
+@pytest.mark.parametrize(("changes", "labels", "title", "ticks"), [
+    (BUDGETS, ("$10,000", "$20,000", "$40,000"), "budget", ["$10,000", "$20,000", "$40,000"]),
+    (BUDGETS, ("$1", "$2", "$4"), "budget", ["10000", "20000", "40000"]),
+    (BUDGETS, (), "budget", ["10000", "20000", "40000"]), (rules("fee", -2, 2), ("fee 2", "fee 2"), "fee", ["-2", "2"]),
+    (rules("fee", -2, 2), ("-2 a bid", "2 a bid"), "a bid", ["-2", "2"]),
+    (rules("cut", 0.1, 0.25), ("10 % cut", "25 % cut"), "cut", ["10 %", "25 %"]),
+    (rules("cut", 0.1, 0.25), ("10 cut", "25 cut"), "cut", ["0.1", "0.25"]),
+    ([bidders(2), bidders(3)], ("2 rivals", "3 rivals"), "rivals", ["2", "3"]),
+    ([bidders(2), bidders(3)], ("1 rival", "2 rivals"), "number of bidders", ["2", "3"]),
+    (rules("supply", "low", "high", "medium"), (), "supply", ["low", "high", "medium"]),
+])  # fmt: skip
 def test_a_scale_is_read_from_the_settings_and_its_numbers_from_labels_that_say_the_same(changes, labels, title, ticks):
     scale = scale_of(design(changes, labels))
     assert (scale.title, list(scale.ticks.values())) == (title, ticks)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        rules("way", "open", "sealed"),
-        rules("hints", False, True),
-        [{"seed": one} for one in (1, 2)],
-        [{}, {"rules": {"fee": 2}}],
-        [{"rules": {"fee": 1, "cut": 1}}, {"rules": {"fee": 2, "cut": 3}}],
-        [{"rules": {"fee": 1, "way": "a"}}, {"rules": {"fee": 2, "way": "b"}}],
-        [bidders(2), bidders(3, aim="items")],
-        rules("fee", 1, 1),
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    rules("way", "open", "sealed"), rules("hints", False, True), [{"seed": one} for one in (1, 2)],
+    [{}, {"rules": {"fee": 2}}], [{"rules": {"fee": 1, "cut": 1}}, {"rules": {"fee": 2, "cut": 3}}],
+    [{"rules": {"fee": 1, "way": "a"}}, {"rules": {"fee": 2, "way": "b"}}], [bidders(2), bidders(3, aim="items")],
+    rules("fee", 1, 1),
+])  # fmt: skip
 def test_what_differs_by_words_by_the_seed_by_nothing_or_by_two_things_at_once_has_no_scale(changes):
     assert scale_of(design(changes)) is None
 
@@ -267,24 +256,18 @@ def test_the_style_of_pages_has_letters_of_seven_points_or_more():
     assert min(size for size in sizes if isinstance(size, int | float)) >= 7
 
 
-@pytest.mark.parametrize(
-    ("preset", "first"),
-    [
-        ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "means-survived"),
-        ("profiling", "means-final_profiling_error"), ("tom", "differences"), ("interspecific", "winning-bids"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("preset", "first"), [
+    ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "means-survived"),
+    ("profiling", "means-final_profiling_error"), ("tom", "differences"), ("interspecific", "winning-bids"),
+])  # fmt: skip
 def test_what_answers_the_question_of_a_preset_stands_first(preset, first):
     assert next(iter(ways_to_draw(Loaded(full(preset))))) == first
 
 
-@pytest.mark.parametrize(
-    ("preset", "figure"),
-    [
-        ("profiling", "profile-reliability"), ("profiling-capacity", "profile-reliability"), ("by-item", "prices"),
-        ("history", "earnings-by-run"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("preset", "figure"), [
+    ("profiling", "profile-reliability"), ("profiling-capacity", "profile-reliability"), ("by-item", "prices"),
+    ("history", "earnings-by-run"),
+])  # fmt: skip
 def test_a_preset_draws_what_its_question_asks_beyond_means(preset, figure):
     assert figure in drawings(Loaded(full(preset)), figure)
 
