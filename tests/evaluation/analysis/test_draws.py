@@ -126,7 +126,8 @@ def test_a_rating_by_single_games_has_its_interval_by_draw(rotate, draws):
     firsts = [1, 1, 1, 3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1]
     seconds = [2, 2, 2, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2]
     ranks = {ANN: firsts, BEN: seconds, CHO: [6 - one - two for one, two in zip(firsts, seconds, strict=True)]}
-    plan = design(metrics=("rank",), rotate=rotate, trueskill=True, comparisons=())
+    alone = {"arms": (Variation(name="plain"),), "comparisons": ()}
+    plan = design(metrics=("rank",), rotate=rotate, trueskill=True, **alone)
     results = games(plan, lambda _, repeat, bidder: float(ranks[bidder][repeat - 1]), "rank")
     one = next(one for one in analyse(results).ratings if one.bidder == ANN)
     mus = [25 + 6.675 * {1: 1, 2: 0, 3: -1}[place] for place in firsts]
