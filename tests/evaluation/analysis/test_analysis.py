@@ -22,20 +22,9 @@ ANN, BEN = "Ann", "Ben"
 
 
 def designed(*metrics, arms=("plain", "wise"), conditions=("poor",), **more):
-    return Experiment.model_validate(
-        {
-            "name": "trial",
-            "title": "A trial",
-            "question": "Does it help?",
-            "source": "here",
-            "repeats": 3,
-            "auction": {},
-            "arms": [{"name": name} for name in arms],
-            "conditions": [{"name": name} for name in conditions],
-            "metrics": metrics,
-        }
-        | more
-    )
+    named = {"arms": [{"name": name} for name in arms], "conditions": [{"name": name} for name in conditions]}
+    texts = {"name": "trial", "title": "A trial", "question": "Does it help?", "source": "here"}
+    return Experiment.model_validate(texts | named | {"repeats": 3, "auction": {}, "metrics": metrics} | more)
 
 
 def held(repeat, *measurements, arm="plain", condition="poor"):
@@ -50,13 +39,18 @@ def profits(ann, ben=0.0):
     return Measurement("profit", ann, ANN), Measurement("profit", ben, BEN)
 
 
+def of_ann(metric, values, **cell):
+    """Return a game of each value of Ann, in order."""
+    return [held(n, Measurement(metric, float(value), ANN), **cell) for n, value in enumerate(values, 1)]
+
+
+def analysed(games, *metrics, **design):
+    return analyse(Results(designed(*metrics or ("profit",), **design), tuple(games)))
+
+
 def estimate(analysis, metric="profit", bidder=ANN, arm="plain", condition="poor", about="", at=None):
-    wanted = (metric, arm, condition, bidder, about, at)
-    [found] = [
-        one
-        for one in analysis.estimates
-        if (one.metric, one.arm, one.condition, one.bidder, one.about, one.at) == wanted
-    ]
+    wanted = {"metric": metric, "bidder": bidder, "arm": arm, "condition": condition, "about": about, "at": at}
+    [found] = [one for one in analysis.estimates if all(getattr(one, name) == of for name, of in wanted.items())]
     return found
 
 
@@ -67,49 +61,36 @@ def numbers(found):
 # ---------------------------------------------------------------- estimates
 
 
-def test_a_bidder_has_the_t_interval_of_its_games():
-    found = estimate(analyse(Results(designed("profit"), tuple(held(n, *profits(10.0 * n)) for n in (1, 2, 3)))))
-    assert numbers(found) == numbers(mean_of([10, 20, 30]))
-    assert (found.games, found.missing, found.why) == (3, 0, ())
-
-
-def test_everyone_is_the_mean_over_the_bidders_of_each_game():
-    games = [held(1, *profits(10.0, 30.0)), held(2, *profits(0.0, 2.0)), held(3, *profits(7.0, -1.0))]
-    found = estimate(analyse(Results(designed("profit"), tuple(games))), bidder=EVERYONE)
-    assert numbers(found) == numbers(mean_of([20, 1, 3]))
-    assert found.games == 3
+def test_a_bidder_has_the_t_interval_of_its_games_and_everyone_that_of_the_mean_over_the_bidders_of_each():
+    analysis = analysed(held(n, *profits(*two)) for n, two in enumerate([(10.0, 30.0), (0.0, 2.0), (7.0, -1.0)], 1))
+    for bidder, means in ((ANN, [10, 0, 7]), (EVERYONE, [20, 1, 3])):
+        found = estimate(analysis, bidder=bidder)
+        assert numbers(found) == numbers(mean_of(means))
+        assert (found.games, found.missing, found.why) == (3, 0, ())
 
 
 def test_what_is_the_games_own_is_nobodys_mean():
-    games = [held(n, Measurement("survivors", float(n))) for n in (1, 2, 3)]
-    found = [one for one in analyse(Results(designed("survivors"), tuple(games))).estimates if one.arm == "plain"]
-    assert [(one.bidder, one.mean) for one in found] == [("", 2)]
+    found = analysed((held(n, Measurement("survivors", float(n))) for n in (1, 2, 3)), "survivors").estimates
+    assert [(one.bidder, one.mean) for one in found if one.arm == "plain"] == [("", 2)]
 
 
 def test_failed_unfinished_and_unmeasured_games_are_counted_with_their_reasons():
     games = [
-        held(1, *profits(1.0)),
-        held(2, Measurement("profit", None, ANN, missing="nothing was for sale")),
-        failed(3),
-        failed(4),
-        TrialRecord("plain", "poor", 5, 105, "unfinished"),
-        held(6, Measurement("profit", None, missing="the log opens no ascending auction")),
-        held(7),
-    ]
-    found = estimate(analyse(Results(designed("profit"), tuple(games))))
+        held(1, *profits(1.0)), held(2, Measurement("profit", None, ANN, missing="nothing was for sale")), failed(3),
+        failed(4), TrialRecord("plain", "poor", 5, 105, "unfinished"),
+        held(6, Measurement("profit", None, missing="the log opens no ascending auction")), held(7),
+    ]  # fmt: skip
+    found = estimate(analysed(games))
     assert (found.games, found.missing, found.mean, found.low) == (1, 6, 1, None)
     assert found.why == (
-        "failed: the model fell silent (2)",
-        "not measured in this game (1)",
-        "nothing was for sale (1)",
-        "the log opens no ascending auction (1)",
-        "unfinished (1)",
-    )
+        "failed: the model fell silent (2)", "not measured in this game (1)", "nothing was for sale (1)",
+        "the log opens no ascending auction (1)", "unfinished (1)",
+    )  # fmt: skip
     assert found.note == "one value has no spread"
 
 
 def test_a_cell_without_a_finished_game_has_its_metrics_without_numbers():
-    analysis = analyse(Results(designed("profit", "rank"), (failed(1), held(1, *profits(1.0), arm="wise"))))
+    analysis = analysed((failed(1), held(1, *profits(1.0), arm="wise")), "profit", "rank")
     for metric in ("profit", "rank"):
         found = estimate(analysis, metric, EVERYONE)
         assert (found.games, found.missing, found.mean, found.method) == (0, 1, None, "none")
@@ -118,60 +99,39 @@ def test_a_cell_without_a_finished_game_has_its_metrics_without_numbers():
 
 
 def test_a_binary_metric_takes_wilson_for_a_bidder_and_t_for_everyone():
-    games = [
-        held(n, Measurement("survived", float(n > 1), ANN), Measurement("survived", float(n > 2), BEN))
-        for n in range(1, 5)
+    rows = [
+        [Measurement("survived", float(n > least), who) for least, who in ((1, ANN), (2, BEN))] for n in range(1, 5)
     ]
-    analysis = analyse(Results(designed("survived"), tuple(games)))
+    analysis = analysed((held(n, *row) for n, row in enumerate(rows, 1)), "survived")
     assert numbers(estimate(analysis, "survived")) == numbers(share_of([0, 1, 1, 1]))
     assert numbers(estimate(analysis, "survived", EVERYONE)) == numbers(mean_of([0, 0.5, 1, 1], "mean", (0, 1)))
 
 
 def test_a_skewed_metric_takes_halls_t_too_also_where_it_is_broken_down():
     values = [(n % 7) ** 3 / 10 for n in range(30)]
-    games = [
-        held(n, Measurement("engagement", value, ANN), Measurement("engagement", value, ANN, "Vase", 2))
-        for n, value in enumerate(values)
-    ]
-    analysis = analyse(Results(designed("engagement"), tuple(games)))
-    whole, broken_down = (
-        estimate(analysis, "engagement", about=about, at=at) for about, at in (("", None), ("Vase", 2))
-    )
+    places = (("", None), ("Vase", 2))
+    games = [held(n, *(Measurement("engagement", one, ANN, *of) for of in places)) for n, one in enumerate(values)]
+    analysis = analysed(games, "engagement")
+    whole, broken_down = (estimate(analysis, "engagement", about=about, at=at) for about, at in places)
     assert numbers(whole) == numbers(broken_down) == pytest.approx(numbers(mean_of(values, "skewed", (0, inf))))
     assert whole.method == "t and Hall's t"
 
 
-def test_the_interval_of_a_share_ends_where_shares_end_and_that_of_a_ratio_does_not():
-    both = ("acquisition_rate", "profit_ratio")
-    values = enumerate((0.1, 0.5, 1.0), 1)
-    games = [held(n, *(Measurement(metric, value, ANN) for metric in both)) for n, value in values]
-    found = analyse(Results(designed(*both), tuple(games)))
-    assert (estimate(found, both[0]).low, estimate(found, both[0]).high) == (0, 1)
-    assert numbers(estimate(found, both[1])) == numbers(mean_of([0.1, 0.5, 1.0]))
-
-
-@pytest.mark.parametrize(
-    ("metric", "values", "least", "most"),
-    [
-        ("priority_initial", (1.0, 3.0), 1, 3),
-        ("items_won", (1.0, 5.0), 0, None),
-        ("final_profiling_error", (0.1, 0.3, 2.0), 0, None),
-        ("winning_bid", (1.0, 2.0, 40.0), 0, None),
-    ],
-)
+@pytest.mark.parametrize(("metric", "values", "least", "most"), [
+    ("acquisition_rate", (0.1, 0.5, 1.0), 0, 1), ("profit_ratio", (0.1, 0.5, 1.0), None, None),
+    ("priority_initial", (1.0, 3.0), 1, 3), ("items_won", (1.0, 5.0), 0, None),
+    ("final_profiling_error", (0.1, 0.3, 2.0), 0, None), ("winning_bid", (1.0, 2.0, 40.0), 0, None),
+])  # fmt: skip
 def test_an_interval_ends_where_its_unit_does_and_nowhere_else(metric, values, least, most):
-    games = [held(n, Measurement(metric, value, ANN)) for n, value in enumerate(values, 1)]
-    found = estimate(analyse(Results(designed(metric), tuple(games))), metric)
+    found = estimate(analysed(of_ann(metric, values), metric), metric)
     free = mean_of(values, metric_of(metric).interval)
-    assert free.low < least
-    assert (found.low, found.high) == (least, free.high if most is None else most)
+    assert least is None or free.low < least
+    assert found.low == (free.low if least is None else least)
+    assert found.high == (free.high if most is None else most)
 
 
 def test_ranks_lie_between_1_and_the_number_of_bidders():
-    games = [
-        held(n, Measurement("rank", 1.0 + (n < 3), ANN), Measurement("rank", 2.0 - (n < 3), BEN)) for n in (1, 2, 3)
-    ]
-    analysis = analyse(Results(designed("rank"), tuple(games)))
+    analysis = analysed((held(n, *ranks("rank", BEN if n < 3 else ANN)) for n in (1, 2, 3)), "rank")
     assert numbers(estimate(analysis, "rank")) == numbers(mean_of([2, 2, 1], "skewed", (1, 2)))
     assert (estimate(analysis, "rank").low, estimate(analysis, "rank").high) == (1, 2)
 
@@ -181,7 +141,7 @@ def test_counts_out_of_counts_are_one_share_of_all_that_was_counted():
         return held(repeat, *(Measurement("failed_bid_rate", hits / of, who, counted=of) for who, hits, of in found))
 
     games = (failed_bids(1, (ANN, 1, 4), (BEN, 0, 6)), failed_bids(2, (ANN, 9, 20), (BEN, 3, 10)))
-    analysis = analyse(Results(designed("failed_bid_rate"), games))
+    analysis = analysed(games, "failed_bid_rate")
     ann, everyone = (estimate(analysis, "failed_bid_rate", who) for who in (ANN, EVERYONE))
     assert numbers(ann) == numbers(counted_share([1 / 4, 9 / 20], [4, 20]))
     assert numbers(everyone) == numbers(counted_share([1 / 10, 12 / 30], [10, 30]))
@@ -189,108 +149,96 @@ def test_counts_out_of_counts_are_one_share_of_all_that_was_counted():
 
 
 def test_bids_of_one_game_are_one_cluster():
-    bids, repeats = [0.1, 0.2, 0.9, 0.4, 0.4], [1, 1, 2, 3, 3]
-    games = [
-        held(n, *(Measurement("bid_increase", bid, ANN) for bid, of in zip(bids, repeats, strict=True) if of == n))
-        for n in (1, 2, 3)
-    ]
-    found = estimate(analyse(Results(designed("bid_increase"), tuple(games))), "bid_increase")
-    assert numbers(found) == numbers(clustered_mean(bids, repeats, "skewed"))
+    bids = {1: [0.1, 0.2], 2: [0.9], 3: [0.4, 0.4]}
+    games = [held(n, *(Measurement("bid_increase", bid, ANN) for bid in own)) for n, own in bids.items()]
+    found = estimate(analysed(games, "bid_increase"), "bid_increase")
+    assert numbers(found) == numbers(clustered_mean([0.1, 0.2, 0.9, 0.4, 0.4], [1, 1, 2, 3, 3], "skewed"))
     assert (found.games, found.over, found.method) == (3, "values", "cluster-robust t and Hall's t")
 
 
 def test_what_is_measured_at_places_is_estimated_at_each_and_over_all():
-    days = [(1, 5.0, 6.0), (2, 4.0, 5.0), (3, 5.0, 4.0)]
-    games = [
-        held(n, Measurement("health", one, ANN, at=1), Measurement("health", two, ANN, at=2)) for n, one, two in days
-    ]
-    analysis = analyse(Results(designed("health"), tuple(games)))
-    assert numbers(estimate(analysis, "health", at=2)) == numbers(mean_of([6, 5, 4]))
-    assert estimate(analysis, "health").mean == pytest.approx(29 / 6)
-    assert estimate(analysis, "health").method == "cluster-robust t"
-    assert (estimate(analysis, "health", at=2).over, estimate(analysis, "health").over) == ("games", "values")
+    days = [(5.0, 6.0), (4.0, 5.0), (5.0, 4.0)]
+    rows = [[Measurement("health", value, ANN, at=at) for at, value in enumerate(two, 1)] for two in days]
+    analysis = analysed((held(n, *row) for n, row in enumerate(rows, 1)), "health")
+    second, whole = estimate(analysis, "health", at=2), estimate(analysis, "health")
+    assert numbers(second) == numbers(mean_of([6, 5, 4]))
+    assert (whole.mean, whole.method) == (pytest.approx(29 / 6), "cluster-robust t")
+    assert (second.over, whole.over) == ("games", "values")
 
 
 # ---------------------------------------------------------------- comparisons
 
 WEIGHTS = {"plain": 0.9, "wise": 1.7}
 WISER = {"metric": "profit", "of": {"arm": "wise", "bidder": ANN}, "against": {"arm": "plain", "bidder": ANN}}
+RIVALS = {"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}}
+EVERY = {"metric": "profit", "of": {"arm": "wise"}, "against": {"arm": "plain"}}
+
+
+def weighted(repeats, ben=lambda n: n % 3, weights=WEIGHTS, conditions=("poor",)):
+    """Return games in which Ann has a multiple of the repeat, by arm."""
+    return [
+        held(n, *profits(n * weight, ben(n)), arm=arm, condition=condition)
+        for n in range(1, repeats + 1)
+        for arm, weight in weights.items()
+        for condition in conditions
+    ]
+
+
+def compared(games, comparison=WISER):
+    """Return the difference of one planned comparison."""
+    [found] = analysed(games, comparison["metric"], comparisons=[comparison]).differences
+    return found
 
 
 def test_what_a_metric_is_about_stands_by_number_where_it_is_numbered():
     abouts = ("2", "Lot 10", "10", "Lot 9", "1", "", "[10, 11)", "[2, 10)", "9" * 5000)
     rows = [Measurement("priority", 1.0, ANN, about, 1) for about in abouts]
-    found = [one.about for one in analyse(Results(designed("priority"), (held(1, *rows),))).estimates if one.at == 1]
+    found = [one.about for one in analysed([held(1, *rows)], "priority").estimates if one.at == 1]
     assert found[-len(abouts) :] == ["", "1", "2", "10", "9" * 5000, "Lot 9", "Lot 10", "[2, 10)", "[10, 11)"]
 
 
 def test_a_comparison_pairs_games_of_the_same_repeat():
-    plain, wise = [3.0, 50.0, -20.0, 8.0], [5.0, 51.0, -17.0, 12.0]
-    games = [held(n, *profits(value)) for n, value in enumerate(plain, 1)]
-    games += [held(n, *profits(value), arm="wise") for n, value in reversed(list(enumerate(wise, 1)))]
-    [found] = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games))).differences
-    test = paired([2, 1, 3, 4])
+    wise = of_ann("profit", [5.0, 51.0, -17.0, 12.0], arm="wise")
+    found, test = compared(of_ann("profit", [3.0, 50.0, -20.0, 8.0]) + wise[::-1]), paired([2, 1, 3, 4])
     assert numbers(found) == numbers(test.difference)
     assert (found.p, found.effect, found.pairs, found.missing) == (test.p, test.effect, 4, 0)
 
 
-def test_beside_the_gain_of_a_bidder_stands_what_its_rivals_lose_on_average():
-    def game(n, ann, *rivals, arm="plain"):
-        rows = [Measurement("profit", value, name) for value, name in zip(rivals, (BEN, "Cho"), strict=True)]
-        return held(n, Measurement("profit", ann, ANN), *rows, arm=arm)
+def test_beside_the_gain_of_a_bidder_stands_what_its_rivals_lose_on_average_in_no_family_of_tests():
+    def game(n, arm, *profits):
+        who = zip(profits, (ANN, BEN, "Cho"), strict=True)
+        return held(n, *(Measurement("profit", one, name) for one, name in who), arm=arm)
 
-    games = [game(n, 0.0, 10.0, 20.0) for n in (1, 2, 3, 4)]
-    games += [game(n, 5.0, 10.0 - n, 20.0 - 3 * n, arm="wise") for n in (1, 2, 3, 4)]
-    analysis = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games)))
-    [found] = analysis.companions
+    games = [game(n, "plain", 0.0, 10.0, 20.0) for n in (1, 2, 3, 4)]
+    games += [game(n, "wise", 5.0 + n, 10.0 - n, 20.0 - 3 * n) for n in (1, 2, 3, 4)]
+    analysis = analysed(games, comparisons=[WISER])
+    [found], [own] = analysis.companions, analysis.differences
     assert numbers(found) == numbers(paired([-2, -4, -6, -8]).difference)
     assert (found.of.bidder, found.of.arm, found.against.arm) == ("rivals of Ann", "wise", "plain")
+    assert (found.p_holm, own.p_holm) == (None, own.p)
+    assert own.p is not None
 
 
-def test_what_rivals_lose_is_in_no_family_of_tests():
-    games = [held(n, *profits(n * weight, n % 3), arm=arm) for n in range(1, 7) for arm, weight in WEIGHTS.items()]
-    analysis = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games)))
-    assert [one.p_holm for one in analysis.differences] == [one.p for one in analysis.differences]
-    assert [one.p_holm for one in analysis.companions] == [None]
+@pytest.mark.parametrize(("metrics", "sellers"), [(("profit", "spent", "revenue"), 1), (("profit", "spent"), 0)])
+def test_what_the_seller_gets_is_told_once_for_each_pair_of_cells_if_it_is_measured(metrics, sellers):
+    def rows(n, weight):
+        found = *profits(1.0, 2.0), Measurement("spent", 1.0, ANN), Measurement("revenue", n * weight)
+        return [one for one in found if one.metric in metrics]
+
+    games = [held(n, *rows(n, weight), arm=arm) for n in range(1, 5) for arm, weight in WEIGHTS.items()]
+    found = analysed(games, *metrics, comparisons=[WISER, WISER | {"metric": "spent"}]).companions
+    told = [one.mean for one in found if one.of.bidder == "the seller"]
+    assert told == [pytest.approx(2.5 * (1.7 - 0.9))] * sellers
 
 
-def test_what_the_seller_gets_is_told_once_for_each_pair_of_cells_if_it_is_measured():
-    more = [WISER, WISER | {"metric": "spent"}]
-    games = [
-        held(n, *profits(1.0, 2.0), Measurement("spent", 1.0, ANN), Measurement("revenue", n * weight), arm=arm)
-        for n in range(1, 5)
-        for arm, weight in WEIGHTS.items()
-    ]
-    for metrics, sellers in ((("profit", "spent", "revenue"), 1), (("profit", "spent"), 0)):
-        kept = [
-            replace(game, measurements=tuple(one for one in game.measurements if one.metric in metrics))
-            for game in games
-        ]
-        found = analyse(Results(designed(*metrics, comparisons=more), tuple(kept))).companions
-        told = [one for one in found if one.of.bidder == "the seller"]
-        assert [one.mean for one in told] == [pytest.approx(2.5 * (1.7 - 0.9))] * sellers
-
-
-@pytest.mark.parametrize(
-    "comparison",
-    [
-        {"metric": "profit", "of": {"arm": "wise"}, "against": {"arm": "plain"}},
-        {"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}},
-    ],
-    ids=["of everyone", "of two bidders"],
-)
+@pytest.mark.parametrize("comparison", [EVERY, RIVALS], ids=["of everyone", "of two bidders"])
 def test_nobody_stands_beside_a_comparison_that_is_not_of_one_bidder_in_two_cells(comparison):
-    games = [held(n, *profits(n * weight, 1.0), arm=arm) for n in range(1, 5) for arm, weight in WEIGHTS.items()]
-    assert analyse(Results(designed("profit", comparisons=[comparison]), tuple(games))).companions == ()
+    assert analysed(weighted(4, lambda _: 1.0), comparisons=[comparison]).companions == ()
 
 
 def test_a_yes_or_no_is_compared_by_mcnemars_test():
-    def survived(value):
-        return Measurement("survived", float(value), ANN)
-
-    games = [held(n, survived(n > 5)) for n in range(1, 7)] + [held(n, survived(1), arm="wise") for n in range(1, 7)]
-    of = WISER | {"metric": "survived"}
-    [found] = analyse(Results(designed("survived", comparisons=[of]), tuple(games))).differences
+    games = of_ann("survived", [0, 0, 0, 0, 0, 1]) + of_ann("survived", [1] * 6, arm="wise")
+    found = compared(games, WISER | {"metric": "survived"})
     assert (found.mean, found.p) == (pytest.approx(5 / 6), pytest.approx(2 / 2**5))  # five wins, no loss, one draw
     assert (found.method, found.low < 0, found.high) == ("t and McNemar", True, 1)
 
@@ -298,24 +246,15 @@ def test_a_yes_or_no_is_compared_by_mcnemars_test():
 def test_a_failed_game_takes_its_pair_out_and_is_counted():
     games = [held(1, *profits(1.0)), failed(2), held(3, *profits(2.0)), held(4, *profits(4.0))]
     games += [held(n, *profits(10.0), arm="wise") for n in (1, 2, 3)] + [held(4, arm="wise")]
-    [found] = analyse(Results(designed("profit", comparisons=[WISER]), tuple(games))).differences
+    found = compared(games)
     assert (found.mean, found.pairs, found.missing) == (8.5, 2, 2)
 
 
 def test_a_comparison_goes_through_what_it_leaves_open_and_holm_through_all_of_it():
-    rivals = {"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}}
-    experiment = designed("profit", conditions=("poor", "rich"), comparisons=[WISER, rivals])
-    games = [
-        held(n, *profits(n * weight, n % 3), arm=arm, condition=condition)
-        for n in range(1, 7)
-        for arm, weight in (("plain", 0.9), ("wise", 1.7))
-        for condition in ("poor", "rich")
-    ]
-    found = analyse(Results(experiment, tuple(games))).differences
-    assert [(one.of.arm, one.of.condition) for one in found] == [
-        *(("wise", condition) for condition in ("poor", "rich")),
-        *((arm, condition) for arm in ("plain", "wise") for condition in ("poor", "rich")),
-    ]
+    both = ("poor", "rich")
+    found = analysed(weighted(6, conditions=both), conditions=both, comparisons=[WISER, RIVALS]).differences
+    arms = ("wise", "plain", "wise")
+    assert [(one.of.arm, one.of.condition) for one in found] == [(arm, condition) for arm in arms for condition in both]
     assert all(one.against.condition == one.of.condition for one in found)
     assert [one.p_holm for one in found] == holm([one.p for one in found])
     assert found[0].p_holm == pytest.approx(6 * found[0].p)
@@ -324,7 +263,7 @@ def test_a_comparison_goes_through_what_it_leaves_open_and_holm_through_all_of_i
 def test_a_comparison_without_pairs_has_no_p_and_counts_in_the_family_all_the_same():
     rivals = {"metric": "profit", "of": {"arm": "plain", "bidder": ANN}, "against": {"arm": "plain", "bidder": BEN}}
     games = [held(n, *profits(float(n**2))) for n in (1, 2, 3)] + [failed(n, arm="wise") for n in (1, 2, 3)]
-    empty, full = analyse(Results(designed("profit", comparisons=[WISER, rivals]), tuple(games))).differences
+    empty, full = analysed(games, comparisons=[WISER, rivals]).differences
     assert (empty.pairs, empty.missing, empty.mean, empty.p, empty.p_holm) == (0, 3, None, None, None)
     assert empty.note == "no values"
     assert full.p_holm == pytest.approx(2 * full.p)
@@ -333,20 +272,14 @@ def test_a_comparison_without_pairs_has_no_p_and_counts_in_the_family_all_the_sa
 def test_leaving_arms_out_leaves_the_family_as_it_was_planned():
     of = {arm: {"arm": arm, "bidder": ANN} for arm in ("plain", "wise", "keen")}
     planned = [{"metric": "profit", "of": of[arm], "against": of["plain"]} for arm in ("wise", "keen")]
-    planned += [{"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}}]
-    experiment = designed("profit", arms=("plain", "wise", "keen"), comparisons=planned)
-    games = [
-        held(n, *profits(n * weight, n % 3), arm=arm)
-        for n in range(1, 9)
-        for arm, weight in (("plain", 0.9), ("wise", 1.7), ("keen", 0.9 + 0.01 * (-1) ** n))
-    ]
-    kept = Results(chosen_arms(experiment, ["plain", "wise"]), tuple(game for game in games if game.arm != "keen"))
-    found = analyse(kept).differences
+    experiment = designed("profit", arms=(*of,), comparisons=[*planned, RIVALS])
+    keen = [held(n, *profits(n * (0.9 + 0.01 * (-1) ** n), n % 3), arm="keen") for n in range(1, 9)]
+    found = analyse(Results(chosen_arms(experiment, ["plain", "wise"]), tuple(weighted(8)))).differences
     assert [one.note for one in found if one.p is None] == ["arm not run: keen", "arm not run: keen"]
     assert (len(found), [one.pairs for one in found]) == (5, [8, 0, 8, 8, 0])
-    whole = analyse(Results(experiment, tuple(games))).differences
-    assert all(one.p == other.p for one, other in zip(found, whole, strict=True) if one.p is not None)
-    assert all(one.p_holm >= other.p_holm for one, other in zip(found, whole, strict=True) if one.p is not None)
+    whole = analyse(Results(experiment, (*weighted(8), *keen))).differences
+    held_too = [(one, other) for one, other in zip(found, whole, strict=True) if one.p is not None]
+    assert all(one.p == other.p and one.p_holm >= other.p_holm for one, other in held_too)
 
 
 def test_two_metrics_of_one_bidder_are_compared_game_by_game():
@@ -354,50 +287,44 @@ def test_two_metrics_of_one_bidder_are_compared_game_by_game():
     of = {"metric": both[0], "of": {"bidder": ANN}, "against": {"bidder": ANN, "metric": both[1]}}
     values = [(3.0, 1.0), (2.0, 2.0), (5.0, 1.0)]
     games = [held(n, *map(Measurement, both, pair, (ANN, ANN))) for n, pair in enumerate(values, 1)]
-    [found] = analyse(Results(designed(*both, arms=("plain",), comparisons=[of]), tuple(games))).differences
+    [found] = analysed(games, *both, arms=("plain",), comparisons=[of]).differences
     assert (found.of.metric, found.against.metric) == both
     assert numbers(found) == numbers(paired([2, 0, 4], "skewed").difference)
 
 
 def test_what_is_measured_item_by_item_is_compared_by_the_mean_of_each_game():
-    def bids(plain, repeat, arm):
-        counts = [Measurement("engagement", count, ANN, item, at) for item, count, at in plain]
-        return held(repeat, *counts, arm=arm)
+    def bids(n, arm, *counts):
+        rows = [Measurement("engagement", count, ANN, item, at) for at, (item, count) in enumerate(counts, 1)]
+        return held(n, *rows, arm=arm)
 
-    games = [bids([("Vase", 1.0, 1), ("Urn", 3.0, 2)], n, "plain") for n in (1, 2)]
-    games += [bids([("Clock", 4.0, 1), ("Urn", 4.0 + n, 2)], n, "wise") for n in (1, 2)]
-    [found] = analyse(
-        Results(designed("engagement", comparisons=[WISER | {"metric": "engagement"}]), tuple(games))
-    ).differences
+    games = [bids(n, "plain", ("Vase", 1.0), ("Urn", 3.0)) for n in (1, 2)]
+    games += [bids(n, "wise", ("Clock", 4.0), ("Urn", 4.0 + n)) for n in (1, 2)]
+    found = compared(games, WISER | {"metric": "engagement"})
     assert (found.mean, found.pairs) == ((2.5 + 3) / 2, 2)
 
 
 def test_everyones_share_of_the_games_own_is_the_game():
-    more = {"metric": "survivors", "of": {"arm": "wise"}, "against": {"arm": "plain"}}
     games = [held(n, Measurement("survivors", float(n))) for n in (1, 2)]
     games += [held(n, Measurement("survivors", 5.0), arm="wise") for n in (1, 2)]
-    [found] = analyse(Results(designed("survivors", comparisons=[more]), tuple(games))).differences
-    assert found.mean == 3.5
+    assert compared(games, EVERY | {"metric": "survivors"}).mean == 3.5
 
 
 # ---------------------------------------------------------------- correlations and ratings
 
 
-def planned_and_bid(repeat, ann, ben, arm="plain"):
-    rows = [
-        Measurement(metric, float(value), bidder, at=at)
-        for bidder, pairs in ((ANN, ann), (BEN, ben))
-        for at, pair in enumerate(pairs, 1)
-        for metric, value in zip(("priority_initial", "bids"), pair, strict=True)
-    ]
-    return held(repeat, *rows, arm=arm)
+def planned_and_bid(repeat, ann, ben):
+    def rows(metric, which):
+        pairs = [(bidder, at, pair) for bidder, own in ((ANN, ann), (BEN, ben)) for at, pair in enumerate(own, 1)]
+        return [Measurement(metric, float(pair[which]), bidder, at=at) for bidder, at, pair in pairs]
+
+    return held(repeat, *rows("priority_initial", 0), *rows("bids", 1))
 
 
 def test_a_correlation_joins_bidder_and_place_over_all_games():
-    experiment = designed("priority_initial", correlations=[("priority_initial", "bids")])
     games = [planned_and_bid(n, [(1, 1), (2, 2), (3, 4)], [(3, 0), (2, 3), (1, 7)]) for n in range(1, 7)]
     games[0] = planned_and_bid(1, [(1, 1), (2, 2)], [(3, 0), (2, 3), (1, 7)])
-    found = {one.bidder: one for one in analyse(Results(experiment, tuple(games))).correlations if one.arm == "plain"}
+    analysis = analysed(games, "priority_initial", correlations=[("priority_initial", "bids")])
+    found = {one.bidder: one for one in analysis.correlations if one.arm == "plain"}
     assert set(found) == {EVERYONE, ANN, BEN}
     assert (found[ANN].rho, found[BEN].rho) == (pytest.approx(1), pytest.approx(-1))
     assert (found[EVERYONE].games, found[EVERYONE].pairs, found[ANN].pairs) == (6, 35, 17)
@@ -407,34 +334,33 @@ def test_a_correlation_joins_bidder_and_place_over_all_games():
 
 
 def test_a_correlation_without_common_rows_says_so():
-    experiment = designed("profit", correlations=[("profit", "bids")])
     games = [held(n, *profits(1.0), Measurement("bids", 2.0, ANN, at=1)) for n in (1, 2)]
-    found = analyse(Results(experiment, tuple(games))).correlations[0]
+    found = analysed(games, correlations=[("profit", "bids")]).correlations[0]
     assert (found.pairs, found.rho, found.note) == (0, None, "fewer than 3 pairs")
 
 
-def ranks(metric, repeat, winner, at=None):
+def ranks(metric, winner, at=None):
     return [Measurement(metric, float(1 if bidder == winner else 2), bidder, at=at) for bidder in (ANN, BEN)]
 
 
 def test_who_wins_more_games_is_rated_higher():
-    games = [held(n, *ranks("rank", n, ANN if n % 4 else BEN)) for n in range(1, 9)]
-    ann, ben = analyse(Results(designed("profit", trueskill=True), tuple(games))).ratings
+    games = [held(n, *ranks("rank", ANN if n % 4 else BEN)) for n in range(1, 9)]
+    ann, ben = analysed(games, trueskill=True).ratings
     assert (ann.bidder, ann.games, ann.orders) == (ANN, 8, 100)
     assert ann.mu > 25 > ben.mu
     assert ann.mu_low < ann.mu < ann.mu_high
 
 
 def test_ratings_stand_in_the_order_of_the_design():
-    ranked = [held(1, *ranks("rank", 1, ANN), arm=arm) for arm in ("plain", "wise")]
-    found = analyse(Results(designed("profit", trueskill=True, arms=("wise", "plain")), tuple(ranked))).ratings
+    ranked = [held(1, *ranks("rank", ANN), arm=arm) for arm in ("plain", "wise")]
+    found = analysed(ranked, trueskill=True, arms=("wise", "plain")).ratings
     assert [one.arm for one in found] == ["wise", "wise", "plain", "plain"]
 
 
 def test_a_series_is_rated_by_each_of_its_auctions():
     experiment = designed("series_rank", trueskill=True, auction={"series": {"auctions": 3}})
     assert measured(experiment) == ("series_rank",)
-    games = [held(n, *(row for at in (1, 2, 3) for row in ranks("series_rank", n, ANN, at))) for n in (1, 2)]
+    games = [held(n, *(row for at in (1, 2, 3) for row in ranks("series_rank", ANN, at))) for n in (1, 2)]
     assert {one.bidder: one.games for one in analyse(Results(experiment, tuple(games))).ratings} == {ANN: 6, BEN: 6}
 
 
@@ -446,26 +372,17 @@ def test_games_are_measured_by_what_is_correlated_and_rated_too():
 # ---------------------------------------------------------------- all of it
 
 FULL = designed(
-    "profit",
-    "survived",
-    "bid_increase",
-    conditions=("poor", "rich"),
-    correlations=[("priority_initial", "bids")],
-    comparisons=[WISER, {"metric": "bid_increase", "of": {"arm": "wise"}, "against": {"arm": "plain"}}],
-    trueskill=True,
-)
+    "profit", "survived", "bid_increase", conditions=("poor", "rich"), correlations=[("priority_initial", "bids")],
+    comparisons=[WISER, EVERY | {"metric": "bid_increase"}], trueskill=True,
+)  # fmt: skip
 VALUES = st.sampled_from([0.0, 0.1, 1.0, 2.0, 1000.0])
 MEASUREMENTS = st.lists(
     st.builds(
-        Measurement,
-        st.sampled_from(["profit", "bid_increase", "priority_initial", "bids"]),
-        VALUES | st.none(),
-        st.sampled_from([ANN, BEN]),
-        at=st.sampled_from([None, 1, 2]),
-        missing=st.just("lost"),
+        Measurement, st.sampled_from(["profit", "bid_increase", "priority_initial", "bids"]), VALUES | st.none(),
+        st.sampled_from([ANN, BEN]), at=st.sampled_from([None, 1, 2]), missing=st.just("lost"),
     ),
     max_size=8,
-).map(tuple)
+).map(tuple)  # fmt: skip
 
 
 @st.composite
@@ -513,10 +430,10 @@ def test_resampling_does_not_hang_on_the_order_of_records():
         for arm in ("plain", "wise")
     ]
     games += [held(26, Measurement("engagement", 3.0, BEN))]
-    experiment = designed(*metrics, comparisons=[WISER | {"metric": "engagement"}])
-    assert all_of(analyse(Results(experiment, tuple(games)))) == all_of(
-        analyse(Results(experiment, tuple(reversed(games))))
+    one, other = (
+        analysed(order, *metrics, comparisons=[WISER | {"metric": "engagement"}]) for order in (games, games[::-1])
     )
+    assert all_of(one) == all_of(other)
 
 
 def test_the_table_of_measurements_has_a_row_each_and_a_type_a_column():

@@ -23,36 +23,26 @@ def judgement(persona: str, *shares: float) -> Judged:
     return Judged("Ann", "Ben", "Loft", truth(persona), traits.profile(dict(zip(ABC, shares, strict=True))))
 
 
-def of(score, one: Judged) -> float:
-    return score(one.truth, one.profile)
+def mixed(profile: dict[str, float]) -> Judged:
+    """Return a judgement of a rival that is half of one persona and half of another."""
+    return Judged("Ann", "Ben", "Loft", {"a": 0.5, "b": 0.5, "c": 0.0}, profile)
 
 
 # ---------------------------------------------------------------- scores of one profile
 
 
-def test_a_hit_is_the_right_persona_ahead_of_all_others():
-    assert of(hit, judgement("a", 0.4, 0.3, 0.3)) == 1
-    assert of(hit, judgement("b", 0.4, 0.3, 0.3)) == 0
-    assert of(hit, judgement("a", 0.4, 0.4, 0.2)) == 0  # a tie is no answer
-
-
-def test_of_a_mix_either_persona_is_a_hit():
-    mixed = Judged("Ann", "Ben", "Loft", {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.2, "b": 0.9, "c": -1.0})
-    assert of(hit, mixed) == 1
-
-
-def test_the_brier_score_is_the_sum_of_squared_differences():
-    assert of(brier, judgement("a", 0.5, 0.3, 0.2)) == pytest.approx(0.25 + 0.09 + 0.04)
-    assert of(brier, judgement("a", 1.0, 0.0, 0.0)) == pytest.approx(0)
-    assert of(brier, judgement("b", 1.0, 0.0, 0.0)) == pytest.approx(2)
-
-
-def test_overconfidence_is_the_largest_share_less_what_is_true_of_it():
-    assert of(overconfidence, judgement("a", 0.7, 0.2, 0.1)) == pytest.approx(-0.3)
-    assert of(overconfidence, judgement("b", 0.7, 0.2, 0.1)) == pytest.approx(0.7)
-    assert of(overconfidence, judgement("a", 1 / 3, 1 / 3, 1 / 3)) == pytest.approx(0)
-    mixed = Judged("Ann", "Ben", "Loft", {"a": 0.5, "b": 0.5, "c": 0.0}, traits.profile({"a": 0.6, "b": 0.4, "c": 0.0}))
-    assert of(overconfidence, mixed) == pytest.approx(0.1)
+@pytest.mark.parametrize(("score", "judged", "worked"), [
+    (hit, judgement("a", 0.4, 0.3, 0.3), 1), (hit, judgement("b", 0.4, 0.3, 0.3), 0),
+    (hit, judgement("a", 0.4, 0.4, 0.2), 0),  # a tie is no answer
+    (hit, mixed({"a": 0.2, "b": 0.9, "c": -1.0}), 1),  # of a mix either persona is a hit
+    (brier, judgement("a", 0.5, 0.3, 0.2), 0.25 + 0.09 + 0.04),  # the sum of squared differences
+    (brier, judgement("a", 1.0, 0.0, 0.0), 0), (brier, judgement("b", 1.0, 0.0, 0.0), 2),
+    (overconfidence, judgement("a", 0.7, 0.2, 0.1), -0.3),  # the largest share less what is true of it
+    (overconfidence, judgement("b", 0.7, 0.2, 0.1), 0.7), (overconfidence, judgement("a", 1 / 3, 1 / 3, 1 / 3), 0),
+    (overconfidence, mixed(traits.profile({"a": 0.6, "b": 0.4, "c": 0.0})), 0.1),
+])  # fmt: skip
+def test_a_profile_has_the_score_worked_by_hand(score, judged, worked):
+    assert score(judged.truth, judged.profile) == pytest.approx(worked)
 
 
 # ---------------------------------------------------------------- calibration over all games
@@ -81,16 +71,13 @@ def test_without_a_profile_there_is_nothing_to_calibrate():
         calibration_error([])
 
 
-def test_the_best_temperature_of_too_timid_profiles_undoes_their_timidity():
-    timid = [one._replace(profile=tempered(one, 3.0)) for one in SEVEN_OF_TEN]
-    found = best_temperature(timid)
-    assert found.temperature == pytest.approx(best_temperature(SEVEN_OF_TEN).temperature / 3, rel=0.02)
-    assert found.divergence == pytest.approx(best_temperature(SEVEN_OF_TEN).divergence, rel=1e-3)
-
-
-def test_at_the_best_temperature_profiles_are_no_farther_from_the_truth():
+def test_the_best_temperature_of_too_timid_profiles_undoes_their_timidity_and_is_no_farther_from_the_truth():
+    best = best_temperature(SEVEN_OF_TEN)
+    found = best_temperature([one._replace(profile=tempered(one, 3.0)) for one in SEVEN_OF_TEN])
+    assert found.temperature == pytest.approx(best.temperature / 3, rel=0.02)
+    assert found.divergence == pytest.approx(best.divergence, rel=1e-3)
     plain = sum(divergence(one.truth, one.profile) for one in SEVEN_OF_TEN) / len(SEVEN_OF_TEN)
-    assert best_temperature(SEVEN_OF_TEN).divergence <= plain + 1e-6
+    assert best.divergence <= plain + 1e-6
 
 
 @given(st.floats(0.05, 20), st.lists(st.floats(0.01, 1), min_size=3, max_size=3))

@@ -13,18 +13,9 @@ from harbor import Auction, Bidder
 from harbor._config.auction import Item
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.basics.numbers import stream
+from harbor._core.log import events
 from harbor._core.log.acts import Acted, Signal
-from harbor._core.log.events import (
-    BidderLabelled,
-    BidderSeated,
-    BidderWithdrew,
-    CatalogShown,
-    Event,
-    ItemLabelled,
-    Lot,
-    LotClosed,
-    PublicEvent,
-)
+from harbor._core.log.events import BidderSeated, CatalogShown, Event, Lot
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
@@ -48,32 +39,33 @@ def usd(amount: int) -> Decimal:
 
 def opening(budget: int = 10_000) -> tuple[Event, ...]:
     """Two lots worth about 1,000 each, of which Ann watches Ben buy."""
-    estimates = dict.fromkeys(LOTS, usd(1_000))
+    lots = tuple(Lot(name, usd(500), text) for name, text in LOTS.items())
     return (
         BidderSeated("Ann", usd(budget), {}, "profit"),
-        Signal("Ann", estimates, noisy=True),
+        Signal("Ann", dict.fromkeys(LOTS, usd(1_000)), noisy=True),
         CatalogShown("Ann", KINDS),
-        SaleOpened(("Ann", "Ben"), tuple(Lot(name, usd(500), text) for name, text in LOTS.items()), "price"),
+        SaleOpened(("Ann", "Ben"), lots, "price"),
     )
 
 
 def sold_to_ann(item: str, *, ben: int, declined: int, reason: str = "declined") -> tuple[Event, ...]:
     """Ben bids so much and declines so much."""
-    is_broke = reason == "cannot afford"
-    out = BidderWithdrew(item, 3, "Ben", reason) if is_broke else Acted("Ben", item, Withdraw(reason), 3)
+    is_broke, ann = reason == "cannot afford", usd(declined - 50)
+    out = events.BidderWithdrew(item, 3, "Ben", reason) if is_broke else Acted("Ben", item, Withdraw(reason), 3)
     return (
-        ItemOpened(item, usd(500), usd(50)),
-        Acted("Ben", item, Bid(usd(ben))),
-        RoundClosed(item, 1, "Ben", usd(ben)),
-        Acted("Ann", item, Bid(usd(declined - 50)), 2),
-        RoundClosed(item, 2, "Ann", usd(declined - 50)),
-        out,
-        ItemSold(item, "Ann", usd(declined - 50)),
-    )
+        ItemOpened(item, usd(500), usd(50)), Acted("Ben", item, Bid(usd(ben))), RoundClosed(item, 1, "Ben", usd(ben)),
+        Acted("Ann", item, Bid(ann), 2), RoundClosed(item, 2, "Ann", ann), out, ItemSold(item, "Ann", ann),
+    )  # fmt: skip
 
 
 def ends(*happened: Event, budget: int = 10_000):
     return inferences(entries(*opening(budget), *happened), "Ann")[-1]
+
+
+def both(loft: int, farm: int):
+    """Return the inference from two sales at which Ben bids so much, and declines 50 more."""
+    bids = (("Loft", loft), ("Farm", farm))
+    return ends(*(event for item, bid in bids for event in sold_to_ann(item, ben=bid, declined=bid + 50)))
 
 
 # ---------------------------------------------------------------- a likelihood by hand
@@ -82,41 +74,26 @@ WITHIN_ONE, BELOW_ZERO, BELOW_MINUS_ONE = 0.3413447, 0.5, 0.1586553
 """From a table of the normal distribution: between 0 and 1 standard deviation, below 0, and below -1."""
 
 
-@pytest.mark.parametrize(
-    ("highest", "declined", "limit", "planned", "odd"),
-    [
-        (600, 660, 600, WITHIN_ONE, 60 / 1500),
-        (690, 810, 750, 2 * WITHIN_ONE, 120 / 1500),
-        (1500, 1560, 1500, WITHIN_ONE, 0),
-        (0, 60, 0, WITHIN_ONE, 60 / 1500),
-        (0, 540, 600, BELOW_MINUS_ONE, 540 / 1500),
-        (600, float("inf"), 600, BELOW_ZERO, 900 / 1500),
-    ],
-)
-def test_the_likelihood_of_a_limit_scatters_by_a_share_of_the_value_and_one_in_twenty_is_odd(
-    highest, declined, limit, planned, odd
-):
+def test_the_likelihood_of_a_limit_scatters_by_a_share_of_the_value_and_one_in_twenty_is_odd():
     """Of an item worth $1,000 a spread of 0.06 is $60, whatever the limit; an odd limit lies anywhere up to $1,500."""
-    found = Evidence(1_000, highest, declined).likelihood(limit, 0.06)
-    assert found == pytest.approx(0.95 * planned + 0.05 * odd, abs=1e-6)
-
-
-def test_the_least_likelihood_is_that_of_a_bid_beyond_all_reach():
-    assert Evidence(1_000, 2_000, float("inf")).likelihood(600, 0.06) == 1e-9
+    for highest, declined, limit, planned, odd in (
+        (600, 660, 600, WITHIN_ONE, 60 / 1500), (690, 810, 750, 2 * WITHIN_ONE, 120 / 1500),
+        (1500, 1560, 1500, WITHIN_ONE, 0), (0, 60, 0, WITHIN_ONE, 60 / 1500),
+        (0, 540, 600, BELOW_MINUS_ONE, 540 / 1500), (600, float("inf"), 600, BELOW_ZERO, 900 / 1500),
+    ):  # fmt: skip
+        found = Evidence(1_000, highest, declined).likelihood(limit, 0.06)
+        assert found == pytest.approx(0.95 * planned + 0.05 * odd, abs=1e-6), (highest, declined)
+    assert Evidence(1_000, 2_000, float("inf")).likelihood(600, 0.06) == 1e-9  # beyond all reach
 
 
 # ---------------------------------------------------------------- worked sales
 
 
-def test_who_goes_far_for_a_loft_and_not_for_a_farm_is_urban():
-    found = ends(*sold_to_ann("Loft", ben=950, declined=1_000), *sold_to_ann("Farm", ben=650, declined=700))
-    assert found.personas["urban"] > 0.95
-    assert sum(found.personas.values()) == pytest.approx(1)
-
-
-def test_one_that_goes_equally_far_for_both_is_neither():
-    found = ends(*sold_to_ann("Loft", ben=800, declined=850), *sold_to_ann("Farm", ben=800, declined=850))
-    assert found.personas["urban"] == pytest.approx(0.5, abs=0.1)
+def test_who_goes_far_for_a_loft_and_not_for_a_farm_is_urban_and_who_goes_equally_far_for_both_is_neither():
+    urban = both(loft=950, farm=650).personas
+    assert urban["urban"] > 0.95
+    assert sum(urban.values()) == pytest.approx(1)
+    assert both(loft=800, farm=800).personas["urban"] == pytest.approx(0.5, abs=0.1)
 
 
 def test_of_a_rival_that_neither_bid_nor_declined_nothing_is_inferred():
@@ -125,9 +102,7 @@ def test_of_a_rival_that_neither_bid_nor_declined_nothing_is_inferred():
 
 
 def test_a_rival_that_stops_early_everywhere_is_the_more_prudent():
-    early = ends(*sold_to_ann("Loft", ben=650, declined=700), *sold_to_ann("Farm", ben=650, declined=700))
-    late = ends(*sold_to_ann("Loft", ben=950, declined=1_000), *sold_to_ann("Farm", ben=950, declined=1_000))
-    assert early.prudence < late.prudence - 0.1
+    assert both(650, 650).prudence < both(950, 950).prudence - 0.1
 
 
 def test_a_rival_without_the_money_for_a_bid_had_the_smaller_budget():
@@ -172,13 +147,12 @@ def sale(seed: int) -> tuple[Entry, ...]:
 
 
 def test_it_reads_nothing_that_the_profiling_bidder_may_not_see():
+    def is_seen(event: Event) -> bool:
+        own = isinstance(event, BidderSeated | Signal | CatalogShown)
+        return isinstance(event, events.PublicEvent) or (own and event.bidder == "Ann")
+
     log = sale(100)
-    own = (BidderSeated, Signal, CatalogShown)
-    redacted = [
-        entry
-        for entry in log
-        if isinstance(entry.event, PublicEvent) or (isinstance(entry.event, own) and entry.event.bidder == "Ann")
-    ]
+    redacted = [entry for entry in log if is_seen(entry.event)]
     assert len(redacted) < len(log)
     assert inferences(redacted, "Ann") == inferences(log, "Ann")
 
@@ -186,9 +160,9 @@ def test_it_reads_nothing_that_the_profiling_bidder_may_not_see():
 def test_other_labels_and_other_secrets_of_rivals_change_nothing():
     def changed(event: Event) -> Event:
         match event:
-            case BidderLabelled():
+            case events.BidderLabelled():
                 return replace(event, personas={"downsizing": 1.0})
-            case ItemLabelled():
+            case events.ItemLabelled():
                 return replace(event, true_value=event.true_value * 3, persona="downsizing")
             case BidderSeated(bidder="Ben" | "Cho"):
                 return replace(event, budget=event.budget * 7, personas={"A miller.": 1.0})
@@ -206,7 +180,7 @@ def test_other_labels_and_other_secrets_of_rivals_change_nothing():
 
 def test_values_that_are_revealed_later_change_nothing_before():
     log = sale(100)
-    ends_at = [place for place, entry in enumerate(log) if isinstance(entry.event, LotClosed)]
+    ends_at = [place for place, entry in enumerate(log) if isinstance(entry.event, events.LotClosed)]
     early = inferences(log[: ends_at[0] + 1], "Ann")
     whole = [one for one in inferences(log, "Ann") if one.item == early[0].item]
     assert early == whole
@@ -215,12 +189,10 @@ def test_values_that_are_revealed_later_change_nothing_before():
 def test_it_stands_beside_the_profiles_of_the_model_for_the_same_rivals_after_the_same_items():
     log = sale(100)
     assert {one[:3] for one in inferred(log)} == {one[:3] for one in judged(log)}
-    found = measure([metric.name for metric in METRICS], log)
+    found, own = (measure([one.name.removesuffix(end) for one in METRICS], log) for end in ("", "_inverse"))
     assert {one.metric for one in found if one.value is None} == set()
-    own = measure([metric.name.removesuffix("_inverse") for metric in METRICS], log)
-    assert [(one.bidder, one.about) for one in found if "final" in one.metric] == [
-        (one.bidder, one.about) for one in own if "final" in one.metric
-    ]
+    final = [[(one.bidder, one.about) for one in each if "final" in one.metric] for each in (found, own)]
+    assert final[0] == final[1]
 
 
 def test_where_nobody_is_shown_a_catalog_the_reference_is_missing_with_the_reason():
@@ -230,9 +202,8 @@ def test_where_nobody_is_shown_a_catalog_the_reference_is_missing_with_the_reaso
 
 @pytest.mark.slow
 def test_out_of_sample_it_is_nearer_to_the_truth_than_the_built_in_model_and_names_the_persona():
-    reference = [one for seed in range(100, 115) for one in last(inferred(sale(seed)))]
-    model = [one for seed in range(100, 115) for one in last(judged(sale(seed)))]
-    error = fmean(divergence(one.truth, one.profile) for one in reference)
+    reference, model = ([one for seed in range(100, 115) for one in last(of(sale(seed)))] for of in (inferred, judged))
+    error, other = (fmean(divergence(one.truth, one.profile) for one in each) for each in (reference, model))
     assert error < 0.6
-    assert error < fmean(divergence(one.truth, one.profile) for one in model) / 2
+    assert error < other / 2
     assert fmean(hit(one.truth, one.profile) for one in reference) >= 0.9

@@ -23,11 +23,15 @@ NO_FAILURE = 1 - 0.05 ** (1 / 5)
 """What share of failures five games without one leave possible: 0.451."""
 
 
+def ends(found) -> tuple[float, float]:
+    return found.low, found.high
+
+
 def test_t_gives_students_own_example():
     found = mean_of(SLEEP)
     assert (found.n, found.method) == (10, "t")
     assert (found.mean, found.sd) == pytest.approx((1.58, 1.229995), abs=1e-6)
-    assert (found.low, found.high) == pytest.approx((0.7001142, 2.4598858), abs=1e-7)
+    assert ends(found) == pytest.approx((0.7001142, 2.4598858), abs=1e-7)
 
 
 def test_skewed_values_take_the_wider_of_students_t_and_of_halls_cubic_solved_by_scipy():
@@ -40,8 +44,8 @@ def test_skewed_values_take_the_wider_of_students_t_and_of_halls_cubic_solved_by
 
     bound = stats.t.ppf(0.975, n - 2)
     low, high = (optimize.brentq(lambda truth, to=to: cubic(truth) - to, -100, 100) for to in (bound, -bound))
-    assert (found.low, found.high) == pytest.approx((min(low, t.low), max(high, t.high)))
-    assert (found.low, found.high) == pytest.approx((t.low, high))
+    assert (min(low, t.low), max(high, t.high)) == (t.low, high)
+    assert ends(found) == pytest.approx((t.low, high))
 
 
 @given(st.lists(st.floats(0, 100).map(lambda value: value / 7), min_size=4, max_size=20))
@@ -55,7 +59,7 @@ def test_symmetric_values_have_a_symmetric_interval(half):
 def test_skewed_values_lean_where_the_tail_is_and_no_unit_is_special():
     found, turned = mean_of(SKEWED, "skewed"), mean_of([5 - 2 * value for value in SKEWED], "skewed")
     assert found.high - found.mean > 2 * (found.mean - found.low)
-    assert (turned.low, turned.high) == pytest.approx((5 - 2 * found.high, 5 - 2 * found.low))
+    assert ends(turned) == pytest.approx((5 - 2 * found.high, 5 - 2 * found.low))
 
 
 @given(st.lists(FLOATS, max_size=30))
@@ -71,10 +75,8 @@ def test_there_is_an_interval_around_the_mean_or_a_note_and_never_nan(values):
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.sampled_from(["mean", "skewed"]))
 def test_no_interval_leaves_the_bounds_of_its_scale(values, kind):
-    for found in (
-        mean_of(values, kind, (0, 1)),
-        clustered_mean(values, [n // 2 for n in range(len(values))], kind, (0, 1)),
-    ):
+    pairs = [n // 2 for n in range(len(values))]
+    for found in (mean_of(values, kind, (0, 1)), clustered_mean(values, pairs, kind, (0, 1))):
         assert found.low is None or 0 <= found.low <= found.mean + 1e-9 <= found.high + 2e-9 <= 1 + 2e-9
 
 
@@ -88,11 +90,10 @@ def test_equal_values_without_bounds_have_no_interval_and_say_so(value):
 
 def test_equal_values_on_a_bounded_scale_leave_what_the_rule_of_three_leaves():
     none, ranks = mean_of([0] * 5, "skewed", (0, 1)), mean_of([1.0] * 5, "mean", (1, 3))
-    assert (none.low, none.high, none.method) == (0, pytest.approx(NO_FAILURE), "Clopper-Pearson")
-    assert (ranks.low, ranks.high) == (1, pytest.approx(1 + 2 * NO_FAILURE))
-    within = mean_of([2.0] * 5, "mean", (1, 3))
+    assert (*ends(none), none.method) == (0, pytest.approx(NO_FAILURE), "Clopper-Pearson")
+    assert ends(ranks) == (1, pytest.approx(1 + 2 * NO_FAILURE))
     upper = proportion_confint(0, 5, method="beta")[1]
-    assert (within.low, within.high) == pytest.approx((2 - upper, 2 + upper))
+    assert ends(mean_of([2.0] * 5, "mean", (1, 3))) == pytest.approx((2 - upper, 2 + upper))
 
 
 def test_a_few_values_among_zeros_have_a_reason_and_no_interval():
@@ -114,14 +115,14 @@ def test_no_value_and_one_value_say_so():
 @pytest.mark.parametrize(("ones", "of", "low", "high"), [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)])
 def test_wilson_gives_the_intervals_of_newcombe(ones, of, low, high):
     found = share_of([1] * ones + [0] * (of - ones))  # Newcombe 1998, Table I, method 3
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    assert ends(found) == pytest.approx((low, high), abs=5e-5)
     assert (found.mean, found.method) == (ones / of, "Wilson")
 
 
 def test_none_of_five_and_all_of_five_have_an_exact_interval():
     none, every = share_of([0] * 5), share_of([1] * 5)
-    assert (none.low, none.high, none.method) == (0, pytest.approx(NO_FAILURE), "Clopper-Pearson")
-    assert (every.low, every.high) == (pytest.approx(1 - NO_FAILURE), 1)
+    assert (*ends(none), none.method) == (0, pytest.approx(NO_FAILURE), "Clopper-Pearson")
+    assert ends(every) == (pytest.approx(1 - NO_FAILURE), 1)
     assert none.high == pytest.approx(proportion_confint(0, 5, alpha=0.1, method="beta")[1])
 
 
@@ -133,16 +134,12 @@ def test_a_share_of_what_is_no_yes_or_no_is_refused():
 def test_games_whose_counts_differ_as_by_chance_have_clopper_and_pearsons_interval_of_all_counts():
     hits, counts = np.random.default_rng(4).binomial(40, 0.2, 60), np.full(60, 40)
     found = counted_share(hits / counts, counts)
-    low, high = proportion_confint(hits.sum(), counts.sum(), method="beta")
     assert (found.mean, found.method) == (hits.sum() / counts.sum(), "Korn-Graubard")
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.002)
+    assert ends(found) == pytest.approx(proportion_confint(hits.sum(), counts.sum(), method="beta"), abs=0.002)
 
 
 def test_a_game_with_more_counted_has_more_weight_and_games_that_differ_widen_the_interval():
-    alike, apart = (
-        counted_share([0.2, 0.3, 0.2, 0.3], [30, 10, 30, 10]),
-        counted_share([0, 0.9, 0, 0.9], [30, 10, 30, 10]),
-    )
+    alike, apart = (counted_share(shares * 2, [30, 10, 30, 10]) for shares in ([0.2, 0.3], [0, 0.9]))
     assert (alike.mean, apart.mean) == pytest.approx((0.225, 0.225))
     assert apart.high - apart.low > 2 * (alike.high - alike.low)
 
@@ -152,12 +149,9 @@ def test_korn_and_graubards_interval_is_the_beta_interval_of_the_effective_count
     found, share = counted_share(hits / counts, counts), 12 / 50
     error = stats.sem(share + (hits - share * counts) / 10)
     effective = share * (1 - share) / error**2 * (stats.t.ppf(0.975, 49) / stats.t.ppf(0.975, 4)) ** 2
+    yes, no = share * effective, (1 - share) * effective
     assert effective < 50
-    expected = (
-        stats.beta.ppf(0.025, share * effective, (1 - share) * effective + 1),
-        stats.beta.ppf(0.975, share * effective + 1, (1 - share) * effective),
-    )
-    assert (found.low, found.high) == pytest.approx(expected)
+    assert ends(found) == pytest.approx((stats.beta.ppf(0.025, yes, no + 1), stats.beta.ppf(0.975, yes + 1, no)))
 
 
 def test_where_nothing_was_found_each_game_counts_once():
@@ -166,11 +160,10 @@ def test_where_nothing_was_found_each_game_counts_once():
     assert counted_share([0.5], [12]).note == "one value has no spread"
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 9), st.integers(1, 9)).map(lambda two: (min(two), two[1])), min_size=2, max_size=9
-    )
-)
+COUNTS = st.tuples(st.integers(0, 9), st.integers(1, 9)).map(lambda two: (min(two), two[1]))
+
+
+@given(st.lists(COUNTS, min_size=2, max_size=9))
 def test_a_share_of_counts_has_an_interval_within_0_and_1_around_it(found):
     hits, counts = (np.array(side) for side in zip(*found, strict=True))
     mean = counted_share(hits / counts, counts)
@@ -182,53 +175,31 @@ def test_a_share_of_counts_has_an_interval_within_0_and_1_around_it(found):
 # ---------------------------------------------------------------- clusters
 
 
-def test_groups_of_one_size_have_the_t_interval_of_their_means():
-    values = np.random.default_rng(5).normal(size=(7, 4)) + np.arange(7)[:, None]
-    found, means = clustered_mean(values.ravel(), np.repeat(np.arange(7), 4)), mean_of(values.mean(axis=1))
-    assert (found.mean, found.low, found.high) == pytest.approx((means.mean, means.low, means.high))
-    assert (found.n, found.method) == (28, "cluster-robust t")
-
-
 def test_cluster_robust_intervals_hold_the_mean_where_naive_ones_do_not():
     rng, games = np.random.default_rng(6), np.repeat(np.arange(12), 8)
-    robust, naive = [], []
-    for _ in range(400):
-        values = 10 + rng.normal(size=12)[games] + rng.normal(size=96)
-        robust.append(holds(clustered_mean(values, games), 10))
-        naive.append(holds(mean_of(values), 10))
-    assert 0.92 <= np.mean(robust) <= 0.98
-    assert np.mean(naive) < 0.75
+    samples = [10 + rng.normal(size=12)[games] + rng.normal(size=96) for _ in range(400)]
+    robust, naive = ([clustered_mean(values, games) for values in samples], map(mean_of, samples))
+    assert 0.92 <= np.mean([one.low <= 10 <= one.high for one in robust]) <= 0.98
+    assert np.mean([one.low <= 10 <= one.high for one in naive]) < 0.75
 
 
-def test_a_clustered_mean_is_that_of_statsmodels_with_t_on_groups_less_one():
-    rng = np.random.default_rng(7)
-    games = np.repeat(np.arange(9), 6)
-    values = rng.normal(size=54) + rng.normal(size=9)[games]
+@pytest.mark.parametrize("sizes", [[6] * 9, [1, 2, 3, 5, 8, 13]], ids=["one size", "different sizes"])
+def test_a_clustered_mean_is_that_of_statsmodels_with_t_on_groups_less_one(sizes):
+    rng, groups, count = np.random.default_rng(7), len(sizes), sum(sizes)
+    games = np.repeat(np.arange(groups), sizes)
+    values = rng.normal(size=count) + rng.normal(size=groups)[games]
     found = clustered_mean(values, games)
-    fit = sm.OLS(values, np.ones(54)).fit(cov_type="cluster", cov_kwds={"groups": games})
-    reach = stats.t.ppf(0.975, 8) * fit.bse[0]
+    fit = sm.OLS(values, np.ones(count)).fit(cov_type="cluster", cov_kwds={"groups": games}, use_t=True)
+    reach = stats.t.ppf(0.975, groups - 1) * fit.bse[0]
     assert found.mean == pytest.approx(values.mean())
-    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach))
+    assert ends(found) == pytest.approx((found.mean - reach, found.mean + reach))
 
 
 def test_one_group_has_no_interval():
     assert clustered_mean([1, 2, 3], ["a"] * 3).note == "too few games"
 
 
-def holds(found, truth):
-    return found.low <= truth <= found.high
-
-
-def test_groups_of_different_sizes_have_the_interval_of_statsmodels_too():
-    rng = np.random.default_rng(8)
-    games = np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13])
-    values = rng.normal(size=32) + rng.normal(size=6)[games]
-    fit = sm.OLS(values, np.ones(32)).fit(cov_type="cluster", cov_kwds={"groups": games}, use_t=True)
-    found = clustered_mean(values, games)
-    assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int()[0]))
-
-
 def test_skewed_groups_of_one_are_skewed_values():
-    found, single = clustered_mean(SKEWED, range(8), "skewed", (0, inf)), mean_of(SKEWED, "skewed", (0, inf))
-    assert (found.low, found.high) == pytest.approx((single.low, single.high))
+    found = clustered_mean(SKEWED, range(8), "skewed", (0, inf))
+    assert ends(found) == pytest.approx(ends(mean_of(SKEWED, "skewed", (0, inf))))
     assert found.method == "cluster-robust t and Hall's t"

@@ -20,13 +20,14 @@ from harbor.evaluation._analysis.levels import Question, least_pairs
 from harbor.evaluation._analysis.power import draws, games_needed, pairs_for, pilot, planned, power_of, spread_limits
 from harbor.evaluation._analysis.statistics import pairs_needed
 from harbor.evaluation._experiments.choices import chosen_arms
+from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment as read
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trial_runs import offline
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._running.runner import run_experiment
-from support.commands import Done, harbor
+from support.commands import Done, harbor, mistake
 
 SMALL = """
 name = "small"
@@ -35,31 +36,16 @@ question = "Does it help to plan?"
 source = "here"
 repeats = 2
 metrics = ["profit", "spent"]
-[auction]
-items = { count = 2 }
-[[auction.bidders]]
-name = "Ann"
-model = "@1"
-[[auction.bidders]]
-name = "Ben"
-model = "@1"
-budget = 900
-[[arms]]
-name = "plain"
-[[arms]]
-name = "planless"
-auction.bidders.Ann = { planning = "none" }
-[[arms]]
-name = "other"
-auction.bidders.Ann = { planning = "static" }
-[[comparisons]]
-metric = "profit"
-of = { arm = "plain", bidder = "Ann" }
-against = { arm = "planless", bidder = "Ann" }
-[[comparisons]]
-metric = "spent"
-of = { bidder = "Ann" }
-against = { bidder = "Ben" }
+auction.items = { count = 2 }
+auction.bidders = [{ name = "Ann", model = "@1" }, { name = "Ben", model = "@1", budget = 900 }]
+arms = [
+    { name = "plain" }, { name = "planless", auction.bidders.Ann = { planning = "none" } },
+    { name = "other", auction.bidders.Ann = { planning = "static" } },
+]
+comparisons = [
+    { metric = "profit", of = { arm = "plain", bidder = "Ann" }, against = { arm = "planless", bidder = "Ann" } },
+    { metric = "spent", of = { bidder = "Ann" }, against = { bidder = "Ben" } },
+]
 """
 
 
@@ -70,27 +56,32 @@ def small(tmp_path) -> Path:
     return path
 
 
+@pytest.fixture
+def experiment(small) -> Experiment:
+    return read(str(small))
+
+
+def needs(experiment, plain, planless, effect=20.0):
+    """Return the games that a pilot says are needed to compare profits."""
+    return games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(effect))
+
+
 def power(*words: object, cwd: Path) -> Done:
     return harbor("experiment", "power", *words, cwd=cwd)
 
 
 def piloted(experiment, plain, planless):
     """Records of a pilot in which Ann earned this much; None is a failed game."""
-    cells = [("plain", plain), ("planless", planless)]
     held = [
+        TrialRecord(arm, "all", n, n, "failed", "silent") if profit is None else
         TrialRecord(arm, "all", n, n, "finished", measurements=(Measurement("profit", float(profit), "Ann"),))
-        if profit is not None
-        else TrialRecord(arm, "all", n, n, "failed", "silent")
-        for arm, profits in cells
-        for n, profit in enumerate(profits, 1)
-    ]
+        for arm, profits in (("plain", plain), ("planless", planless)) for n, profit in enumerate(profits, 1)
+    ]  # fmt: skip
     return Results(experiment, tuple(held))
 
 
-def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_worst(small):
-    experiment = read(str(small))
-    plain, planless = [10, 30, 20, None, 60, 7], [5, 10, 30, 8, 50, None]
-    found = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(20.0))
+def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_worst(experiment):
+    found = needs(experiment, [10, 30, 20, None, 60, 7], [5, 10, 30, 8, 50, None])
     [need] = found.needs
     assert (need.pairs, need.missing, need.test) == (4, 2, "t")
     assert need.sd == pytest.approx(stdev([5, 20, -10, 10]))
@@ -101,31 +92,23 @@ def test_games_are_counted_by_the_spread_of_paired_differences_and_for_holm_at_w
     assert need.note.startswith("rough: 4 pairs")
 
 
-def test_differences_without_spread_and_missing_pairs_are_explained_cells(small):
-    experiment = read(str(small))
-    for plain, planless, note in (
-        ([5, 6, 7], [4, 5, 6], "all 3 values are equal"),
-        ([5, None], [4, None], "one value has no spread"),
-        ([None, 5], [4, None], "no values"),
-    ):
-        [need] = games_needed(piloted(experiment, plain, planless), planned(experiment, "profit"), Question(4.0)).needs
-        assert (need.games, need.games_holm) == (None, None)
-        assert need.note == f"{note}: the pilot does not say how they vary"
+@pytest.mark.parametrize(("plain", "planless", "note"), [
+    ([5, 6, 7], [4, 5, 6], "all 3 values are equal"), ([5, None], [4, None], "one value has no spread"),
+    ([None, 5], [4, None], "no values"),
+])  # fmt: skip
+def test_differences_without_spread_and_missing_pairs_are_explained_cells_and_one_line(
+    plain, planless, note, experiment
+):
+    [need] = (found := needs(experiment, plain, planless, 4.0)).needs
+    assert (need.games, need.games_holm) == (None, None)
+    assert need.note == f"{note}: the pilot does not say how they vary"
+    say = f"No number of games is known: {need.note}; give a larger pilot, or another metric"
+    assert list(power_tables(found)) == [say]
 
 
-def test_a_pilot_with_equal_differences_is_answered_in_one_line(small):
-    experiment = read(str(small))
-    found = games_needed(piloted(experiment, [5, 6, 7], [4, 5, 6]), planned(experiment, "profit"), Question(4.0))
-    assert list(power_tables(found)) == [
-        "No number of games is known: all 3 values are equal: the pilot does not say how they vary;"
-        " give a larger pilot, or another metric"
-    ]
-
-
-def test_a_pilot_of_one_game_is_refused(small):
-    experiment = read(str(small))
+def test_a_pilot_of_one_game_is_refused(experiment):
     with pytest.raises(ConfigError, match="the pilot has 1 repeat, and one game does not say how games vary; give 10"):
-        games_needed(piloted(experiment, [5], [4]), planned(experiment, "profit"), Question(4.0))
+        needs(experiment, [5], [4])
 
 
 @pytest.mark.slow
@@ -134,9 +117,8 @@ def test_a_pilot_of_one_game_is_refused(small):
 def test_smaller_effects_need_no_fewer_games(tmp_path_factory, effect, factor):
     path = tmp_path_factory.mktemp("design") / "small.toml"
     path.write_text(SMALL)
-    results = piloted(experiment := read(str(path)), [1, 50, 20, 3], [2, 2, 9, 4])
-    asked = (Question(effect), Question(effect / factor))
-    one, smaller = (games_needed(results, planned(experiment, "profit"), each).needs[0] for each in asked)
+    pilot = read(str(path)), [1, 50, 20, 3], [2, 2, 9, 4]
+    one, smaller = (needs(*pilot, each).needs[0] for each in (effect, effect / factor))
     assert one.games.likely <= smaller.games.likely
     assert one.games.likely <= one.games_holm.likely
 
@@ -163,18 +145,19 @@ def test_what_is_promised_is_held_by_new_samples_of_the_same_law(kind, pairs):
 @pytest.mark.parametrize("pairs", [8, 20, 50])
 def test_what_is_promised_of_a_yes_or_no_is_held(pairs):
     random, effect = np.random.default_rng(16), 0.4
-    pilot = random.choice([-1.0, 0, 1], 2000, p=[0.1, 0.4, 0.5])
+    pilot, samples = (random.choice([-1.0, 0, 1], size, p=[0.1, 0.4, 0.5]) for size in (2000, (4000, pairs)))
     promised = power_of(draws(pilot, "binary", effect)[:, :pairs], "binary", effect, 0.05)
-    samples = random.choice([-1.0, 0, 1], (4000, pairs), p=[0.1, 0.4, 0.5])
     assert promised == pytest.approx(power_of(samples, "binary", effect, 0.05), abs=0.05)
 
 
 def test_no_fewer_pairs_are_named_than_can_reach_the_level():
-    always = np.array([1.0] * 9 + [0.0])
-    assert pairs_for(draws(always, "binary", 1.0), "binary", 1.0, 0.05, 0.8) == least_pairs("binary", 0.05) == 6
-    assert pairs_for(draws(always, "binary", 1.0), "binary", 1.0, 0.05 / 4, 0.8) == 8
-    vast = np.array([1.0, 2.0, 4.0, 9.0])
-    assert pairs_for(draws(vast, "skewed", 1e9), "skewed", 1e9, 0.05, 0.8) == 3
+    def least(values, kind, effect, level=0.05):
+        return pairs_for(draws(np.array(values), kind, effect), kind, effect, level, 0.8)
+
+    always = [1.0] * 9 + [0.0]
+    assert least(always, "binary", 1.0) == least_pairs("binary", 0.05) == 6
+    assert least(always, "binary", 1.0, 0.05 / 4) == 8
+    assert least([1.0, 2.0, 4.0, 9.0], "skewed", 1e9) == 3
 
 
 def test_more_pairs_than_are_simulated_are_counted_by_the_formula_of_the_t_test():
@@ -184,12 +167,9 @@ def test_more_pairs_than_are_simulated_are_counted_by_the_formula_of_the_t_test(
 
 
 def test_enough_games_reach_the_power_in_eight_of_ten_pilots():
-    reached = []
-    for seed in range(200):
-        pilot = drawn("mean", 10, seed)
-        _, high = spread_limits(pilot, "mean")
-        planned_pairs = pairs_needed(0.7, pilot.std(ddof=1) * high**0.5)
-        reached.append(planned_pairs >= pairs_needed(0.7, 1))
+    pilots = [drawn("mean", 10, seed) for seed in range(200)]
+    enough = [one.std(ddof=1) * spread_limits(one, "mean")[1] ** 0.5 for one in pilots]
+    reached = [pairs_needed(0.7, sd) >= pairs_needed(0.7, 1) for sd in enough]
     assert np.mean(reached) == pytest.approx(0.8, abs=0.08)
 
 
@@ -199,7 +179,7 @@ def test_the_spread_of_a_yes_or_no_has_exact_limits():
     assert stats.binom.cdf(3, 10, 0.3 * high) == pytest.approx(0.2)
 
 
-def test_what_can_not_be_asked_is_refused_by_name(small):
+def test_what_can_not_be_asked_is_refused_by_name(experiment):
     for effect in (0.0, float("nan"), float("inf")):
         with pytest.raises(ConfigError, match=f"effect {effect!r}"):
             Question(effect)
@@ -207,24 +187,23 @@ def test_what_can_not_be_asked_is_refused_by_name(small):
         with pytest.raises(ConfigError, match="give an alpha above 0"):
             Question(1.0, **level)
     with pytest.raises(ConfigError, match="unknown compared metric 'profits'; did you mean 'profit'"):
-        planned(read(str(small)), "profits")
+        planned(experiment, "profits")
     with pytest.raises(ConfigError, match="'small' plans no comparison"):
-        planned(read(str(small)).model_copy(update={"comparisons": ()}))
+        planned(experiment.model_copy(update={"comparisons": ()}))
 
 
-async def test_a_pilot_holds_the_compared_games_alone_and_pays_for_no_model(small):
-    experiment = read(str(small)).model_copy(update={"models": ("openai:gpt-4o",)})
+async def test_a_pilot_holds_the_compared_games_alone_and_pays_for_no_model(experiment):
+    experiment = experiment.model_copy(update={"models": ("openai:gpt-4o",)})
     results = await pilot(experiment, planned(experiment, "profit"), 2)
-    assert [(game.arm, game.repeat) for game in results.records] == [
-        (arm, repeat) for repeat in (1, 2) for arm in ("plain", "planless")
-    ]
+    games = [(game.repeat, game.arm) for game in results.records]
+    assert games == [(1, "plain"), (1, "planless"), (2, "plain"), (2, "planless")]
     assert {game.status for game in results.records} == {"finished"}
     assert results.simulated
 
 
-def test_a_game_goes_offline_with_nothing_but_its_models_changed(small):
-    experiment = read(str(small)).model_copy(update={"models": ("openai:gpt-4o",), "temperature": 0.7})
-    game = trials(experiment, 1)[0]
+def test_a_game_goes_offline_with_nothing_but_its_models_changed(experiment):
+    paid = experiment.model_copy(update={"models": ("openai:gpt-4o",), "temperature": 0.7})
+    game = trials(paid, 1)[0]
     [(name, settings_of)] = offline(game.config).models.items()
     assert (name, settings_of.use, settings_of.temperature) == ("openai:gpt-4o", "simulated", 0.7)
     assert offline(game.config).model_copy(update={"models": game.config.models}).bidders == game.config.bidders
@@ -242,20 +221,18 @@ def test_the_command_plays_a_pilot_and_labels_it(small):
 
 
 def test_more_power_and_a_stricter_level_need_more_games(small):
-    words = ("small.toml", "--effect", "100", "--repeats", "3", "--metric", "spent", "--json")
-    usual, sure, strict = (
-        json.loads(power(*words, *more, cwd=small.parent).stdout)
-        for more in ((), ("--power", "0.95"), ("--alpha", "0.01"))
-    )
-    assert sure["question"] == {"effect": 100.0, "power": 0.95, "alpha": 0.05}
-    assert strict["question"] == {"effect": 100.0, "power": 0.8, "alpha": 0.01}
-    for asked in (sure, strict):
-        assert asked["needs"][0]["games"]["enough"] > usual["needs"][0]["games"]["enough"]
+    asked = {(0.8, 0.05): (), (0.95, 0.05): ("--power", "0.95"), (0.8, 0.01): ("--alpha", "0.01")}
+    words = ("small.toml", "--effect", "100", "--repeats", "2", "--metric", "spent", "--json")
+    enough = []
+    for (level, alpha), more in asked.items():
+        told = json.loads(power(*words, *more, cwd=small.parent).stdout)
+        assert told["question"] == {"effect": 100.0, "power": level, "alpha": alpha}
+        enough.append(told["needs"][0]["games"]["enough"])
+    assert enough[0] < min(enough[1:])
 
 
-def test_the_command_reads_a_pilot_that_was_run(small):
-    experiment, folder = read(str(small)), small.parent / "pilot"
-    results = asyncio.run(run_experiment(chosen_arms(experiment, ["plain", "planless"]), folder))
+def test_the_command_reads_a_pilot_that_was_run(small, experiment):
+    results = asyncio.run(run_experiment(chosen_arms(experiment, ["plain", "planless"]), small.parent / "pilot"))
     done = power("small.toml", "--effect", "100", "--pilot", "pilot", "--json", cwd=small.parent)
     assert done.returncode == 0, done.stderr
     found = games_needed(replace(results, experiment=experiment), planned(experiment), Question(100.0))
@@ -263,10 +240,6 @@ def test_the_command_reads_a_pilot_that_was_run(small):
     assert [need["pairs"] for need in printed["needs"]] == [2, 2, 2, 0]  # one arm was left out of the pilot
     assert [need["sd"] for need in printed["needs"]] == [need.sd for need in found.needs]
     assert [need["games"] for need in printed["needs"]] == [need.games and asdict(need.games) for need in found.needs]
-    other = small.parent / "other.toml"
-    other.write_text(SMALL.replace('"small"', '"other"', 1))
-    done = power("other.toml", "--effect", "100", "--pilot", "pilot", cwd=small.parent)
-    assert done.returncode == 2
-    assert done.stderr.splitlines() == [
-        "harbor: error: pilot 'pilot' is of experiment 'small'; give a folder of 'other', or name 'small'"
-    ]
+    (small.parent / "other.toml").write_text(SMALL.replace('"small"', '"other"', 1))
+    said = mistake(power("other.toml", "--effect", "100", "--pilot", "pilot", cwd=small.parent))
+    assert said == "pilot 'pilot' is of experiment 'small'; give a folder of 'other', or name 'small'"

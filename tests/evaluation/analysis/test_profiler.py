@@ -54,20 +54,14 @@ def judged() -> tuple[Log, ...]:
     return sales(tuple(HELD_OUT), 3)
 
 
-def errors() -> list[float]:
-    """Give the divergence of every judged bidder's profile from the truth, in nats."""
-    profiler, texts = train(training(), catalog(KNOWN)), catalog(HELD_OUT)
-    return [
-        divergence(traits.truth(label.personas, texts), traits.profile(profiler.profile(log, label.bidder, texts)))
-        for log in judged()
-        for entry in log
-        if isinstance(label := entry.event, BidderLabelled)
-    ]
-
-
 @pytest.mark.slow
 def test_trained_on_other_personas_and_houses_it_beats_a_uniform_guess():
-    found = errors()
+    profiler, texts = train(training(), catalog(KNOWN)), catalog(HELD_OUT)
+    labels = [(log, entry.event) for log in judged() for entry in log if isinstance(entry.event, BidderLabelled)]
+    found = [
+        divergence(traits.truth(label.personas, texts), traits.profile(profiler.profile(log, label.bidder, texts)))
+        for log, label in labels
+    ]
     assert len(found) == 9
     assert sum(found) / len(found) < math.log(len(HELD_OUT))
 
@@ -81,37 +75,23 @@ def test_the_halves_have_no_persona_and_no_house_in_common():
     assert not names[0] & names[1]
 
 
-def test_equal_logs_give_equal_profiles():
-    logs, (log, *_) = training(), judged()
-    one, other = (train(logs, catalog(KNOWN)).profile(log, "X", catalog(HELD_OUT)) for _ in range(2))
-    assert one == other
-
-
-def test_a_profile_is_a_share_of_each_persona():
-    (log, *_) = judged()
-    found = train(training(), catalog(KNOWN)).profile(log, "X", catalog(HELD_OUT))
+def test_a_profile_is_a_share_of_each_persona_and_equal_for_equal_logs_and_for_what_everybody_sees():
+    log = judged()[0]
+    public = [entry for entry in log if isinstance(entry.event, PublicEvent)]
+    one, other = (train(training(), catalog(KNOWN)) for _ in range(2))
+    found = one.profile(log, "X", catalog(HELD_OUT))
     assert list(found) == HELD_OUT
     assert sum(found.values()) == pytest.approx(1)
     assert all(0 < share < 1 for share in found.values())
-
-
-def test_it_sees_nothing_but_what_everybody_sees():
-    (log, *_) = judged()
-    public = [entry for entry in log if isinstance(entry.event, PublicEvent)]
-    profiler = train(training(), catalog(KNOWN))
-    assert profiler.profile(public, "X", catalog(HELD_OUT)) == profiler.profile(log, "X", catalog(HELD_OUT))
+    assert found == other.profile(log, "X", catalog(HELD_OUT)) == one.profile(public, "X", catalog(HELD_OUT))
 
 
 def test_a_sale_may_show_the_catalog_itself():
-    bidders = [
-        Bidder("Ann", theory_of_mind="inferred", planning="none"),
-        Bidder("Ben", persona="downsizing", planning="none"),
-    ]
-    items = list(HOMES.items.values())[:4]
-    log = Auction(items=items, bidders=bidders).run().log
-    assert train([log]).profile(log, "Ben", catalog(EVERY)) == train([log], catalog(EVERY)).profile(
-        log, "Ben", catalog(EVERY)
-    )
+    kinds = {"Ann": {"theory_of_mind": "inferred"}, "Ben": {"persona": "downsizing"}}
+    bidders = [Bidder(name, planning="none", **kind) for name, kind in kinds.items()]
+    log = Auction(items=list(HOMES.items.values())[:4], bidders=bidders).run().log
+    own, given = (train(*of).profile(log, "Ben", catalog(EVERY)) for of in (([log],), ([log], catalog(EVERY))))
+    assert own == given
 
 
 # ---------------------------------------------------------------- worked features
@@ -128,16 +108,12 @@ def bid(item: str, round: int, bidder: str, amount: int) -> Acted:  # noqa: A002
     return Acted(bidder, item, Bid(Decimal(amount)), round)
 
 
+LOTS = (Lot("Loft", Decimal(100), LOFT), Lot("Farm", Decimal(200), FARM))
 TWO_SALES = entries(
-    SaleOpened(("Ann", "Ben", "Cho"), (Lot("Loft", Decimal(100), LOFT), Lot("Farm", Decimal(200), FARM)), "price"),
-    bid("Loft", 1, "Ann", 100),
-    bid("Loft", 1, "Ben", 110),
-    bid("Loft", 2, "Ann", 150),
-    *sold("Loft", "Ann", Decimal(150)),
-    bid("Farm", 1, "Ann", 200),
-    bid("Farm", 1, "Ben", 260),
-    *sold("Farm", "Ben", Decimal(260)),
-)
+    SaleOpened(("Ann", "Ben", "Cho"), LOTS, "price"), bid("Loft", 1, "Ann", 100), bid("Loft", 1, "Ben", 110),
+    bid("Loft", 2, "Ann", 150), *sold("Loft", "Ann", Decimal(150)), bid("Farm", 1, "Ann", 200),
+    bid("Farm", 1, "Ben", 260), *sold("Farm", "Ben", Decimal(260)),
+)  # fmt: skip
 
 
 def test_features_are_the_measures_of_suiting_items_less_the_mean_of_all():
@@ -158,14 +134,10 @@ def test_a_bidder_that_never_bid_has_features_and_equal_shares():
     assert train([[*LABELS, *TWO_SALES]], KINDS).profile(TWO_SALES, "Cho", KINDS) == {"urban": 0.5, "rural": 0.5}
 
 
-@pytest.mark.parametrize(
-    ("bidder", "texts", "said"),
-    [
-        ("Dan", KINDS, r"there is no bidder 'Dan'; give one of \['Ann', 'Ben', 'Cho'\]"),
-        ("Ann", {}, "there is no persona in the catalog; give .* a catalog of texts by id"),
-    ],
-    ids=["unknown bidder", "empty catalog"],
-)
+@pytest.mark.parametrize(("bidder", "texts", "said"), [
+    ("Dan", KINDS, r"there is no bidder 'Dan'; give one of \['Ann', 'Ben', 'Cho'\]"),
+    ("Ann", {}, "there is no persona in the catalog; give .* a catalog of texts by id"),
+], ids=["unknown bidder", "empty catalog"])  # fmt: skip
 def test_whom_or_what_there_is_not_can_not_be_profiled(bidder, texts, said):
     profiler = train([[*LABELS, *TWO_SALES]], KINDS)
     with pytest.raises(ValueError, match=said):

@@ -20,21 +20,9 @@ question = "Who survives?"
 source = "here"
 repeats = 5
 metrics = ["survived", "profit"]
-[auction]
-items = { count = 1 }
-[[auction.bidders]]
-name = "Ann"
-[[auction.bidders]]
-name = "Ben"
-[[arms]]
-name = "rich"
-[[arms]]
-name = "poor"
-auction.bidders.Ann = { budget = 100 }
-[[comparisons]]
-metric = "survived"
-of = { bidder = "Ann" }
-against = { bidder = "Ben" }
+auction = { items = { count = 1 }, bidders = [{ name = "Ann" }, { name = "Ben" }] }
+arms = [{ name = "rich" }, { name = "poor", auction.bidders.Ann = { budget = 100 } }]
+comparisons = [{ metric = "survived", of = { bidder = "Ann" }, against = { bidder = "Ben" } }]
 """
 
 
@@ -51,8 +39,6 @@ def test_a_yes_or_no_at_five_repeats_can_never_be_found_and_the_repeats_that_can
         "2 of 2 planned comparisons can't reach p < 0.05 by Holm, whatever is found: survived (5 pairs);"
         " give --repeats 7 or more, or plan fewer comparisons"
     )
-    assert unreachable(chosen(design, repeats=6)).startswith("2 of 2")
-    assert unreachable(chosen(design, repeats=7)) == ""
 
 
 @pytest.mark.parametrize(("repeats", "told"), [(6, True), (7, False)])
@@ -63,8 +49,7 @@ def test_the_warning_agrees_with_the_largest_effect_that_could_be_found(mortal, 
 
 def test_comparisons_of_an_arm_that_is_left_out_count_in_the_family_alone(mortal):
     design = chosen(experiment(str(mortal)), arms=["rich"], repeats=6)
-    said = "1 of 1 planned comparisons that are run, in a family of 2, can't reach"
-    assert unreachable(design).startswith(said)
+    assert unreachable(design).startswith("1 of 1 planned comparisons that are run, in a family of 2, can't reach")
     assert "survived (1 pair)" in unreachable(chosen(design, repeats=1))
     assert unreachable(chosen(design, repeats=7)) == ""
 

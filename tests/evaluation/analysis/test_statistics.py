@@ -83,28 +83,26 @@ def test_skewed_differences_have_the_greater_p_of_t_and_halls_t():
 
 def test_the_test_does_not_depend_on_which_side_is_subtracted():
     turned, found = paired([-value for value in SLEEP], "skewed"), paired(SLEEP, "skewed")
-    assert turned.p == pytest.approx(found.p)
-    assert (turned.difference.low, turned.difference.high) == pytest.approx(
-        (-found.difference.high, -found.difference.low)
-    )
+    (low, high), ends = ((one.difference.low, one.difference.high) for one in (found, turned))
+    assert (turned.p, *ends) == pytest.approx((found.p, -high, -low))
 
 
-def test_equal_differences_have_the_p_of_a_sign_test_and_an_interval_where_they_are_as_great_as_can_be():
-    found, bounded = paired([3.0] * 6), paired([1.0] * 9, "skewed", most=1)
-    assert (found.p, found.test) == (stats.binomtest(6, 6).pvalue, "sign flips")
-    assert (found.difference.low, found.effect, found.difference.note) == (None, None, "all 6 values are equal")
-    assert (bounded.p, bounded.test) == (pytest.approx(stats.binomtest(9, 9).pvalue), "Clopper-Pearson")
-    within = paired([0.5] * 9, most=1)
-    assert (within.p, within.test, within.difference.low) == (bounded.p, "sign flips", None)
-
-
-def test_equal_differences_of_a_skewed_metric_are_tested_by_their_bounds_alone():
-    found, bounded = paired([3.0] * 6, "skewed"), paired([0.5] * 9, "skewed", most=1)
-    assert (found.p, found.difference.note) == (None, "all 6 values are equal")
-    assert (bounded.p, bounded.test) == (pytest.approx(2 * (1 / 1.5) ** 9), "Clopper-Pearson")
-    assert (bounded.p < 0.05) == (bounded.difference.low > 0)
-    assert paired([0.0] * 9, most=1).p == 1
-    assert paired([2.0]).p is None
+def test_equal_differences_have_a_sign_test_or_that_of_their_bounds_and_skewed_ones_the_latter_alone():
+    for value, count, kind, most, p, test in (
+        (3.0, 6, "mean", np.inf, 2 * 0.5**6, "sign flips"),
+        (1.0, 9, "skewed", 1, 2 * 0.5**9, "Clopper-Pearson"),  # as great as can be
+        (0.5, 9, "mean", 1, 2 * 0.5**9, "sign flips"),
+        (0.5, 9, "skewed", 1, 2 * (1 / 1.5) ** 9, "Clopper-Pearson"),
+        (3.0, 6, "skewed", np.inf, None, "none"),
+    ):
+        found = paired([value] * count, kind, most=most)
+        assert (found.p, found.test) == (p if p is None else pytest.approx(p), test)
+        if test == "Clopper-Pearson":
+            assert (found.p < 0.05) == (found.difference.low > 0)
+        else:
+            assert (found.difference.low, found.effect) == (None, None)
+            assert found.difference.note == f"all {count} values are equal"
+    assert (paired([0.0] * 9, most=1).p, paired([2.0]).p) == (1, None)
 
 
 @given(st.lists(st.sampled_from([0, 0, 0, 0, 0.1, -0.2, 0.3]), min_size=4, max_size=12))
@@ -163,29 +161,19 @@ def test_holm_gives_a_worked_family():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
-@given(PS)
-@settings(max_examples=20)
-def test_what_has_no_p_counts_in_the_family_as_if_it_were_one(ps):
-    known = [place for place, p in enumerate(ps) if p is not None]
-    filled = holm([1.0 if p is None else p for p in ps])
-    assert [holm(ps)[place] for place in known] == [filled[place] for place in known]
-
-
-@given(PS)
+@given(PS, st.randoms())
 @settings(max_examples=20)  # statsmodels collects garbage in every call
-def test_holm_never_lowers_a_p_never_beats_bonferroni_and_keeps_the_order(ps):
+def test_holm_never_lowers_a_p_never_beats_bonferroni_keeps_the_order_and_counts_what_has_no_p_as_one(ps, random):
     adjusted, count = holm(ps), len(ps)
     known = sorted((p, after) for p, after in zip(ps, adjusted, strict=True) if p is not None)
     assert [p is None for p in ps] == [p is None for p in adjusted]
     assert all(p <= after + 1e-12 and after <= min(1, p * count) + 1e-12 for p, after in known)
     assert [after for _, after in known] == sorted(after for _, after in known)
-
-
-@given(PS, st.randoms())
-@settings(max_examples=20)
-def test_holm_does_not_depend_on_the_order_of_the_family(ps, random):
-    order = random.sample(range(len(ps)), len(ps))
-    adjusted = holm(ps)
+    filled = holm([1.0 if p is None else p for p in ps])
+    assert [after for after in adjusted if after is not None] == [
+        after for p, after in zip(ps, filled, strict=True) if p is not None
+    ]
+    order = random.sample(range(count), count)
     assert holm([ps[place] for place in order]) == [adjusted[place] for place in order]
 
 
@@ -238,14 +226,16 @@ def test_the_interval_of_rho_takes_games_as_wholes():
 
 
 def test_what_has_no_rho_or_no_interval_says_why():
-    assert spearman([1, 1, 1], [1, 2, 3], [1, 2, 3]).note == "the values of one side are all equal"
-    assert spearman([1, 2], [1, 2], [1, 2]).note == "fewer than 3 pairs"
-    few = spearman(IQ, HOURS_OF_TELEVISION, [1, 2] * 5)
-    assert (few.low, few.p, few.note) == (None, None, "fewer than 3 games to leave out")
-    assert few.rho == pytest.approx(-29 / 165)
-    assert spearman([1, 2, 3, 4], [1, 2, 3, 9], range(4)).note == "rho is 1 or -1, or rests on one game"
-    assert spearman([1, 2, 3, 4], [1, 2, 4, 3], [1, 2, 3, 3]).note == "rho is 1 or -1, or rests on one game"
-    assert spearman([1, 2, 2, 2], [1, 4, 2, 3], [1, 2, 3, 4]).note == "rho is 1 or -1, or rests on one game"
+    one = "rho is 1 or -1, or rests on one game"
+    for x, y, games, note in (
+        ([1, 1, 1], [1, 2, 3], [1, 2, 3], "the values of one side are all equal"),
+        ([1, 2], [1, 2], [1, 2], "fewer than 3 pairs"), (IQ, IQ[::-1], [1, 2] * 5, "fewer than 3 games to leave out"),
+        ([1, 2, 3, 4], [1, 2, 3, 9], range(4), one), ([1, 2, 3, 4], [1, 2, 4, 3], [1, 2, 3, 3], one),
+        ([1, 2, 2, 2], [1, 4, 2, 3], [1, 2, 3, 4], one),
+    ):  # fmt: skip
+        found = spearman(x, y, games)
+        assert (found.low, found.p, found.note) == (None, None, note)
+    assert spearman(IQ, HOURS_OF_TELEVISION, [1, 2] * 5).rho == pytest.approx(-29 / 165)
 
 
 # ---------------------------------------------------------------- power
@@ -265,11 +255,13 @@ def test_smaller_effects_stricter_levels_and_more_power_need_no_fewer_pairs(effe
 
 
 def test_the_pairs_that_are_needed_find_the_effect_as_often_as_said():
+    def found(pairs):
+        samples = np.random.default_rng(9).normal(0.6, 1, size=(4000, pairs))
+        return (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean()
+
     pairs = pairs_needed(0.6, 1)
-    found = stats.ttest_1samp(np.random.default_rng(9).normal(0.6, 1, size=(4000, pairs)), 0, axis=1).pvalue < 0.05
-    fewer = stats.ttest_1samp(np.random.default_rng(9).normal(0.6, 1, size=(4000, pairs // 2)), 0, axis=1).pvalue < 0.05
-    assert 0.78 <= found.mean() <= 0.84
-    assert fewer.mean() < 0.6
+    assert 0.78 <= found(pairs) <= 0.84
+    assert found(pairs // 2) < 0.6
 
 
 @pytest.mark.parametrize(("effect", "sd"), [(0, 1), (float("nan"), 1), (1, 0), (1, float("inf"))])

@@ -33,9 +33,30 @@ def games(repeats=6, seed=3):
     return table.assign(value=effects + rng.normal(size=len(table)))
 
 
+FACTORS, LAYOUT = ["one", "two", "three"], games()
+
+
+def terms_of(table):
+    return sums_of_squares(table[["value"]], table[FACTORS], table["block"])
+
+
 def split(table):
-    terms = sums_of_squares(table[["value"]], table[["one", "two", "three"]], table["block"])
-    return {term.name: (term.freedom, float(term.squares[0])) for term in terms}
+    return {term.name: (term.freedom, float(term.squares[0])) for term in terms_of(table)}
+
+
+def fitted(table, formula):
+    return ols(f"value ~ C(block) + {formula}", table).fit()
+
+
+MAIN, WHOLE = "C(one) + C(two) + C(three)", "(C(one) + C(two) + C(three)) ** 2"
+
+
+def check_factors(found, fit):
+    """Check the sums of squares of factors by statsmodels, and return its table."""
+    wanted = sm.stats.anova_lm(fit, typ=2)
+    for name in FACTORS:
+        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
+    return wanted
 
 
 def test_a_textbook_s_experiment_splits_as_printed():
@@ -50,11 +71,8 @@ def test_a_textbook_s_experiment_splits_as_printed():
 
 def test_a_balanced_design_splits_as_by_statsmodels():
     table = games()
-    fit = ols("value ~ C(block) + (C(one) + C(two) + C(three)) ** 2", table).fit()
-    wanted = sm.stats.anova_lm(fit, typ=2)
-    found = split(table)
-    for name in ("one", "two", "three"):
-        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
+    fit, found = fitted(table, WHOLE), split(table)
+    wanted = check_factors(found, fit)
     pairs = wanted[wanted.index.str.contains(":")]
     assert found["pairs of factors"] == pytest.approx((pairs["df"].sum(), pairs["sum_sq"].sum()))
     assert found["repeat"] == pytest.approx((5, wanted.loc["C(block)", "sum_sq"]))
@@ -63,20 +81,16 @@ def test_a_balanced_design_splits_as_by_statsmodels():
 
 def test_where_games_are_missing_factors_are_adjusted_for_each_other_as_by_statsmodels():
     table = games().drop(index=range(0, 72, 11)).reset_index(drop=True)
-    main = ols("value ~ C(block) + C(one) + C(two) + C(three)", table).fit()
-    whole = ols("value ~ C(block) + (C(one) + C(two) + C(three)) ** 2", table).fit()
-    wanted, found = sm.stats.anova_lm(main, typ=2), split(table)
-    for name in ("one", "two", "three"):
-        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
-    pairs = sm.stats.anova_lm(main, whole).loc[1]
+    main, found = fitted(table, MAIN), split(table)
+    check_factors(found, main)
+    pairs = sm.stats.anova_lm(main, fitted(table, WHOLE)).loc[1]
     assert found["pairs of factors"] == pytest.approx((pairs["df_diff"], pairs["ss_diff"]))
 
 
 def test_omega_squared_is_that_of_its_formula_and_shares_of_a_balanced_design_add_up_to_one():
     table = games()
-    terms = sums_of_squares(table[["value"]], table[["one", "two", "three"]], table["block"])
+    terms, fit = terms_of(table), fitted(table, WHOLE)
     shares = dict(zip((term.name for term in terms), omega_squared(terms)[:, 0], strict=True))
-    fit = ols("value ~ C(block) + (C(one) + C(two) + C(three)) ** 2", table).fit()
     wanted = (split(table)["one"][1] - fit.mse_resid) / (fit.centered_tss + fit.mse_resid)
     assert shares["one"] == pytest.approx(wanted)
     assert sum(shares.values()) == pytest.approx(1)
@@ -84,11 +98,8 @@ def test_omega_squared_is_that_of_its_formula_and_shares_of_a_balanced_design_ad
 
 
 def test_a_factor_without_effect_has_no_share_on_average():
-    shares = []
-    for seed in range(200):
-        table = games(seed=seed).assign(value=np.random.default_rng(seed).normal(size=72))
-        terms = sums_of_squares(table[["value"]], table[["one", "two", "three"]], table["block"])
-        shares.append(omega_squared(terms)[:4, 0])
+    noise = (np.random.default_rng(seed).normal(size=72) for seed in range(200))
+    shares = [omega_squared(terms_of(LAYOUT.assign(value=values)))[:4, 0] for values in noise]
     assert np.abs(np.mean(shares, axis=0)).max() < 0.01
 
 
@@ -110,70 +121,64 @@ def designed(**more) -> Experiment:
 
 
 def held(experiment, value):
-    cells = [(arm.name, condition.name) for arm, condition in experiment.cells]
-    played = [
-        TrialRecord(*cell, n, n, "finished", measurements=tuple(value(*cell, n)))
-        for n in range(1, experiment.repeats + 1)
-        for cell in cells
-    ]
+    """Hold games in which profits were `value(arm, condition, repeat)`: of nobody, or by bidder; None: not measured."""
+    played = []
+    for n in range(1, experiment.repeats + 1):
+        for arm, condition in experiment.cells:
+            found = value(arm.name, condition.name, n)
+            by_bidder = found if isinstance(found, dict) else {"": found}
+            rows = (Measurement("profit", float(one), who) for who, one in by_bidder.items() if one is not None)
+            played.append(TrialRecord(arm.name, condition.name, n, n, "finished", measurements=tuple(rows)))
     return Results(experiment, tuple(played))
+
+
+CONDITIONS = [{"name": "poor"}, {"name": "rich"}]
 
 
 def test_the_variance_of_each_bidder_and_of_everyone_is_split_with_the_means_of_levels():
     def value(arm, _, repeat):
-        yield Measurement("profit", 10.0 * arm.startswith("b") + repeat, "Ann")
-        yield Measurement("profit", float(arm == "a-d") + (repeat * 7) % 5, "Ben")
+        return {"Ann": 10.0 * arm.startswith("b") + repeat, "Ben": (arm == "a-d") + (repeat * 7) % 5}
 
     found = analyse(held(designed(), value)).variance
     assert {(one.metric, one.bidder) for one in found} == {("profit", name) for name in ("Ann", "Ben", EVERYONE)}
     ann = {one.source: one for one in found if one.bidder == "Ann"}
     assert list(ann) == ["one", "two", "pairs of factors", "repeat", "rest"]
     assert ann["one"].share == pytest.approx(600 / (600 + 70), rel=0.01)
-    assert ann["one"].means == (("a", 3.5), ("b", 13.5))
+    assert (ann["one"].means, ann["one"].games) == ((("a", 3.5), ("b", 13.5)), 24)
     assert ann["rest"].share == pytest.approx(0, abs=1e-9)
-    assert ann["one"].games == 24
     assert all(one.low <= one.share <= one.high for one in found if one.share > 0)
 
 
 def test_several_conditions_are_one_factor_more():
-    several = designed(conditions=[{"name": "poor"}, {"name": "rich"}])
-    results = held(several, lambda _, where, n: [Measurement("profit", n + 5.0 * (where == "rich"))])
+    results = held(designed(conditions=CONDITIONS), lambda _, where, n: n + 5.0 * (where == "rich"))
     assert {one.source: one for one in analyse(results).variance}["condition"].share > 0.5
 
 
-def test_what_has_no_share_or_interval_says_why():
-    notes = {
-        "all 24 values are equal": held(designed(), lambda *_: [Measurement("profit", 1.0)]),
-        "fewer than 5 repeats to resample": held(
-            designed(repeats=4), lambda arm, _, n: [Measurement("profit", n * 1.5 + len(arm) * n % 3 + (arm > "b"))]
-        ),
-        "too few games for all factors and their interactions": held(
-            designed(repeats=1), lambda arm, *_: [Measurement("profit", float(ord(arm[0]) * ord(arm[2]) % 7))]
-        ),
-    }
-    for note, results in notes.items():
-        assert {one.note for one in analyse(results).variance} == {note}
-        assert all(one.low is None for one in analyse(results).variance)
+@pytest.mark.parametrize(("repeats", "value", "note"), [
+    (6, lambda *_: 1.0, "all 24 values are equal"),
+    (4, lambda arm, _, n: n * 1.5 + len(arm) * n % 3 + (arm > "b"), "fewer than 5 repeats to resample"),
+    (1, lambda arm, *_: ord(arm[0]) * ord(arm[2]) % 7, "too few games for all factors and their interactions"),
+])  # fmt: skip
+def test_what_has_no_share_or_interval_says_why(repeats, value, note):
+    found = analyse(held(designed(repeats=repeats), value)).variance
+    assert {(one.low, one.note) for one in found} == {(None, note)}
 
 
 def test_where_planned_arms_have_no_values_there_is_a_reason_and_no_share():
     for names in (["a-c", "b-c"], ["a-c", "b-d"]):
-        chosen = chosen_arms(designed(), names)
-        results = held(chosen, lambda arm, _, n: [Measurement("profit", n + 3.0 * (arm == "a-c") + n % 2)])
+        results = held(chosen_arms(designed(), names), lambda arm, _, n: n + 3.0 * (arm == "a-c") + n % 2)
         (found,) = analyse(results).variance
         assert (found.source, found.share) == ("", None)
         assert found.note.startswith("2 of the 4 planned arms have values: ")
-    several = held(
-        designed(conditions=[{"name": "poor"}, {"name": "rich"}]),
-        lambda arm, where, n: [Measurement("profit", n + 1.0)] if (arm, where) != ("a-c", "rich") else [],
-    )
+    plan = designed(conditions=CONDITIONS)
+    several = held(plan, lambda arm, where, n: n + 1.0 if (arm, where) != ("a-c", "rich") else None)
     assert "but not under every condition" in analyse(several).variance[0].note
     assert analyse(Results(designed(), ())).variance == ()
 
 
 def test_without_shares_the_terminal_says_why_and_shows_the_means_of_arms():
     def value(arm, _, repeat):
-        yield Measurement("profit", repeat * 1.5 + (repeat % 2) * (arm > "b"), "Ann")
+        return {"Ann": repeat * 1.5 + (repeat % 2) * (arm > "b")}
 
     def shown(experiment):
         blocks = list(finding_tables(results := held(experiment, value), analyse(results)))
@@ -190,7 +195,7 @@ def test_without_shares_the_terminal_says_why_and_shows_the_means_of_arms():
 def test_shares_of_each_bidder_add_up_to_one_also_where_games_are_missing_or_chance_explains_all():
     for seed in range(20):
         drawn = np.random.default_rng(seed)
-        whole = held(designed(), lambda *_, by=drawn: [Measurement("profit", by.normal())])
+        whole = held(designed(), lambda *_, by=drawn: by.normal())
         missing = Results(whole.experiment, whole.records[3:])
         for results in (whole, missing):
             shares = [one.share for one in analyse(results).variance]
@@ -200,4 +205,4 @@ def test_shares_of_each_bidder_add_up_to_one_also_where_games_are_missing_or_cha
 
 def test_a_design_without_factors_has_no_shares():
     plain = designed(factors=[], arms=[{"name": "a"}, {"name": "b"}])
-    assert analyse(held(plain, lambda _, __, n: [Measurement("profit", float(n))])).variance == ()
+    assert analyse(held(plain, lambda _, __, n: n)).variance == ()

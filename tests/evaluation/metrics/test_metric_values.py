@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from harbor.evaluation import Metric, metric
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import measure
-from support.commands import harbor, mistake
+from support.commands import Done, harbor, mistake
 from support.plugins import install, installed
 
 MINE = """
@@ -33,42 +32,24 @@ def letters(name, entries):
 def explodes(name, entries):
     raise KeyError("what is not there")
 
-@metric("not a number", "number")
-def infinite(name, entries):
-    return [measured(name, float("inf"))]
-
-@metric("of another name", "number")
-def elsewhere(name, entries):
-    return [measured("profit", 1)]
-
-@metric("nothing to say", "number")
-def silent(name, entries):
-    return [measured(name, None)]
+@metric("one by one", "number")
+def one_by_one(name, entries):
+    yield from by_bidder(name, {"Ann": 1})
 
 @metric("no list", "number")
 def nothing(name, entries):
     return None
 
-@metric("a share above 1", "share")
-def beyond(name, entries):
-    return [measured(name, 1.5)]
+def giving(unit, values, interval="mean"):
+    return metric("odd", unit, interval, name="odd")(lambda name, entries: values(name))
 
-@metric("half won", "share", "binary")
-def half(name, entries):
-    return [measured(name, 0.5)]
-
-@metric("of nobody", "number")
-def nobody(name, entries):
-    return by_bidder(name, {None: 1})
-
-@metric("at a word", "number")
-def somewhere(name, entries):
-    return [measured(name, 1, at="noon")]
-
-@metric("one by one", "number")
-def one_by_one(name, entries):
-    yield from by_bidder(name, {"Ann": 1})
-
+infinite = giving("number", lambda name: [measured(name, float("inf"))])
+elsewhere = giving("number", lambda name: [measured("profit", 1)])
+silent = giving("number", lambda name: [measured(name, None)])
+beyond = giving("share", lambda name: [measured(name, 1.5)])
+half = giving("share", lambda name: [measured(name, 0.5)], "binary")
+nobody = giving("number", lambda name: by_bidder(name, {None: 1}))
+somewhere = giving("number", lambda name: [measured(name, 1, at="noon")])
 ALL = (letters, explodes)
 """
 ITEMS = (Item(name="Vase", start=100, true_value=300),)
@@ -113,61 +94,49 @@ def test_an_interval_that_nobody_can_make_is_refused():
 # ---------------------------------------------------------------- harbor score
 
 
-def test_score_follows_a_reference_from_the_working_directory(mine, run):
+def scored(run: Path, reference: str, *words: str, cwd: Path) -> Done:
     with installed():
-        done = harbor("score", run, "--metric", "mine:letters", "--json", cwd=mine)
+        return harbor("score", run, "--metric", reference, *words, cwd=cwd)
+
+
+@pytest.mark.parametrize(("name", "found"), [("letters", {"Ann": 3, "Benedict": 8}), ("one_by_one", {"Ann": 1})])
+def test_score_follows_a_reference_from_the_working_directory(name, found, mine, run):
+    done = scored(run, f"mine:{name}", "--json", cwd=mine)
     assert done.returncode == 0, done.stderr
-    found = {one["bidder"]: one["value"] for one in json.loads(done.stdout)["measurements"]}
-    assert found == {"Ann": 3, "Benedict": 8}
+    assert {one["bidder"]: one["value"] for one in json.loads(done.stdout)["measurements"]} == found
 
 
 def test_score_shows_a_unit_that_it_does_not_know_as_a_plain_number(mine, run):
-    with installed():
-        done = harbor("score", run, "--metric", "mine:letters", cwd=mine)
-    assert "8.000" in done.stdout, done.stderr
+    assert "8.000" in scored(run, "mine:letters", cwd=mine).stdout
 
 
-@pytest.mark.parametrize(
-    ("reference", "complaint"),
-    [
-        ("mine:nowhere", "metric 'mine:nowhere': 'mine:nowhere' can't be imported (AttributeError"),
-        ("mine:MINE", "metric 'mine:MINE': 'mine:MINE' can't be imported"),
-        ("mine:metric", "metric 'mine:metric': 'mine:metric' is no metric, but "),
-        ("./mine.py", "metric './mine.py' is no name and no 'package.module:NAME'"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "complaint"), [
+    ("mine:nowhere", "metric 'mine:nowhere': 'mine:nowhere' can't be imported (AttributeError"),
+    ("mine:MINE", "metric 'mine:MINE': 'mine:MINE' can't be imported"),
+    ("mine:metric", "metric 'mine:metric': 'mine:metric' is no metric, but "),
+    ("./mine.py", "metric './mine.py' is no name and no 'package.module:NAME'"),
+])  # fmt: skip
 def test_a_reference_to_no_metric_is_refused_in_one_line(reference, complaint, mine, run):
-    with installed():
-        said = mistake(harbor("score", run, "--metric", reference, cwd=mine))
-    assert said.startswith(complaint)
+    assert mistake(scored(run, reference, cwd=mine)).startswith(complaint)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("explodes", "the metric failed (KeyError: 'what is not there')"),
-        ("infinite", "the metric failed (it gave inf, and no number)"),
-        ("elsewhere", "the metric failed (it measured 'profit' under the name 'mine:elsewhere')"),
-        ("silent", "the metric failed (it gave a missing value without a reason)"),
-        ("beyond", "the metric failed (it gave 1.5, and no share)"),
-        ("half", "the metric failed (it gave 0.5, neither 0 nor 1)"),
-        (
-            "nobody",
-            "the metric failed (it measured of None about '' at None, where texts and a whole number belong)",
-        ),
-        (
-            "somewhere",
-            "the metric failed (it measured of '' about '' at 'noon', where texts and a whole number belong)",
-        ),
-        ("nothing", "the metric failed (TypeError: 'NoneType' object is not iterable)"),
-    ],
-)
+BELONG = "where texts and a whole number belong"
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("explodes", "KeyError: 'what is not there'"), ("infinite", "it gave inf, and no number"),
+    ("elsewhere", "it measured 'profit' under the name 'mine:elsewhere'"),
+    ("silent", "it gave a missing value without a reason"), ("beyond", "it gave 1.5, and no share"),
+    ("half", "it gave 0.5, neither 0 nor 1"), ("nobody", f"it measured of None about '' at None, {BELONG}"),
+    ("somewhere", f"it measured of '' about '' at 'noon', {BELONG}"),
+    ("nothing", "TypeError: 'NoneType' object is not iterable"),
+])  # fmt: skip
 def test_a_metric_that_fails_is_missing_with_the_reason_and_costs_no_other(name, why, mine, run):
-    with installed():
-        done = harbor("score", run, "--metric", f"mine:{name}", "--metric", "profit", "--json", cwd=mine)
+    done = scored(run, f"mine:{name}", "--metric", "profit", "--json", cwd=mine)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)["measurements"]
-    assert [(one["value"], one["missing"]) for one in found if one["metric"] == f"mine:{name}"] == [(None, why)]
+    odd = [(one["value"], one["missing"]) for one in found if one["metric"] == f"mine:{name}"]
+    assert odd == [(None, f"the metric failed ({why})")]
     assert sum(one["value"] is not None for one in found) == len(BIDDERS)
 
 
@@ -198,49 +167,34 @@ def test_a_package_can_t_take_the_name_of_one_of_harbors_metrics(run, tmp_path):
 # ---------------------------------------------------------------- experiments
 
 DESIGN = {
-    "name": "named",
-    "title": "Names",
-    "question": "Who has the longest?",
-    "source": "nobody",
-    "repeats": 2,
+    "name": "named", "title": "Names", "question": "Who has the longest?", "source": "nobody", "repeats": 2,
     "auction": {
         "items": [{"name": "Vase", "start": 100, "true_value": 300}],
         "bidders": [{"name": "Ann", "rule": "truthful"}, {"name": "Benedict", "rule": "minimum-raise"}],
     },
     "arms": [{"name": "one"}],
-}
+}  # fmt: skip
 
 
 def test_an_experiment_measures_and_compares_by_a_reference(mine, monkeypatch):
     monkeypatch.chdir(mine)
+    compared = {"metric": "mine:letters", "of": {"bidder": "Benedict"}, "against": {"bidder": "Ann"}}
+    named = {
+        "metrics": ["mine:letters"],
+        "correlations": [["mine:letters", "mine:explodes"]],
+        "comparisons": [compared],
+    }
     with installed():
-        design = Experiment.model_validate(
-            DESIGN
-            | {
-                "metrics": ["mine:letters"],
-                "correlations": [["mine:letters", "mine:explodes"]],
-                "comparisons": [{"metric": "mine:letters", "of": {"bidder": "Benedict"}, "against": {"bidder": "Ann"}}],
-            }
-        )
         log = Auction(seed=5, items=ITEMS, bidders=BIDDERS).run().log
-        assert {one.value for one in measure(design.metrics, log)} == {3, 8}
+        assert {one.value for one in measure(Experiment.model_validate(DESIGN | named).metrics, log)} == {3, 8}
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
-        ({"metrics": ["profit"], "correlations": [["profit", "bid"]]}, "unknown metric 'bid'; did you mean 'bids'?"),
-        ({"metrics": ["nowhere:IT"]}, "metric 'nowhere:IT': 'nowhere:IT' can't be imported (ModuleNotFoundError"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "complaint"), [
+    ({"metrics": ["proft"]}, "unknown metric 'proft'; did you mean 'profit'?"),
+    ({"metrics": ["profit"], "correlations": [["profit", "bid"]]}, "unknown metric 'bid'; did you mean 'bids'?"),
+    ({"metrics": ["nowhere:IT"]}, "metric 'nowhere:IT': 'nowhere:IT' can't be imported (ModuleNotFoundError"),
+])  # fmt: skip
 def test_a_metric_of_a_design_that_there_is_not_is_refused_in_one_line(changes, complaint):
     with pytest.raises(ConfigError) as refused:
         Experiment(**DESIGN | changes)
     assert complaint in str(refused.value)
-
-
-def test_a_metric_may_give_its_measurements_one_by_one(mine, run):
-    with installed(), chdir(mine):
-        [found] = json.loads(harbor("score", run, "--metric", "mine:one_by_one", "--json").stdout)["measurements"]
-    assert (found["bidder"], found["value"]) == ("Ann", 1)

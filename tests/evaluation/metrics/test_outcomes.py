@@ -92,13 +92,13 @@ def test_a_public_log_has_what_all_were_told_and_says_why_it_lacks_the_rest(log)
     told = {one.metric: one for one in measure(fitting(log), public(log))}
     assert told["revenue"].value == only("revenue", log)[0]
     assert told["efficiency"].missing == told["legality"].missing == PRIVATE
-    assert {one.missing for one in measure(["profit"], public(log)) if one.value is None} == {
-        "true values that it needs were not made public"
-    }
+    lacks = {one.missing for one in measure(["profit"], public(log)) if one.value is None}
+    assert lacks == {"true values that it needs were not made public"}
 
 
 def test_what_is_sold_behind_closed_doors_is_missing_of_a_public_log_and_not_0():
-    session = table_of("second-price", show="nothing")
+    rules = {"game": "second-price", "show": "nothing"}
+    session = list(Auction(rules=rules, bidders=seated(NAMES, {"rule": "rational"})).run().log)
     assert only("revenue", session)[0] > 0
     assert only("revenue", public(session)) == only("items_won", public(session)) == (None, PRIVATE)
 
@@ -109,24 +109,13 @@ def test_a_game_that_sold_nothing_has_a_revenue_of_0(log):
     assert only("revenue", log_of()) == (None, "the log is of another game: it has no Paid or PaidSealed")
 
 
-def table_of(name: str, **rules: object) -> list[Entry]:
-    return list(Auction(rules={"game": name, **rules}, bidders=seated(NAMES, {"rule": "rational"})).run().log)
-
-
 # ---------------------------------------------------------------- money and units
 
 
 def test_accounts_add_up_what_was_got_paid_and_received():
-    told = outcomes(
-        log_of(
-            *PRIVATE_WORTHS,
-            *SOLD,
-            AllocatedSealed(("Ben",), "Ben", "water", Decimal(3)),
-            PaidSealed(("Ben",), "Ben", HOUSE, "water", Decimal(5)),
-            PaidSealed(("Ben",), "Ben", HOUSE, "water", Decimal(2), fee=True),
-            Paid("Cho", "Ann", "vase", Decimal(7)),
-        )
-    )
+    sealed = [AllocatedSealed(("Ben",), "Ben", "water", Decimal(3))]
+    sealed += [PaidSealed(("Ben",), "Ben", HOUSE, "water", Decimal(one), fee=one == 2) for one in (5, 2)]
+    told = outcomes(log_of(*PRIVATE_WORTHS, *SOLD, *sealed, Paid("Cho", "Ann", "vase", Decimal(7))))
     ann, ben, cho = (told.accounts[name] for name in NAMES)
     assert (ann.units, ann.spent, ann.received) == ({"vase": 1}, 40, 7)
     assert (ben.units, ben.paid, ben.fees, ben.spent) == ({"water": 3}, {"water": 5}, 2, 7)
@@ -138,16 +127,13 @@ def test_the_price_of_an_item_is_what_those_paid_for_it_who_got_it():
     log = log_of(Paid("Ben", HOUSE, "vase", Decimal(30)), Paid("Ann", HOUSE, "vase", Decimal(4), fee=True), *SOLD)
     assert items(log) == [ItemOutcome("vase", ("Ann",), Decimal(40))]
     assert only("prices", log)[0] == 40
-    assert items(log_of(Paid("Ben", HOUSE, "jar", Decimal(3)), Allocated("Ann", "jar"))) == [
-        ItemOutcome("jar", ("Ann",), None)
-    ]
+    unpaid = log_of(Paid("Ben", HOUSE, "jar", Decimal(3)), Allocated("Ann", "jar"))
+    assert items(unpaid) == [ItemOutcome("jar", ("Ann",), None)]
 
 
 def test_the_surplus_of_the_house_and_of_bidders_add_up_to_the_worth_of_what_was_won():
     log = log_of(*PRIVATE_WORTHS, *SOLD, Paid(HOUSE, "Cho", "prize", Decimal(3)))
-    seller, bidders, total = (only(f"{whose}_surplus", log)[0] for whose in ("seller", "consumer", "total"))
-    assert (seller, bidders, total) == (37, 23, 60)
-    assert seller + bidders == total
+    assert [only(f"{whose}_surplus", log)[0] for whose in ("seller", "consumer", "total")] == [37, 23, 37 + 23]
 
 
 def test_a_profit_without_a_known_worth_is_missing_and_not_0():
@@ -156,31 +142,24 @@ def test_a_profit_without_a_known_worth_is_missing_and_not_0():
     assert only("consumer_surplus", log) == (None, "nothing tells what it is worth to a bidder")
 
 
-def test_the_truth_of_a_worth_comes_before_what_a_bidder_is_told_and_an_estimate_is_no_worth():
-    guess = Signal("Ann", {"vase": Decimal(90)}, noisy=True)
-    assert values("profit", log_of(guess, *SOLD))["Ann"] is None
-    assert values("profit", log_of(*PRIVATE_WORTHS, *SOLD))["Ann"] == 20
-    assert values("profit", log_of(Worth({"vase": Decimal(50)}), *PRIVATE_WORTHS, *SOLD))["Ann"] == 10
-    assert values("profit", log_of(Worth({"vase": Decimal(45)}, "Ann"), *PRIVATE_WORTHS, *SOLD))["Ann"] == 5
+def test_the_truth_of_a_worth_comes_before_what_a_bidder_is_told_and_that_before_the_catalogue():
+    def profit(*told):
+        return values("profit", log_of(*told, *SOLD))["Ann"]
 
-
-def test_what_a_bidder_is_told_comes_before_the_true_value_that_an_item_has_in_the_catalogue():
     labelled = [ItemLabelled("vase", Decimal(3_000), ""), *PRIVATE_WORTHS]
-    assert values("profit", log_of(*labelled, *SOLD))["Ann"] == 20
+    assert profit(Signal("Ann", {"vase": Decimal(90)}, noisy=True)) is None  # an estimate is no worth
+    assert profit(*PRIVATE_WORTHS) == profit(*labelled) == 20
+    assert profit(Worth({"vase": Decimal(50)}), *PRIVATE_WORTHS) == 10
+    assert profit(Worth({"vase": Decimal(45)}, "Ann"), *PRIVATE_WORTHS) == 5
     assert only("efficiency", log_of(*labelled, *SOLD)) == only("efficiency", log_of(*PRIVATE_WORTHS, *SOLD))
 
 
 def test_the_standings_of_a_game_that_brings_none_rank_by_profit():
     log = log_of(*PRIVATE_WORTHS, *SOLD)
-    assert TRADE.standings(log) == [
-        TraderStanding("Ann", 1, Decimal(40), Decimal(0), Decimal(20)),
-        TraderStanding("Ben", 0, Decimal(0), Decimal(0), Decimal(0)),
-        TraderStanding("Cho", 0, Decimal(0), Decimal(0), Decimal(0)),
-    ]
-    assert TRADE.items([*log, *log_of(LotClosed("jar"), names=())]) == [
-        ItemOutcome("vase", ("Ann",), Decimal(40)),
-        ItemOutcome("jar", (), None),
-    ]
+    rows = [("Ann", 1, 40, 0, 20), ("Ben", 0, 0, 0, 0), ("Cho", 0, 0, 0, 0)]
+    assert TRADE.standings(log) == [TraderStanding(name, won, *map(Decimal, paid)) for name, won, *paid in rows]
+    unsold = [*log, *log_of(LotClosed("jar"), names=())]
+    assert TRADE.items(unsold) == [ItemOutcome("vase", ("Ann",), Decimal(40)), ItemOutcome("jar", (), None)]
 
 
 def test_ranks_share_the_best_place_and_are_unknown_where_a_profit_is():
@@ -214,16 +193,15 @@ def allocated(worths: Mapping[str, Mapping[str, int]], goods: Sequence[str], own
         yield LotClosed(item)
 
 
+BUNDLE = ActedSealed("Ann", "all", BundleBid(("vase", "jar"), Decimal(40)))
+HALVES = [Allocated(name, "vase", Decimal("0.5")) for name in ("Ann", "Ben")]
 REASONS: dict[str, tuple[list[Event], str]] = {
     "common": ([Worth({"vase": Decimal(60)}), *SOLD], COMMON),
     "the true value of an item": ([ItemLabelled("vase", Decimal(60), ""), *SOLD], COMMON),
-    "bundles": ([*PRIVATE_WORTHS, ActedSealed("Ann", "all", BundleBid(("vase", "jar"), Decimal(40))), *SOLD], BUNDLES),
+    "bundles": ([*PRIVATE_WORTHS, BUNDLE, *SOLD], BUNDLES),
     "budgets": ([BidderSeated("Ann", Decimal(50), {}, ""), *PRIVATE_WORTHS, *SOLD], BUDGETS),
     "units": ([*PRIVATE_WORTHS, Allocated("Ann", "vase", Decimal(2))], UNITS),
-    "halves of a unit": (
-        [*PRIVATE_WORTHS, *(Allocated(name, "vase", Decimal("0.5")) for name in ("Ann", "Ben"))],
-        UNITS,
-    ),
+    "halves of a unit": ([*PRIVATE_WORTHS, *HALVES], UNITS),
     "a worth that is not told": ([*worth(Ann=60, Ben=80), *SOLD], UNTOLD),
     "nothing of worth": ([*worth(Ann=0, Ben=0, Cho=0), *SOLD], WORTHLESS),
     "no item": ([*PRIVATE_WORTHS], "no item is over yet"),
@@ -234,10 +212,9 @@ REASONS: dict[str, tuple[list[Event], str]] = {
 def test_efficiency_that_is_undefined_is_a_reason_and_not_0(what):
     events, why = REASONS[what]
     log = log_of(*events)
-    assert {(one.value, one.missing or efficiency.no_data) for one in efficiency.measure("efficiency", log)} <= {
-        (None, why)
-    }
-    if why != "no item is over yet":
+    found = {(one.value, one.missing or efficiency.no_data) for one in efficiency.measure("efficiency", log)}
+    assert found <= {(None, why)}
+    if what != "no item":
         assert only("efficiency", log) == only("efficiency_by_item", log) == (None, why)
 
 
@@ -247,27 +224,22 @@ def test_an_item_that_nobody_got_is_worth_0_then():
 
 
 def test_worths_of_bundles_are_not_added_up():
-    bundle = ActedSealed("Ann", "all", BundleBid(("vase", "jar"), Decimal(40)))
     told = Signal("Ann", {"vase": Decimal(30), "jar": Decimal(30)})
     both = [Allocated("Ann", "vase"), Allocated("Ann", "jar")]
-    assert values("profit", log_of(told, *both))["Ann"] == 60
-    found = measure(["profit"], log_of(told, bundle, *both))
-    assert [(one.value, one.missing) for one in found if one.bidder == "Ann"] == [(None, BUNDLES)]
-    one_alone = measure(["profit"], log_of(bundle, *both[:1]))
-    assert [one.missing for one in one_alone if one.bidder == "Ann"] == ["nothing tells what it is worth to a bidder"]
+    unknown = (None, "nothing tells what it is worth to a bidder")
+    cases = [([told, *both], (60, "")), ([told, BUNDLE, *both], (None, BUNDLES)), ([BUNDLE, *both[:1]], unknown)]
+    for events, found in cases:
+        [ann] = [one for one in measure(["profit"], log_of(*events)) if one.bidder == "Ann"]
+        assert (ann.value, ann.missing) == found
 
 
 # ---------------------------------------------------------------- legality
 
 
 def test_legality_counts_what_a_bidder_chose_and_not_what_the_house_entered_for_it():
-    log = log_of(
-        Tried("Ann", "vase", 1, 1, "too low"),
-        ActedSealed("Ann", "vase", Withdraw("failed bids")),
-        Tried("Ben", "vase", 1, 1, "too low"),
-        ActedSealed("Ben", "vase", Withdraw()),
-    )
-    assert values("legality", log) == {"Ann": 0, "Ben": 0.5, "Cho": None}
+    entered = (("Ann", Withdraw("failed bids")), ("Ben", Withdraw()))
+    tried = [(Tried(name, "vase", 1, 1, "too low"), ActedSealed(name, "vase", act)) for name, act in entered]
+    assert values("legality", log_of(*tried[0], *tried[1])) == {"Ann": 0, "Ben": 0.5, "Cho": None}
 
 
 # ---------------------------------------------------------------- tables

@@ -30,6 +30,22 @@ def bid(item, bidder, amount):
     return ActedSealed(bidder, item, Bid(Decimal(amount)))
 
 
+def prices(**of):
+    """Return what was measured at each place, by about."""
+    return {("", about.replace("_", " "), at): one for about, row in of.items() for at, one in row.items()}
+
+
+NONE = {("", "", None): None}
+
+
+def reliable(bins):
+    """Return what Ann's bins hold: predicted, and observed."""
+    return {("Ann", about, at): one for at, two in bins.items() for about, one in zip(SIDES, two, strict=True)}
+
+
+SIDES = ("predicted", "observed")
+
+
 def bought(item, bidder, amount):
     return [Allocated(bidder, item), Paid(bidder, HOUSE, item, Decimal(amount))]
 
@@ -42,29 +58,22 @@ def test_of_a_sale_there_are_prices_of_what_was_sold_at_its_place_and_no_second_
     sale = [Acted("Ann", "Loft", Bid(Decimal(12))), Acted("Ben", "Loft", Bid(Decimal(15)), 2)]
     sale += [*bought("Loft", "Ben", 15), ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm")]
     sale += [*bought("Shed", "Ann", 11), ItemSold("Shed", "Ann", Decimal(11))]
-    assert values("prices", OPENED, *sale) == {("", "price", 1): 15, ("", "price", 3): 11}
+    assert values("prices", OPENED, *sale) == prices(price={1: 15, 3: 11})
 
 
 def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices():
     runs = [bid("run 1", "Ann", 40), bid("run 1", "Ben", 60), *bought("run 1", "Ben", 40), closed("run 1")]
     runs += [bid("run 2", "Ann", 70), bid("run 2", "Ben", 50), *bought("run 2", "Ann", 50), closed("run 2")]
-    found = values("prices", *runs)
-    assert found == {("", "price", 1): 40, ("", "price", 2): 50} | {
-        ("", "highest bid", 1): 60,
-        ("", "highest bid", 2): 70,
-    }
+    assert values("prices", *runs) == prices(price={1: 40, 2: 50}, highest_bid={1: 60, 2: 70})
 
 
-def test_what_losers_pay_and_what_is_sold_in_several_units_is_no_price_of_an_item():
+def test_what_losers_pay_what_is_sold_in_several_units_and_what_nobody_pays_is_no_price_of_an_item():
     paid = [Paid(bidder, HOUSE, "run 1", Decimal(amount)) for bidder, amount in (("Ann", 40), ("Ben", 60))]
     among_others = [Allocated("Ann", "run 1"), *paid, closed("run 1")]
-    assert values("prices", *among_others) == {("", "price", 1): 40}
-    assert values("prices", Allocated("Ben", "run 1"), *among_others) == {("", "", None): None}
-    assert values("prices", Allocated("Ann", "run 1"), *among_others) == {("", "", None): None}
-
-
-def test_numbers_that_nobody_pays_are_no_prices():
-    assert values("prices", bid("run 1", "Ann", 40), closed("run 1")) == {("", "", None): None}
+    assert values("prices", *among_others) == prices(price={1: 40})
+    for more in ("Ann", "Ben"):
+        assert values("prices", Allocated(more, "run 1"), *among_others) == NONE
+    assert values("prices", bid("run 1", "Ann", 40), closed("run 1")) == NONE
 
 
 def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_prediction():
@@ -75,24 +84,14 @@ def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_predicti
     told = [OPENED, predicted("Loft", 0.9, 0.12), predicted("Loft", 0.72, 0.08), predicted("Farm", 0.7)]
     told += [Acted("Ben", "Loft", Bid(Decimal(12))), ItemSold("Loft", "Ben", Decimal(12)), ItemUnsold("Farm")]
     told += [predicted("Shed", 1.0), Acted("Ben", "Shed", Bid(Decimal(12)))]
-    assert values("interest_reliability", *told) == {
-        ("Ann", "predicted", 2): 0.08,
-        ("Ann", "observed", 2): 0,
-        ("Ann", "predicted", 8): 0.71,
-        ("Ann", "observed", 8): 0.5,
-    }
+    assert values("interest_reliability", *told) == reliable({2: (0.08, 0), 8: (0.71, 0.5)})
 
 
 def test_shares_of_the_last_profile_are_set_beside_the_rival_s_own():
     told = [BidderLabelled("Ben", {"urban": 1.0}, "simulated"), CatalogShown("Ann", {"urban": "a", "rural": "b"})]
     told += [ItemUnsold("Loft"), Profiled("Ann", "Ben", "Loft", {"urban": -1.0, "rural": 1.0}, 0)]
     told += [ItemUnsold("Farm"), Profiled("Ann", "Ben", "Farm", {"urban": 0.5, "rural": -0.5}, 0)]
-    assert values("profile_reliability", OPENED, *told) == {
-        ("Ann", "predicted", 4): 0.25,
-        ("Ann", "observed", 4): 0,
-        ("Ann", "predicted", 9): 0.75,
-        ("Ann", "observed", 9): 1,
-    }
+    assert values("profile_reliability", OPENED, *told) == reliable({4: (0.25, 0), 9: (0.75, 1)})
 
 
 def test_a_bin_reaches_from_half_below_its_tenth_to_half_above_and_the_ends_are_one_sided():

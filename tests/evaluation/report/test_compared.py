@@ -34,29 +34,27 @@ NUMBERS = ("mean", "sd", "low", "high", "effect", "p", "method", "pairs")
 
 def design(arms=(ONE,), seed=0, repeats=6, metrics=("profit", "rank"), items=2, **changes) -> Experiment:
     return Experiment(
-        name="small",
-        title="A small experiment",
-        question="Who wins?",
-        source="Nobody",
-        repeats=repeats,
-        seed=seed,
-        auction={"bidders": BIDDERS, "items": {"count": items}},
-        arms=arms,
-        metrics=metrics,
-        **changes,
-    )
+        name="small", title="A small experiment", question="Who wins?", source="Nobody", repeats=repeats, seed=seed,
+        auction={"bidders": BIDDERS, "items": {"count": items}}, arms=arms, metrics=metrics, **changes,
+    )  # fmt: skip
+
+
+def measured(experiment: Experiment, value) -> Results:
+    """Games in which `value(trial)` was measured of each bidder and metric."""
+    games = [
+        TrialRecord(one.arm, one.condition, one.repeat, one.config.seed, "finished", measurements=tuple(
+            Measurement(name, value(one), bidder) for name in experiment.metrics for bidder in ("Ann", "Ben")
+        ))
+        for one in trials(experiment)
+    ]  # fmt: skip
+    return Results(experiment, tuple(games))
 
 
 def played(experiment: Experiment, salt: str = "", **changes) -> Results:
     """Games whose values hang on arm, repeat and salt alone, so that an arm has them in any experiment."""
-    records = []
-    for one in trials(experiment):
-        chance = Random(f"{one.arm} {one.repeat} {salt}")
-        values = [(name, bidder) for name in experiment.metrics for bidder in ("Ann", "Ben")]
-        measured = tuple(Measurement(name, chance.uniform(1, 2), bidder) for name, bidder in values)
-        found = TrialRecord(one.arm, one.condition, one.repeat, one.config.seed, "finished", measurements=measured)
-        records.append(replace(found, **changes))
-    return Results(experiment, tuple(records))
+    chances = {one: Random(f"{one} {salt}") for one in ((each.arm, each.repeat) for each in trials(experiment))}
+    found = measured(experiment, lambda one: chances[one.arm, one.repeat].uniform(1, 2))
+    return replace(found, records=tuple(replace(one, **changes) for one in found.records))
 
 
 def apart(*results: Results, metrics=()) -> Compared:
@@ -65,28 +63,16 @@ def apart(*results: Results, metrics=()) -> Compared:
 
 def test_an_experiment_and_its_copy_are_equal_and_every_difference_is_zero():
     found = apart(played(design()), played(design()))
-    assert {one.mean for one in found.contrasts} == {0}
-    assert {one.pairs for one in found.contrasts} == {6}
+    assert {(one.mean, one.pairs) for one in found.contrasts} == {(0, 6)}
     assert verdict(found).startswith("Equal: all")
     assert found.apart == found.origins_apart == []
 
 
 def of_one_draw(seed: int) -> Results:
     """Games that share seed and draw, and differ by little beside how draws differ."""
-    experiment, chance = design(repeats=10, metrics=("profit",), same_seed=True), Random(f"draw {seed}")
+    chance = Random(f"draw {seed}")
     drawn = chance.gauss(1000, 300)
-    records = [
-        TrialRecord(
-            one.arm,
-            one.condition,
-            one.repeat,
-            one.config.seed,
-            "finished",
-            measurements=tuple(Measurement("profit", chance.gauss(drawn, 30), name) for name in ("Ann", "Ben")),
-        )
-        for one in trials(experiment)
-    ]
-    return Results(experiment, tuple(records))
+    return measured(design(repeats=10, metrics=("profit",), same_seed=True), lambda _: chance.gauss(drawn, 30))
 
 
 def test_two_experiments_of_one_design_never_differ_where_each_is_a_single_draw():
@@ -124,10 +110,8 @@ def test_games_are_pairs_only_where_they_share_seeds_and_items_and_it_is_said_wh
 def test_a_paired_difference_is_that_of_one_experiment_that_has_both_as_arms():
     planned = tuple(Comparison(metric=name, of=Side(arm="two"), against=Side(arm="one")) for name in ("profit", "rank"))
     both = analyse(played(design((ONE, TWO), comparisons=planned))).differences
-    found = {
-        one.metric: one for one in apart(played(design()), played(design((TWO,)))).contrasts if one.bidder == "everyone"
-    }
-    one = found["profit"]
+    contrasts = apart(played(design()), played(design((TWO,)))).contrasts
+    [one] = [one for one in contrasts if (one.bidder, one.metric) == ("everyone", "profit")]
     assert (one.against_arm, one.arm) == ("one", "two")
     assert [getattr(one, name) for name in NUMBERS] == [getattr(both[0], name) for name in NUMBERS]
 
@@ -143,30 +127,23 @@ def test_p_is_corrected_for_all_that_is_compared_and_fewer_metrics_are_fewer_tes
 def test_three_experiments_are_each_compared_with_the_first():
     found = apart(played(design()), played(design(), "a"), played(design(seed=1), "b"))
     assert {one.experiment: one.how for one in found.contrasts} == {"side 1": "paired", "side 2": "independent"}
-    assert [(one.experiment, one.setting, one.value, one.against) for one in found.apart] == [
-        ("side 2", "seed", "1", "0")
-    ]
+    settings = [(one.experiment, one.setting, one.value, one.against) for one in found.apart]
+    assert settings == [("side 2", "seed", "1", "0")]
 
 
 def test_what_only_one_has_is_named_and_arms_are_compared_by_their_names():
     found = apart(played(design((ONE, TWO))), played(design((TWO, THREE), metrics=("profit",))))
     assert {one.arm for one in found.contrasts} == {"two"}
-    assert list(found.only_in_one()) == [
-        ("side 1", "arm", ["three"]),
-        ("side 0", "arm", ["one"]),
-        ("side 0", "metric", ["rank"]),
-    ]
+    lacks = [("side 1", "arm", ["three"]), ("side 0", "arm", ["one"]), ("side 0", "metric", ["rank"])]
+    assert list(found.only_in_one()) == lacks
     assert {"arms.one", "arms.three", "metrics"} <= {one.setting for one in found.apart}
 
 
-@pytest.mark.parametrize(
-    ("other", "metrics", "says"),
-    [
-        ({"metrics": ("revenue",)}, [], "have no metric in common"),
-        ({"arms": (TWO, Variation(name="four"))}, [], "have no arm in common"),
-        ({}, ["revenue"], "no metric that is 'revenue' in common"),
-    ],
-)
+@pytest.mark.parametrize(("other", "metrics", "says"), [
+    ({"metrics": ("revenue",)}, [], "have no metric in common"),
+    ({"arms": (TWO, Variation(name="four"))}, [], "have no arm in common"),
+    ({}, ["revenue"], "no metric that is 'revenue' in common"),
+])  # fmt: skip
 def test_designs_with_nothing_in_common_are_refused_in_one_line_that_names_what_they_have(other, metrics, says):
     with pytest.raises(ConfigError, match=says) as refused:
         apart(played(design((ONE, THREE))), played(design(**other)), metrics=metrics)
@@ -190,9 +167,8 @@ def test_games_that_failed_or_are_not_finished_are_told_of():
 
 def test_the_page_escapes_names_and_csv_has_no_formula():
     found = Compared({"<b>": Loaded(played(design())), "=1+1": Loaded(played(design(seed=1)))})
-    assert "<b>" not in render_compared(found).partition("<header>")[2].partition("</header>")[0].replace(
-        "<b>small", ""
-    )
+    header = render_compared(found).partition("<header>")[2].partition("</header>")[0]
+    assert "<b>" not in header.replace("<b>small", "")
     assert "'=1+1" in to_csv(found)
     assert to_csv(found).splitlines()[0].endswith(",simulated")
 
@@ -202,11 +178,10 @@ def test_one_folder_twice_is_refused(tmp_path):
         compare(tmp_path, tmp_path / ".")
 
 
-@given(
-    st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=12),
-    st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=12),
-    st.sampled_from(["binary", "mean", "skewed"]),
-)
+SAMPLES = st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=12)
+
+
+@given(SAMPLES, SAMPLES, st.sampled_from(["binary", "mean", "skewed"]))
 def test_p_of_independent_samples_is_below_5_percent_where_the_interval_leaves_out_zero(one, other, kind):
     found = independent(one, other, kind, 1.0)
     mean = found.difference

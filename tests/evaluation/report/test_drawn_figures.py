@@ -37,12 +37,19 @@ def loaded(metrics: dict[str, object], bidders=("Ann", "Ben"), arms=("one", "two
         auction={"bidders": [{"name": name, "model": "@1"} for name in bidders]},
         arms=tuple(Variation(name=name) for name in arms), **design,
     )  # fmt: skip
-    records = []
-    for arm in arms:
-        for repeat in range(1, GAMES + 1):
-            found = (one for value in metrics.values() for bidder in bidders for one in value(repeat, bidder))
-            records.append(TrialRecord(arm, "all", repeat, 7, "finished", measurements=tuple(found)))
-    return Loaded(Results(experiment, tuple(records)))
+    repeats = range(1, GAMES + 1)
+    rows = {n: [one for value in metrics.values() for name in bidders for one in value(n, name)] for n in repeats}
+    games = [TrialRecord(arm, "all", n, 7, "finished", measurements=tuple(rows[n])) for arm in arms for n in repeats]
+    return Loaded(Results(experiment, tuple(games)))
+
+
+def repeats(metric: str, ats=(None,), **design) -> Loaded:
+    """Games in which a metric is the repeat."""
+    return loaded({metric: of(metric, lambda repeat, _: repeat, ats=ats)}, **design)
+
+
+def between(of: dict[str, str], against: dict[str, str]) -> Comparison:
+    return Comparison(metric="profit", of=Side(**of), against=Side(**against))
 
 
 def of(metric: str, value, ats=(None,), abouts=("",)):
@@ -61,9 +68,7 @@ def drawn(drawing: Drawing, panel: int = 0) -> Axes:
 
 def dots(axes: Axes) -> list[tuple[float, float]]:
     """The faint dots of single games."""
-    return [
-        tuple(at) for marks in axes.collections if marks.get_gid() == "games" for at in marks.get_offsets().tolist()
-    ]
+    return [tuple(at) for one in axes.collections if one.get_gid() == "games" for at in one.get_offsets().tolist()]
 
 
 def opened(axes: Axes) -> list[tuple[float, float]]:
@@ -75,27 +80,23 @@ def opened(axes: Axes) -> list[tuple[float, float]]:
 @pytest.fixture(scope="module")
 def compared() -> Loaded:
     """Three planned comparisons, of which the paper prints both sides of the first."""
-    sides = [(Side(arm="two", bidder=name), Side(arm="one", bidder=name)) for name in ("Ann", "Ben", "everyone")]
-    values = [PublishedValue(arm=arm, bidder="Ann", value=value) for arm, value in (("one", 2.0), ("two", 2.5))]
-    values.append(PublishedValue(arm="one", bidder="Ben", value=3.0))
+    printed = (("one", "Ann", 2.0), ("two", "Ann", 2.5), ("one", "Ben", 3.0))
+    values = tuple(PublishedValue(arm=arm, bidder=name, value=value) for arm, name, value in printed)
+    sides = [({"arm": "two", "bidder": name}, {"arm": "one", "bidder": name}) for name in ("Ann", "Ben", "everyone")]
     return loaded(
         {"profit": of("profit", lambda repeat, bidder: repeat * len(bidder) + (bidder == "Ann") * repeat)},
-        comparisons=[Comparison(metric="profit", of=one, against=other) for one, other in sides],
-        published=[Published(metric="profit", values=tuple(values), **PAPER)],
-    )
+        comparisons=[between(*two) for two in sides], published=[Published(metric="profit", values=values, **PAPER)],
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def uneven() -> Loaded:
     """Two planned comparisons, of which the second has a thousand times the differences of the first."""
+    ben = {"arm": "one", "bidder": "Ben"}
     return loaded(
         {"profit": of("profit", lambda repeat, bidder: {"Ann": 1, "Ben": 0, "Cy": 1000}[bidder] * repeat)},
-        comparisons=[
-            Comparison(metric="profit", of=Side(arm="one", bidder=name), against=Side(arm="one", bidder="Ben"))
-            for name in ("Ann", "Cy")
-        ],
-        bidders=("Ann", "Ben", "Cy"),
-    )
+        comparisons=[between(ben | {"bidder": name}, ben) for name in ("Ann", "Cy")], bidders=("Ann", "Ben", "Cy"),
+    )  # fmt: skip
 
 
 def test_planned_comparisons_stand_first_one_row_each_with_a_line_at_zero_and_a_dot_per_pair(compared):
@@ -112,14 +113,12 @@ def test_planned_comparisons_stand_first_one_row_each_with_a_line_at_zero_and_a_
 def test_no_pair_is_outside_the_axis_however_far_it_is_from_the_others():
     far = loaded(
         {"profit": of("profit", lambda repeat, bidder: (1e6 if repeat == 1 else -(repeat % 2)) * (bidder == "Ann"))},
-        comparisons=[
-            Comparison(metric="profit", of=Side(arm="one", bidder="Ann"), against=Side(arm="one", bidder="Ben"))
-        ],
+        comparisons=[between({"arm": "one", "bidder": "Ann"}, {"arm": "one", "bidder": "Ben"})],
     )
     axes = drawn(figures(far)["differences"])
     low, high = axes.get_xlim()
     assert sorted(x for x, _ in dots(axes)) == [-1.0, -1.0, 0.0, 0.0, 1e6]
-    assert all(low < x < high for x, _ in dots(axes))
+    assert low < -1.0 < 1e6 < high
 
 
 def test_what_lies_beyond_the_axis_has_a_mark_with_its_count_and_the_caption_says_so(compared, uneven):
@@ -160,7 +159,7 @@ def test_a_published_difference_is_drawn_only_where_the_paper_prints_both_sides(
 
 def test_published_numbers_lie_on_the_means_exactly_where_there_are_any(compared):
     assert sorted(x for x, _ in opened(drawn(means(compared, "profit")))) == [2.0, 2.5, 3.0]
-    bare = loaded({"profit": of("profit", lambda repeat, _: repeat)})
+    bare = repeats("profit")
     assert opened(drawn(means(bare, "profit"))) == []
     assert all(key.filled for key in means(bare, "profit").legend)
 
@@ -173,28 +172,21 @@ def test_each_dot_of_a_game_leads_to_its_game_and_to_nothing_where_there_is_no_p
     assert addresses(compared) == set()
     linked = Loaded(compared.results)
     linked.link_of = lambda arm, _, repeat: f"games/{arm}-{repeat}.html"
-    assert addresses(linked) == {
-        f"games/{arm}-{repeat}.html" for arm in ("one", "two") for repeat in range(1, GAMES + 1)
-    }
+    games = [(arm, repeat) for arm in ("one", "two") for repeat in range(1, GAMES + 1)]
+    assert addresses(linked) == {f"games/{arm}-{repeat}.html" for arm, repeat in games}
 
 
-@pytest.mark.parametrize("metric", ["survived", "rank", "items_won", "acquisition_rate"])
-def test_axes_of_means_end_where_the_unit_ends(metric):
-    some = {"survived": (0, 1), "rank": (1, 2), "items_won": (0, 3), "acquisition_rate": (0, 1)}[metric]
-    axes = drawn(means(loaded({metric: of(metric, lambda repeat, _: some[repeat % 2])}), metric))
-    least, most = metric_of(metric).bounds
-    assert axes.get_xlim()[0] >= least
-    assert axes.get_xlim()[1] <= (2 if metric == "rank" else most)
-
-
-@pytest.mark.parametrize(("metric", "values"), [("health", (0, 10)), ("series_rank", (1, 2)), ("water_bid", (0, 90))])
-def test_axes_of_curves_end_where_the_unit_ends(metric, values):
-    named = next(one.name for one in FIGURES if one.needs == metric)
-    found = loaded({metric: of(metric, lambda repeat, _: values[repeat % 2], ats=(1, 2, 3))})
-    low, high = sorted(drawn(figures(found)[named]).get_ylim())
+@pytest.mark.parametrize(("metric", "values"), [
+    ("survived", (0, 1)), ("rank", (1, 2)), ("items_won", (0, 3)), ("acquisition_rate", (0, 1)), ("health", (0, 10)),
+    ("series_rank", (1, 2)), ("water_bid", (0, 90)),
+])  # fmt: skip
+def test_axes_of_means_and_of_curves_end_where_the_unit_ends(metric, values):
+    curve = next((one.name for one in FIGURES if one.needs == metric), None)
+    found = loaded({metric: of(metric, lambda repeat, _: values[repeat % 2], ats=(1, 2, 3) if curve else (None,))})
+    low, high = sorted(drawn(figures(found)[curve]).get_ylim() if curve else drawn(means(found, metric)).get_xlim())
     least, most = metric_of(metric).bounds
     assert low >= least
-    assert high <= (2 if metric == "series_rank" else most)
+    assert high <= (2 if "rank" in metric else most)
 
 
 def labels(axes: Axes) -> list[str]:
@@ -206,9 +198,8 @@ def test_each_row_of_means_has_the_name_of_its_bidder_under_that_of_its_arm_and_
     axes = drawn(means(compared, "profit"))
     assert labels(axes) == ["Ann", "Ben", "everyone"] * 2
     assert [one.get_text() for one in axes.texts] == ["one", "two"]
-    places = dict(
-        zip(axes.get_yticks(), [f"{arm} {name}" for arm in ("one", "two") for name in labels(axes)[:3]], strict=True)
-    )
+    rows = [f"{arm} {name}" for arm in ("one", "two") for name in labels(axes)[:3]]
+    places = dict(zip(axes.get_yticks(), rows, strict=True))
     found = {places[min(places, key=lambda row: abs(row - y))]: x for x, y in opened(axes)}
     assert found == {"one Ann": 2.0, "two Ann": 2.5, "one Ben": 3.0}
 
@@ -219,27 +210,23 @@ def test_everyone_has_no_row_where_what_one_has_others_lack():
 
 
 def test_the_mean_of_everyone_is_left_out_where_it_is_that_of_one_and_the_caption_names_the_one():
-    found = loaded(
-        {"profit": lambda repeat, bidder: of("profit", lambda *_: repeat)(repeat, bidder) * (bidder == "Ann")}
-    )
-    drawing = means(found, "profit")
+    all_of, none = of("profit", lambda repeat, _: repeat), []
+    drawing = means(loaded({"profit": lambda repeat, who: all_of(repeat, who) if who == "Ann" else none}), "profit")
     assert labels(drawn(drawing)) == ["one", "two"]
     assert "All rows are of Ann." in drawing.caption
 
 
 def test_the_caption_of_means_promises_whiskers_and_open_marks_only_where_they_are_drawn(compared):
-    few = means(loaded({"profit": of("profit", lambda repeat, _: repeat)}, arms=("one",)), "profit")
     assert "Open marks" in means(compared, "profit").caption
     assert "Whiskers" in means(compared, "profit").caption
-    assert "Open marks" not in few.caption
+    assert "Open marks" not in means(repeats("profit", arms=("one",)), "profit").caption
 
 
 def test_a_derived_number_passes_as_no_published_one():
-    guess = Published(
-        metric="profit", values=(PublishedValue(bidder="Ann", value=2.3),), derived=True, **PAPER | {"n": None}
-    )
-    planned = Comparison(metric="profit", of=Side(arm="one", bidder="Ann"), against=Side(arm="two", bidder="Ann"))
-    found = loaded({"profit": of("profit", lambda repeat, _: repeat)}, published=[guess], comparisons=[planned])
+    number = PublishedValue(bidder="Ann", value=2.3)
+    guess = Published(metric="profit", values=(number,), derived=True, **PAPER | {"n": None})
+    planned = between({"arm": "one", "bidder": "Ann"}, {"arm": "two", "bidder": "Ann"})
+    found = repeats("profit", published=[guess], comparisons=[planned])
     drawing = means(found, "profit")
     [key] = [one for one in drawing.legend if not one.filled]
     assert key.label == "derived: a model (A paper, Table 1)"
@@ -248,10 +235,11 @@ def test_a_derived_number_passes_as_no_published_one():
     assert all(one.filled for one in figures(found)["differences"].legend)
 
 
-def test_published_sources_have_marks_of_their_own_however_many_they_are():
+def test_published_sources_and_14_series_have_marks_and_signs_of_their_own():
     keys = [published_key(place, "") for place in range(40)]
-    assert len({(one.marker, one.colour) for one in keys}) == 40
-    assert len({(one.sign, one.colour) for one in keys}) == 40
+    assert len({(one.marker, one.colour) for one in keys}) == len({(one.sign, one.colour) for one in keys}) == 40
+    assert len({(colour(place), marker(place)) for place in range(14)}) == 14
+    assert len({(entry.colour, entry.sign) for entry in legend(map(str, range(14)))}) == 14
 
 
 def test_no_axis_says_the_same_as_its_unit():
@@ -261,45 +249,37 @@ def test_no_axis_says_the_same_as_its_unit():
 
 
 def test_a_column_says_the_numbers_that_it_leaves_out_of_the_picture_and_of_many_where_they_are(uneven):
-    drawing = figures(uneven)["differences"]
-    said = caption(uneven, drawing, WIDTHS["column"])
-    assert "Cy \N{MINUS SIGN} Ben one: $3,000 [$1,037, $4,963], p = 0.026." in said
-    assert "$3,000 [" not in caption(uneven, drawing, WIDTHS["page"])
-    several = [Comparison(metric="profit", of=Side(arm="two"), against=Side(arm="one")) for _ in range(9)]
+    several = [between({"arm": "two"}, {"arm": "one"}) for _ in range(9)]
     many = loaded({"profit": of("profit", lambda repeat, bidder: repeat * len(bidder))}, comparisons=several)
-    drawing = figures(many)["differences"]
-    assert "in the table of planned comparisons" in caption(many, drawing, WIDTHS["column"])
-    assert "in the table of planned comparisons" not in caption(many, drawing, WIDTHS["page"])
+    told = "Cy \N{MINUS SIGN} Ben one: $3,000 [$1,037, $4,963], p = 0.026."
+    for found, words in ((uneven, told), (many, "in the table of planned comparisons")):
+        drawing = figures(found)["differences"]
+        assert words in caption(found, drawing, WIDTHS["column"])
+        assert words not in caption(found, drawing, WIDTHS["page"])
 
 
-def test_lines_that_are_too_many_to_be_named_at_their_ends_are_named_in_the_legend():
-    names = tuple(f"Ann {at}" for at in range(20))
-    drawing = figures(loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, bidders=names))["health"]
-    assert not drawn(drawing).texts
-    assert len(drawing.legend) == 20
+def test_lines_differ_by_marker_and_dashes_and_are_named_at_their_ends_or_if_too_many_in_the_legend():
+    axes = drawn(figures(repeats("health", (1, 2), bidders=("Ann", "Ben", "Cho", "Dee")))["health"])
+    assert len({(line.get_marker(), line.get_linestyle()) for line in axes.lines}) == 4
+    assert {text.get_text() for text in axes.texts} == {"Ann", "Ben", "Cho", "Dee"}
+    many = figures(repeats("health", (1, 2), bidders=tuple(f"Ann {at}" for at in range(20))))["health"]
+    assert not drawn(many).texts
+    assert len(many.legend) == 20
 
 
 @pytest.mark.parametrize("kinds", [2, 10])
-def test_the_line_of_a_uniform_guess_is_as_high_as_was_measured(kinds):
-    guess = math.log(kinds)
-    found = loaded(
-        {
-            "profiling_error": of("profiling_error", lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",)),
-            "uniform_profiling_error": of("uniform_profiling_error", lambda *_: guess, abouts=("Ben",)),
-        }
-    )
-    axes = drawn(figures(found)["profiling-error"])
+def test_the_line_of_a_uniform_guess_is_as_high_as_was_measured_and_promised_only_where_it_is_drawn(kinds):
+    guess, metric = math.log(kinds), "profiling_error"
+    error = {metric: of(metric, lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",))}
+    uniform = {f"uniform_{metric}": of(f"uniform_{metric}", lambda *_: guess, abouts=("Ben",))}
+    drawing = figures(loaded(error | uniform))["profiling-error"]
+    axes = drawn(drawing)
     level = [line for line in axes.lines if len(set(line.get_ydata())) == 1 and list(line.get_xdata()) == [0, 1]]
     assert [line.get_ydata()[0] for line in level] == [pytest.approx(guess, abs=5e-4)]
     assert any("uniform guess" in text.get_text() for text in axes.texts)
     assert "nats" in axes.get_ylabel()
-
-
-def test_lines_differ_by_marker_and_dashes_and_are_named_at_their_ends():
-    found = loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, bidders=("Ann", "Ben", "Cho", "Dee"))
-    axes = drawn(figures(found)["health"])
-    assert len({(line.get_marker(), line.get_linestyle()) for line in axes.lines}) == 4
-    assert {text.get_text() for text in axes.texts} == {"Ann", "Ben", "Cho", "Dee"}
+    assert "Dashed lines" in drawing.caption
+    assert "Dashed lines" not in figures(loaded(error))["profiling-error"].caption
 
 
 def test_actions_are_named_and_bars_differ_by_hatch():
@@ -313,10 +293,7 @@ def test_actions_are_named_and_bars_differ_by_hatch():
 
 MATCHING = {
     "priority": lambda _, bidder: [
-        Measurement("priority", float(1 + item % 3), bidder, str(item), now)
-        for now in (1, 2)
-        for item in (1, 2)
-        if item >= now
+        Measurement("priority", float(1 + item % 3), bidder, str(item), now) for now, item in ((1, 1), (1, 2), (2, 2))
     ],
     "persona_match": lambda repeat, bidder: [
         Measurement("persona_match", float(item == 1 + repeat % 2), bidder, "", item) for item in (1, 2)
@@ -332,20 +309,15 @@ def framed(axes: Axes) -> list[tuple[float, float]]:
     return [one.get_xy() for one in axes.patches if to_hex(one.get_edgecolor()) == FRAME]
 
 
-def test_priorities_are_shown_game_by_game_with_matched_items_marked():
-    drawing = figures(loaded(MATCHING, arms=("one",)))["priority-heatmap"]
-    assert [panel.heading for panel in drawing.panels] == [
-        f"game {game} · {bidder}" for game in range(1, FIRST_GAMES + 1) for bidder in ("Ann", "Ben")
-    ]
-    first = drawn(drawing)
+def test_priorities_and_bids_are_shown_game_by_game_with_matched_items_marked():
+    shown = figures(loaded(MATCHING, arms=("one",)))
+    games = [f"game {game} · {bidder}" for game in range(1, FIRST_GAMES + 1) for bidder in ("Ann", "Ben")]
+    assert [panel.heading for panel in shown["priority-heatmap"].panels] == games
+    first = drawn(shown["priority-heatmap"])
     assert framed(first) == [(0, 1)]
     assert [text.get_text() for text in first.get_yticklabels()] == ["1", "◆ 2"]
-
-
-def test_bids_are_shown_game_by_game_with_matched_items_marked():
-    drawing = figures(loaded(MATCHING, arms=("one",)))["engagement"]
-    assert len(drawing.panels) == FIRST_GAMES
-    assert framed(drawn(drawing)) == [(1, 0), (1, 1)]
+    assert len(shown["engagement"].panels) == FIRST_GAMES
+    assert framed(drawn(shown["engagement"])) == [(1, 0), (1, 1)]
 
 
 def test_priorities_without_known_matches_are_means_with_one_scale_for_all_panels():
@@ -356,20 +328,20 @@ def test_priorities_without_known_matches_are_means_with_one_scale_for_all_panel
 
 
 def test_matched_items_and_others_have_a_dot_per_game_on_one_axis():
-    both = {
-        name: of(name, lambda repeat, _, plus=plus: repeat % 2 + plus)
-        for name, plus in (("matched_engagement", 2), ("unmatched_engagement", 0))
-    }
+    kinds = (("matched_engagement", 2), ("unmatched_engagement", 0))
+    both = {name: of(name, lambda repeat, _, plus=plus: repeat % 2 + plus) for name, plus in kinds}
     axes = drawn(figures(loaded(both, arms=("one",)))["engagement-by-match"])
     assert len(dots(axes)) == 2 * 2 * GAMES
     assert axes.get_xlim()[0] >= 0
 
 
-def test_a_figure_says_its_question_its_games_its_unit_and_its_interval():
-    found = loaded({"health": of("health", lambda repeat, _: repeat, ats=(1, 2))}, arms=("one",))
-    reading = figures(found)["health"].reading()
+def test_a_figure_says_its_question_its_games_its_unit_and_its_interval_and_a_stranger_s_at_least_games_and_unit():
+    reading = figures(repeats("health", (1, 2), arms=("one",)))["health"].reading()
     assert reading.startswith("Who stays healthy, and until when? ")
     assert reading.endswith(" n = 5 games. The unit is health. Intervals are 95 % over games, by t.")
+    mine = figure("Mine", "All.", "profit", question="")(lambda *_: "nothing")
+    told = mine.drawn(repeats("profit", arms=("one",)), "profit").reading()
+    assert told == "All. n = 5 games. The unit is dollars."
 
 
 def test_holm_is_named_only_where_a_p_is_printed(compared, uneven):
@@ -377,18 +349,6 @@ def test_holm_is_named_only_where_a_p_is_printed(compared, uneven):
     assert said in caption(uneven, plot, WIDTHS["page"])
     assert said in caption(uneven, plot, WIDTHS["column"])
     assert "Holm" not in figures(compared)["differences"].reading()  # equal values: there is no p
-
-
-def test_no_two_of_14_series_share_both_colour_and_marker():
-    looks = [(colour(place), marker(place)) for place in range(14)]
-    assert len(set(looks)) == 14
-    assert len({(entry.colour, entry.sign) for entry in legend(map(str, range(14)))}) == 14
-
-
-def test_a_figure_of_a_stranger_without_a_question_still_says_its_games_and_unit():
-    mine = figure("Mine", "All.", "profit", question="")(lambda *_: "nothing")
-    found = loaded({"profit": of("profit", lambda repeat, _: repeat)}, arms=("one",))
-    assert mine.drawn(found, "profit").reading() == "All. n = 5 games. The unit is dollars."
 
 
 def test_no_figure_reads_as_if_it_came_from_a_paper_and_each_asks_a_question():
@@ -416,14 +376,6 @@ def test_a_figure_that_is_asked_for_is_drawn_alone_and_nothing_is_analysed_for_o
     assert "analysis" not in vars(anew)
     assert [*drawings(anew, name)] == [name]
     assert "ratings" not in vars(anew.analysis)
-
-
-def test_a_line_of_a_guess_is_promised_only_where_it_is_drawn():
-    error = {"profiling_error": of("profiling_error", lambda repeat, _: repeat / 4, ats=(1, 2), abouts=("Ben",))}
-    guess = of("uniform_profiling_error", lambda *_: 1.6, abouts=("Ben",))
-    with_guess = figures(loaded(error | {"uniform_profiling_error": guess}))["profiling-error"]
-    assert "Dashed lines" in with_guess.caption
-    assert "Dashed lines" not in figures(loaded(error))["profiling-error"].caption
 
 
 def test_shades_are_in_the_legend_where_cells_have_no_room_for_numbers():

@@ -30,25 +30,20 @@ from harbor.evaluation._report.tabular.formatting import MINUS, NOTHING
 from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
 from harbor.evaluation._running.runner import run_experiment
-from support.commands import Done, harbor
+from support.commands import Done, harbor, mistake
 from support.plugins import install, installed
 
 SMALL = Experiment(
-    name="small",
-    title="A small experiment",
-    question="Does a plan pay?",
-    source="Nobody 2024",
-    repeats=2,
+    name="small", title="A small experiment", question="Does a plan pay?", source="Nobody 2024", repeats=2,
     auction={
         "items": [{"name": name, "start": 1000, "true_value": 2000} for name in ("Lot A", "Lot B")],
         "bidders": [{"name": name, "budget": 4000, "model": "@1"} for name in ("Ann", "Ben")],
     },
     arms=(Variation(name="adaptive"), Variation(name="none", auction={"bidders": {"*": {"planning": "none"}}})),
     metrics=("profit", "remaining_budget", "bids", "priority_initial"),
-    correlations=(("priority_initial", "bids"),),
-    trueskill=True,
+    correlations=(("priority_initial", "bids"),), trueskill=True,
     comparisons=(Comparison(metric="profit", of=Side(arm="adaptive"), against=Side(arm="none")),),
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -72,31 +67,36 @@ def half(folder, tmp_path_factory) -> Path:
     return path
 
 
-def report(*words: object) -> Done:
-    return harbor("report", *words)
+def report(*words: object, **how: object) -> Done:
+    return harbor("report", *words, **how)
+
+
+def written(*words: object, to: Path) -> Done:
+    """Write a report, which says only where it is."""
+    done = report(*words)
+    assert (done.returncode, done.stdout.strip()) == (0, str(to)), done.stderr
+    return done
+
+
+def ended(bidder: str, *values: Measurement, player: str = "simulated", **changes: object) -> TrialRecord:
+    played = {"players": ((bidder, player),), "measurements": values}
+    return TrialRecord("none", "all", 1, 7, "finished", **played | changes)
 
 
 def test_the_frames_hold_what_the_analysis_says(folder):
     loaded = load(folder)
     said = analyse(loaded.results)
-    assert list(loaded.estimates["mean"].astype("object").where(loaded.estimates["mean"].notna(), None)) == [
-        one.mean for one in said.estimates
-    ]
-    assert list(loaded.differences["p_holm"].dropna()) == [
-        one.p_holm for one in said.differences if one.p_holm is not None
-    ]
-    assert list(loaded.correlations["rho"].dropna()) == [one.rho for one in said.correlations if one.rho is not None]
-    assert list(loaded.ratings["mu"]) == [one.mu for one in said.ratings]
+    kinds = ("estimates", "mean"), ("differences", "p_holm"), ("correlations", "rho"), ("ratings", "mu")
+    for kind, column in kinds:
+        known = [value for one in getattr(said, kind) if (value := getattr(one, column)) is not None]
+        assert list(getattr(loaded, kind)[column].dropna()) == known
+        assert len(getattr(loaded, kind)) == len(getattr(said, kind))
     assert list(loaded.games["status"]) == ["finished"] * 4
     assert list(loaded.differences[["of_arm", "against_arm"]].iloc[0]) == ["adaptive", "none"]
     assert loaded.experiment == SMALL.model_copy(update={"prices": loaded.experiment.prices})
-
-
-def test_a_mean_of_the_measurements_is_the_estimate(folder):
-    loaded = load(folder)
-    own = loaded.measurements.query("metric == 'profit' and arm == 'none' and bidder == 'Ann'")["value"].mean()
-    told = loaded.estimates.query("metric == 'profit' and arm == 'none' and bidder == 'Ann'")["mean"]
-    assert list(told) == [pytest.approx(own)]
+    chosen = "metric == 'profit' and arm == 'none' and bidder == 'Ann'"
+    own = loaded.measurements.query(chosen)["value"].mean()
+    assert list(loaded.estimates.query(chosen)["mean"]) == [pytest.approx(own)]
 
 
 def test_frames_of_nothing_have_their_columns_and_types():
@@ -116,32 +116,22 @@ def test_loading_is_lazy():
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_files_read_back_as_the_frames(folder, tmp_path, form):
-    done = report(folder, "--format", form, "--out", tmp_path / "out")
-    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "out")), done.stderr
+    written(folder, "--format", form, "--out", tmp_path / "out", to=tmp_path / "out")
     loaded = load(folder)
     for name in FRAMES:
-        frame = getattr(loaded, name).assign(simulated=True)
-        path = tmp_path / "out" / f"{name}.{form}"
+        frame, path = getattr(loaded, name).assign(simulated=True), tmp_path / "out" / f"{name}.{form}"
+        unknown = {column: [""] for column in frame if frame[column].isna().any()}
         if form == "parquet":
             read = pd.read_parquet(path)
         else:
-            types = {column: frame[column].dtype for column in frame}
-            read = pd.read_csv(
-                path,
-                dtype=types,
-                keep_default_na=False,
-                na_values={column: [""] for column in frame if frame[column].isna().any()},
-            )
+            read = pd.read_csv(path, dtype=dict(frame.dtypes), keep_default_na=False, na_values=unknown)
         assert_frame_equal(read, frame, check_dtype=form == "parquet")
 
 
 def test_every_exported_table_says_whether_it_is_simulated_and_published_rows_never_are(tmp_path):
-    played = (("Ann", "simulated"),)
-    record = TrialRecord(
-        "none", "all", 1, 7, "finished", players=played, measurements=(Measurement("profit", 1.0, "Ann"),)
-    )
-    for players, label in ((played, True), ((("Ann", "openai:gpt"),), False)):
-        to_csv(Loaded(Results(SMALL, (replace(record, players=players),))), tmp_path)
+    for player, label in (("simulated", True), ("openai:gpt", False)):
+        record = ended("Ann", Measurement("profit", 1.0, "Ann"), player=player)
+        to_csv(Loaded(Results(SMALL, (record,))), tmp_path)
         for file in tmp_path.glob("*.csv"):
             read = pd.read_csv(file)
             assert "simulated" in read, file
@@ -164,8 +154,7 @@ def test_any_text_survives_a_csv_file(tmp_path):
 def test_no_text_of_a_csv_file_is_a_formula_and_numbers_stay_numbers(tmp_path, text):
     low = Measurement("profit", -5.0, text, text)
     unknown = Measurement("profit", None, text, "other", missing=text)
-    record = TrialRecord("none", "all", 1, 7, "finished", text, ((text, text),), measurements=(low, unknown))
-    loaded = Loaded(Results(SMALL, (record,)))
+    loaded = Loaded(Results(SMALL, (ended(text, low, unknown, player=text, detail=text),)))
     to_csv(loaded, tmp_path)
     for name in FRAMES:
         with (tmp_path / f"{name}.csv").open(newline="", encoding="utf-8") as file:
@@ -179,19 +168,11 @@ def number(cell: str) -> bool:
     return re.fullmatch(r"-?\d+\.\d+(e-?\d+)?", cell) is not None
 
 
-def test_without_pyarrow_parquet_is_refused_in_one_line(folder, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)  # what Python does where it is not installed
-    done = report(folder, "--format", "parquet", "--out", tmp_path / "out")
-    assert done.returncode == 2
-    assert done.stderr == "harbor: error: parquet needs pyarrow; pip install 'harbor-auctions[parquet]', or take csv\n"
-
-
 @pytest.fixture(scope="module")
 def tables(folder, tmp_path_factory) -> Path:
     """The tables for LaTeX of the small experiment."""
     out = tmp_path_factory.mktemp("tables")
-    done = report(folder, "--format", "latex", "--out", out)
-    assert (done.returncode, done.stdout.strip()) == (0, str(out)), done.stderr
+    written(folder, "--format", "latex", "--out", out, to=out)
     return out
 
 
@@ -232,9 +213,7 @@ def has_tex() -> bool:
 @pytest.mark.skipif(not has_tex(), reason="no TeX here; on Debian: apt-get install texlive-latex-recommended lmodern")
 def test_tables_and_figures_compile_with_the_nastiest_names(tmp_path):
     nasty = r"\input{x} 50 % $1 #2 {}~^_& <b> ' 拍卖 ‖ ½ Łódź"
-    record = TrialRecord("none", "all", 1, 7, "finished", players=((nasty, "simulated"),))
-    values = tuple(Measurement("profit", float(value), nasty) for value in (5, 7))
-    games = [replace(record, repeat=place, measurements=(one,)) for place, one in enumerate(values, 1)]
+    games = [replace(ended(nasty, Measurement("profit", 3.0 + 2 * n, nasty)), repeat=n) for n in (1, 2)]
     loaded = Loaded(Results(SMALL.model_copy(update={"title": nasty}), tuple(games)))
     with pytest.warns(UserWarning, match="拍 卖"):
         to_latex(loaded, tmp_path)
@@ -242,66 +221,56 @@ def test_tables_and_figures_compile_with_the_nastiest_names(tmp_path):
         write_figure(loaded, drawings(loaded)["means-profit"], tmp_path / "means.pdf", "pdf", "column")
     preview = (tmp_path / "preview.tex").read_text().replace(r"\end{document}", r"\input{means-caption}\end{document}")
     (tmp_path / "preview.tex").write_text(preview)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "preview.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "preview.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")
     assert (tmp_path / "preview.pdf").stat().st_size > 10_000
 
 
-def test_special_characters_are_escaped_for_latex():
-    table = Table((Column(Cell("a_b & c")),), ((Cell(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6"),),))
-    text = latex(table, "50 %", "one")
-    assert r"a\_b \& c" in text
-    said = r"\textbackslash{}input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde{}\textasciicircum{} ($-$5 6) \\"
-    assert said in text
-    assert r"\caption{50~\%}" in text
+def of_cells(heads, *rows, says="") -> str:
+    """Write a table for LaTeX; each cell is a text, or a text with one below it."""
+    cells = [[Cell(one) if isinstance(one, str) else Cell(*one) for one in row] for row in (heads, *rows)]
+    return latex(Table(tuple(map(Column, cells[0])), tuple(map(tuple, cells[1:]))), says, "one")
 
 
-def test_what_a_font_of_latex_lacks_is_written_with_what_it_has():
-    columns = (Column(Cell("this", "model")), Column(Cell("p")))
-    rows = ((Cell("1.000", "all 2 values are equal"), Cell("< 0.001")), (Cell("5 \ufffd", "[1, 9]"), Cell(NOTHING)))
-    text = latex(Table(columns, rows), "", "one")
-    assert r"this (model) & p \\" in text
-    assert r"1.000 (all 2 values are equal) & \textless{} 0.001 \\" in text
-    assert r"5 ? {\scriptsize [1, 9]} & -- \\" in text
+@pytest.mark.parametrize(("heads", "row", "written"), [
+    (["a_b & c"], [(r"\input{x} 50 % $1 #2 {}~^", f"{MINUS}5\n6")], [
+        r"a\_b \& c",
+        r"\textbackslash{}input\{x\} 50 \% \$1 \#2 \{\}\textasciitilde{}\textasciicircum{} ($-$5 6) \\",
+        r"\caption{50~\%}",
+    ]),
+    ([("this", "model"), "p"], [("1.000", "all 2 values are equal"), "< 0.001"], [
+        r"this (model) & p \\", r"1.000 (all 2 values are equal) & \textless{} 0.001 \\",
+    ]),
+    (["n", "p"], [("5 \ufffd", "[1, 9]"), NOTHING], [r"5 ? {\scriptsize [1, 9]} & -- \\"]),
+    ([("p (Holm)", "2 tests")], ["0.1"], [r"p (Holm, 2 tests) \\"]),
+], ids=["special characters", "what a font lacks", "what a font lacks in numbers", "below brackets"])  # fmt: skip
+def test_cells_are_escaped_for_latex_and_written_with_what_its_fonts_have(heads, row, written):
+    text = of_cells(heads, row, says="50 %")
+    assert [words for words in written if words not in text] == []
 
 
 def test_a_table_that_is_wider_than_a_column_goes_over_both():
-    kinds = {}
-    for wide in (1, 8):
-        rows = ((Cell("12,345 [1,000, 23,456]"),) * wide,)
-        text = latex(Table((Column(Cell("profit")),) * wide, rows), "", "one")
-        kinds[wide] = re.findall(r"\\(?:begin|end){(table\*?)}", text)
+    texts = {wide: of_cells(["profit"] * wide, ["12,345 [1,000, 23,456]"] * wide) for wide in (1, 8)}
+    kinds = {wide: re.findall(r"\\(?:begin|end){(table\*?)}", text) for wide, text in texts.items()}
     assert kinds == {1: ["table", "table"], 8: ["table*", "table*"]}
 
 
-def test_what_stands_below_a_head_that_ends_in_brackets_goes_into_them():
-    text = latex(Table((Column(Cell("p (Holm)", "2 tests")),), ((Cell("0.1"),),)), "", "one")
-    assert r"p (Holm, 2 tests) \\" in text
-
-
 def test_a_long_table_is_parted_so_that_a_page_holds_each_part():
-    rows = tuple((Cell(str(place)),) for place in range(LONGEST + 1))
-    text = latex(Table((Column(Cell("n")),), rows), "many", "one")
+    text = of_cells(["n"], *([str(place)] for place in range(LONGEST + 1)), says="many")
     assert re.findall(r"\\caption{(.*?)}\n", text) == ["many (1 of 2)", "many (2 of 2)"]
     assert re.findall(r"\\label{(.*?)}", text) == ["tab:one", "tab:one-2"]
 
 
 def test_the_report_is_written_into_the_folder(folder):
-    done = report(folder)
-    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(folder / "report.html"), "")
+    assert written(folder, to=folder / "report.html").stderr == ""
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "A small experiment" in page
     assert json.loads((folder / "manifest.json").read_text())["config_digest"] in page
 
 
 def test_a_half_finished_experiment_has_a_report_that_says_so(half, tmp_path):
-    done = report(half, "--out", tmp_path / "page.html")
-    assert done.returncode == 0
+    done = written(half, "--out", tmp_path / "page.html", to=tmp_path / "page.html")
     assert "2 of 4 games are not finished; resume with: harbor experiment resume" in done.stderr
     assert "Of 4 games 2 are finished, 0 failed and 2 are missing" in (tmp_path / "page.html").read_text()
 
@@ -316,12 +285,9 @@ def by_place(axes, values):
 
 
 def test_a_figure_that_fails_is_one_warning_and_the_report_is_written(folder, tmp_path):
-    place = install(
-        tmp_path / "site", "placed", {"placed.py": BY_PLACE}, {"harbor.figures": {"by-place": "placed:by_place"}}
-    )
-    with installed(place):
-        done = report(folder, "--out", tmp_path / "page.html")
-    assert (done.returncode, done.stdout.strip()) == (0, str(tmp_path / "page.html"))
+    points = {"harbor.figures": {"by-place": "placed:by_place"}}
+    with installed(install(tmp_path / "site", "placed", {"placed.py": BY_PLACE}, points)):
+        done = written(folder, "--out", tmp_path / "page.html", to=tmp_path / "page.html")
     why = "figure 'by-place' can't be drawn: it is drawn by place, and values of 'profit' have none"
     assert done.stderr == f"harbor: warning: {why}; choose a metric with places\n"
     assert "Remaining budget over items" in (tmp_path / "page.html").read_text()
@@ -331,49 +297,34 @@ def test_a_report_on_what_another_version_began_says_so(folder, tmp_path):
     path = Path(shutil.copytree(folder, tmp_path / "copy"))
     manifest = json.loads((path / "manifest.json").read_text())
     (path / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
-    done = report(path, "--out", path / "report.html")
-    assert (done.returncode, done.stdout.strip()) == (0, str(path / "report.html"))
+    done = written(path, "--out", path / "report.html", to=path / "report.html")
     assert done.stderr == f"harbor: it was begun with harbor 0.0.9; harbor {__version__} measures its games anew\n"
 
 
-def test_a_changed_design_is_refused_in_one_line(folder, tmp_path):
-    path = tmp_path / "changed"
-    shutil.copytree(folder, path)
-    design = path / "experiment.json"
+@pytest.fixture
+def changed(folder, tmp_path) -> Path:
+    """Return the experiment with another title than it was held with."""
+    design = Path(shutil.copytree(folder, tmp_path / "changed")) / "experiment.json"
     design.write_text(design.read_text().replace("A small experiment", "Another"))
-    done = report(path)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "was changed since the experiment began" in done.stderr
+    return tmp_path
 
 
-def test_what_is_no_experiment_is_refused_in_one_line(folder, tmp_path):
-    single = report(folder / "games/none/all/0001")
-    assert single.returncode == 2
-    assert re.fullmatch(
-        r"harbor: error: '.*' is a single run, not an experiment; see it with: harbor view .*\n", single.stderr
-    )
-    nothing = report(tmp_path)
-    assert nothing.returncode == 2
-    assert re.fullmatch(r"harbor: error: '.*' contains no experiment .*\n", nothing.stderr)
-
-
-def test_a_place_that_can_t_be_written_is_refused_in_one_line(folder, tmp_path):
-    done = report(folder, "--out", tmp_path / "no" / "such.html")
-    assert done.returncode == 2
-    assert re.fullmatch(
-        r"harbor: error: '.*' can't be written \(No such file or directory\); name another with --out\n", done.stderr
-    )
-
-
-def test_an_unknown_format_is_refused_in_one_line(folder):
-    done = report(folder, "--format", "pdf")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "'pdf'" in done.stderr
-
-
-def test_records_in_another_order_say_the_same(folder):
-    loaded = load(folder)
-    turned = Loaded(replace(loaded.results, records=tuple(reversed(loaded.results.records))))
-    assert_frame_equal(turned.estimates, loaded.estimates)
+@pytest.mark.parametrize(("words", "complaint"), [
+    (["{changed}/changed"], ".* was changed since the experiment began.*"),
+    (["{folder}/games/none/all/0001"], "'.*' is a single run, not an experiment; see it with: harbor view .*"),
+    (["{changed}"], "'.*' contains no experiment .*"),
+    (
+        ["{folder}", "--out", "{changed}/no/such.html"],
+        r"'.*' can't be written \(No such file or directory\); name another with --out",
+    ),
+    (["{folder}", "--format", "pdf"], ".*'pdf'.*"),
+    (
+        ["{folder}", "--format", "parquet", "--out", "{changed}/out"],
+        r"parquet needs pyarrow; pip install 'harbor-auctions\[parquet\]', or take csv",
+    ),
+], ids=["changed design", "single run", "no experiment", "no such place", "unknown format", "no pyarrow"])  # fmt: skip
+def test_what_can_t_be_reported_is_refused_in_one_line(words, complaint, folder, changed, monkeypatch):
+    if "parquet" in words:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)  # what Python does where it is not installed
+    done = report(*(word.format(folder=folder, changed=changed) for word in words))
+    assert re.fullmatch(complaint, mistake(done))

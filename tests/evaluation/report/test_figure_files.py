@@ -52,7 +52,8 @@ def test_a_pdf_has_the_width_all_panels_and_only_embedded_fonts(drawing, width):
     assert pdf.count(b"/FontFile2") == len(re.findall(rb"/Type /FontDescriptor", pdf)) > 0
     assert b"/Type1" not in pdf
     assert b"/Annots [ ]" in pdf or b"files/0.html" not in pdf
-    page = max((decompress(one) for one in streams(pdf)), key=len)
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
+    page = max((decompress(one) for one in streams if one[:1] == b"x"), key=len)
     assert page.count(b"/M0 Do") + page.count(b"cm") + page.count(b"Do") >= PANELS * DOTS
 
 
@@ -60,11 +61,6 @@ def only(drawing: Drawing, form: str, width: float) -> bytes:
     """A figure of one page as a file."""
     [one] = pictures(drawing, form, width)
     return one.data
-
-
-def streams(pdf: bytes) -> list[bytes]:
-    """The packed streams of a PDF."""
-    return [one for one in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL) if one[:1] == b"x"]
 
 
 def test_an_svg_is_sound_and_needs_no_font(drawing):
@@ -75,21 +71,11 @@ def test_an_svg_is_sound_and_needs_no_font(drawing):
     assert not [one.tag for one in root.iter() if one.tag in (f"{SVG}text", f"{SVG}a", f"{SVG}script")]
 
 
-@pytest.mark.parametrize("form", ["pdf", "svg", "png"])
-def test_equal_figures_are_equal_files(drawing, form):
-    assert only(drawing, form, 3.4) == only(drawing, form, 3.4)
-
-
 ODD = {
-    "axes.facecolor": "red",
-    "savefig.facecolor": "blue",
-    "font.family": ["monospace"],
-    "lines.solid_capstyle": "round",
-    "svg.image_inline": False,
-    "text.usetex": True,
-    "path.simplify": False,
+    "axes.facecolor": "red", "savefig.facecolor": "blue", "font.family": ["monospace"], "text.usetex": True,
+    "lines.solid_capstyle": "round", "svg.image_inline": False, "path.simplify": False,
     "axes.prop_cycle": mpl.cycler(color=["red"]),
-}
+}  # fmt: skip
 
 
 def test_figures_do_not_hang_on_settings_of_matplotlib_and_leave_them_as_they_were(drawing):
@@ -131,8 +117,7 @@ def test_a_figure_that_fails_costs_itself_alone_in_a_page_and_is_one_line_as_a_f
     drawing = Drawing("Lost", "", (paint("", "", broken),))
     with pytest.warns(UserWarning, match="figure 'lost' can't be drawn: ValueError: no way"):
         shown = inlined("lost", drawing)
-    assert shown.charts == ()
-    assert shown.drawing.failure
+    assert (shown.charts, bool(shown.drawing.failure)) == ((), True)
     with pytest.raises(ConfigError, match="figure 'Lost' can't be drawn: ValueError: no way"):
         only(drawing, "pdf", 3.4)
 

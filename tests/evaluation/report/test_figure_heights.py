@@ -14,15 +14,8 @@ from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Comparison, Side
 from harbor.evaluation._metrics.strategy import ACTIONS
 from harbor.evaluation._report.drawing.canvas import Drawing, legend, paint
-from harbor.evaluation._report.paper.figure_files import (
-    FILE_STYLE,
-    FORMATS,
-    WIDTHS,
-    caption,
-    drawings,
-    pictures,
-    write_figure,
-)
+from harbor.evaluation._report.paper import figure_files
+from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, caption, pictures, write_figure
 from harbor.evaluation._report.paper.paging import legend_height, pages, row_height
 from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._report.plots.figures import figures, means
@@ -51,22 +44,18 @@ def inches_high(file: Path) -> float:
 def shown(drawing: Drawing, width: float) -> list[float]:
     """The heights of the pages of a figure, on which each panel stands once and each series is in the legend."""
     with mpl.rc_context(FILE_STYLE):
-        return _shown(drawing, width)
-
-
-def _shown(drawing: Drawing, width: float) -> list[float]:
-    found = pages(drawing, width)
-    assert [panel for page in found for row in page.rows for panel in row] == [*drawing.panels]
-    assert {entry for page in found for entry in page.legend} == {*drawing.legend}
-    return [sum(map(row_height, page.rows)) + legend_height(page.legend, width) for page in found]
+        found = pages(drawing, width)
+        assert [panel for page in found for row in page.rows for panel in row] == [*drawing.panels]
+        assert {entry for page in found for entry in page.legend} == {*drawing.legend}
+        return [sum(map(row_height, page.rows)) + legend_height(page.legend, width) for page in found]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_no_file_of_a_preset_is_taller_than_a_page(name, tmp_path):
     loaded = Loaded(full(name))
-    forms = cycle(FORMATS)
-    for figure, drawing in drawings(loaded).items():
+    forms = cycle(figure_files.FORMATS)
+    for figure, drawing in figure_files.drawings(loaded).items():
         assert max(shown(drawing, WIDTHS["page"])) <= PAGE
         file = tmp_path / f"{figure}.{next(forms)}"
         tall = [inches_high(one) for one in write_figure(loaded, drawing, file, file.suffix[1:], "column")[::2]]
@@ -78,8 +67,7 @@ def test_no_file_of_a_preset_is_taller_than_a_page(name, tmp_path):
 def test_no_figure_of_many_arms_conditions_and_bidders_is_taller_than_a_page(figure, size):
     results = crowd(figure.needs, *size, abouts=ABOUTS.get(figure.needs, ("",)))
     drawing = figure.drawn(Loaded(results), figure.needs)
-    for width in WIDTHS.values():
-        assert max(shown(drawing, width)) <= PAGE
+    assert max(max(shown(drawing, width)) for width in WIDTHS.values()) <= PAGE
 
 
 @pytest.mark.parametrize("size", [*CROWDS, (40, 2, 6)], ids=str)
@@ -87,10 +75,8 @@ def test_no_chart_of_means_and_no_forest_is_taller_than_a_page(size):
     arms = [f"arm-{at}" for at in range(size[0])]
     planned = tuple(Comparison(metric="profit", of=Side(arm=arm), against=Side(arm=arms[0])) for arm in arms[1:])
     loaded = Loaded(crowd("profit", *size, items=0, comparisons=planned))
-    drawn = [means(loaded, "profit"), *([figures(loaded)["differences"]] if planned else [])]
-    for drawing in drawn:
-        for width in WIDTHS.values():
-            assert max(shown(drawing, width)) <= PAGE
+    for drawing in (means(loaded, "profit"), *([figures(loaded)["differences"]] if planned else [])):
+        assert max(max(shown(drawing, width)) for width in WIDTHS.values()) <= PAGE
 
 
 def test_a_figure_of_several_pages_is_as_many_numbered_files_whose_captions_say_which_page(tmp_path):
@@ -124,17 +110,14 @@ def test_a_legend_that_leaves_no_room_has_a_page_of_its_own_and_the_others_say_s
     assert max(shown(crowded, WIDTHS["column"])) <= PAGE
 
 
-def test_a_panel_that_is_taller_than_a_page_is_refused_in_one_line_with_the_remedy():
-    drawing = Drawing("Tower", "", (paint("", "", lambda _: None, height=2_000),))
-    with pytest.raises(
-        ConfigError, match=r"^figure 'Tower' can't be drawn: a panel of it is 16.7 inches high, .*panels$"
-    ):
-        pictures(drawing, "svg", WIDTHS["column"])
+def grown(axes):
+    axes.get_figure(root=True).set_size_inches(3.4, 58)
 
 
-def test_a_function_that_makes_the_picture_higher_is_refused_in_one_line():
-    def grown(axes):
-        axes.get_figure(root=True).set_size_inches(3.4, 58)
-
-    with pytest.raises(ConfigError, match="'Grown' can't be drawn: its function changes the size of the picture"):
-        pictures(Drawing("Grown", "", (paint("", "", grown),)), "pdf", WIDTHS["column"])
+@pytest.mark.parametrize(("panel", "why"), [
+    (paint("", "", lambda _: None, height=2_000), "a panel of it is 16.7 inches high, .*panels$"),
+    (paint("", "", grown), "its function changes the size of the picture"),
+])  # fmt: skip
+def test_a_panel_that_is_taller_than_a_page_or_makes_itself_so_is_refused_in_one_line_with_the_remedy(panel, why):
+    with pytest.raises(ConfigError, match=f"^figure 'Tower' can't be drawn: {why}"):
+        pictures(Drawing("Tower", "", (panel,)), "pdf", WIDTHS["column"])

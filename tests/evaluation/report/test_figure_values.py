@@ -32,18 +32,14 @@ def name_lengths(axes, values):
     return ", ".join(f"{bidder} has {mean:.0f}" for bidder, mean in means.items())
 """
 DESIGN = {
-    "name": "named",
-    "title": "Names",
-    "question": "Who has the longest?",
-    "source": "nobody",
-    "repeats": 2,
+    "name": "named", "title": "Names", "question": "Who has the longest?", "source": "nobody", "repeats": 2,
     "auction": {
         "items": [{"name": "Vase", "start": 100, "true_value": 300}],
-        "bidders": [{"name": "Ann", "rule": "minimum-raise"}, {"name": "Benedict", "rule": "minimum-raise"}],
+        "bidders": [{"name": name, "rule": "minimum-raise"} for name in ("Ann", "Benedict")],
     },
     "arms": [{"name": "one"}, {"name": "two", "auction": {"bidders": {"Ann": {"max_bids": 2}}}}],
     "metrics": ["mine:letters"],
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -54,11 +50,11 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def report(design: Experiment, out: Path) -> str:
+def report(design: Experiment, out: Path, says: str = "") -> str:
     """Run an experiment and write its report."""
     asyncio.run(run_experiment(design, out))
     done = harbor("report", out)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, says)
     return (out / "report.html").read_text(encoding="utf-8")
 
 
@@ -82,52 +78,40 @@ def test_a_figure_that_the_design_names_is_drawn_in_each_arm_with_its_words(plac
 
 
 def test_a_figure_of_an_installed_package_is_drawn_where_its_metric_was_measured(tmp_path):
-    points = {
-        "harbor.figures": {"name-lengths": "named:name_lengths"},
-        "harbor.metrics": {"letters": "named:letters"},
-    }
+    figures, metrics = {"name-lengths": "named:name_lengths"}, {"letters": "named:letters"}
+    points = {"harbor.figures": figures, "harbor.metrics": metrics}
     with installed(install(tmp_path / "site", "named", {"named.py": MINE}, points)):
-        own = report(Experiment(**DESIGN | {"metrics": ["letters"]}), tmp_path / "own")
-        other = report(Experiment(**DESIGN | {"metrics": ["bids"]}), tmp_path / "other")
-    assert "Letters of &lt;names&gt;" in own
-    assert "Letters of &lt;names&gt;" not in other
+        pages = {one: report(Experiment(**DESIGN | {"metrics": [one]}), tmp_path / one) for one in ("letters", "bids")}
+    assert "Letters of &lt;names&gt;" in pages["letters"]
+    assert "Letters of &lt;names&gt;" not in pages["bids"]
 
 
-def test_a_figure_without_its_metric_is_refused_with_the_remedy(place):
-    with installed(), pytest.raises(ConfigError, match="figure 'name-lengths' needs the metric 'letters'; add it to"):
-        Experiment(**DESIGN | {"metrics": ["bids"]}, figures=["mine:name_lengths"])
+@pytest.mark.parametrize(("metric", "figure", "said"), [
+    ("bids", "mine:name_lengths", "figure 'name-lengths' needs the metric 'letters'; add it to"),
+    ("mine:letters", "rank", "unknown figure 'rank'; did you mean 'ranks'"),
+])  # fmt: skip
+@pytest.mark.usefixtures("place")
+def test_a_figure_that_is_unknown_or_without_its_metric_is_refused_with_the_remedy(metric, figure, said):
+    with installed(), pytest.raises(ConfigError, match=said):
+        Experiment(**DESIGN | {"metrics": [metric]}, figures=[figure])
 
 
-def test_an_unknown_figure_is_refused_with_the_nearest(place):
-    with installed(), pytest.raises(ConfigError, match="unknown figure 'rank'; did you mean 'ranks'"):
-        Experiment(**DESIGN, figures=["rank"])
+def bad(body: str) -> str:
+    return f"@figure('Bad', 'None.', 'letters')\ndef bad(axes, values):\n    {body}\n"
 
 
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ('raise ValueError("<b>no")', "ValueError: <b>no"),
-        ("axes.nowhere()", "AttributeError: 'Axes' object has no attribute 'nowhere'"),
-    ],
-)
-def test_a_bad_figure_costs_that_figure_alone_and_the_report_says_why(body, why, place):
-    (place / "mine.py").write_text(f"{MINE}\n@figure('Bad', 'None.', 'letters')\ndef bad(axes, values):\n    {body}\n")
+@pytest.mark.parametrize(("code", "why"), [
+    (bad('raise ValueError("<b>no")'), "ValueError: <b>no"),
+    (bad("axes.nowhere()"), "AttributeError: 'Axes' object has no attribute 'nowhere'"),
+    (
+        "from harbor.evaluation import Figure\n"
+        "bad = Figure(name='it', description='It', caption='-', needs='letters', draw=lambda *_: 7)\n",
+        "its function gives 7, and no drawing; mend it",
+    ),
+], ids=["error", "no such name", "no drawing"])  # fmt: skip
+def test_a_bad_figure_costs_that_figure_alone_and_the_report_says_why(code, why, place):
+    (place / "mine.py").write_text(f"{MINE}\n{code}")
+    said = f"harbor: warning: figure 'mine:bad' can't be drawn: {why}\n"
     with installed():
-        asyncio.run(run_experiment(Experiment(**DESIGN, figures=["mine:bad", "mine:name_lengths"]), place / "out"))
-        done = harbor("report", place / "out")
-    page = (place / "out" / "report.html").read_text(encoding="utf-8")
-    assert (done.returncode, done.stderr) == (0, f"harbor: warning: figure 'mine:bad' can't be drawn: {why}\n")
+        page = report(Experiment(**DESIGN, figures=["mine:bad", "mine:name_lengths"]), place / "out", said)
     assert "Ann has 3, Benedict has 8" in page
-
-
-def test_a_figure_that_gives_no_drawing_says_so(place):
-    code = (
-        "from harbor.evaluation import Figure\nIT = Figure(name='it', description='It', caption='-', needs='letters',"
-    )
-    (place / "mine.py").write_text(f"{MINE}\n{code} draw=lambda *_: 7)\n")
-    with installed():
-        asyncio.run(run_experiment(Experiment(**DESIGN, figures=["mine:IT"]), place / "out"))
-        done = harbor("report", place / "out")
-    assert done.stderr == (
-        "harbor: warning: figure 'mine:IT' can't be drawn: its function gives 7, and no drawing; mend it\n"
-    )

@@ -20,7 +20,7 @@ from harbor.evaluation._report.drawing.canvas import STYLE, Drawing, colour, pai
 from harbor.evaluation._report.drawing.inline import MOST_PANELS, inlined
 from harbor.evaluation._report.drawing.series_marks import label_ends
 from harbor.evaluation._report.page.page import sections
-from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, _figure, caption, drawings
+from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, _figure, caption, drawings, names
 from harbor.evaluation._report.paper.paging import TALLEST, legend_height, pages, row_height
 from harbor.evaluation._report.plots.figures import means, ways_to_draw
 from harbor.evaluation._report.plots.mean_lines import scale_of
@@ -46,18 +46,31 @@ def design(changes, labels=(), of="conditions", **others) -> Experiment:
 def played(plan: Experiment, value, bidders=("Ann", "Ben"), metrics=("profit",)) -> Loaded:
     """Games of a design; `value` gives a number by arm, the place of the condition, repeat and bidder."""
     records = [
-        TrialRecord(
-            arm.name, condition.name, repeat, 7, "finished",
-            measurements=tuple(
-                Measurement(metric, float(value(arm.name, place, repeat, bidder)), bidder)
-                for metric in metrics for bidder in bidders
-            ),
-        )
-        for arm in plan.arms
-        for place, condition in enumerate(plan.conditions)
-        for repeat in range(1, plan.repeats + 1)
+        TrialRecord(arm.name, condition.name, repeat, 7, "finished", measurements=tuple(
+            Measurement(metric, float(value(arm.name, place, repeat, bidder)), bidder)
+            for metric in metrics for bidder in bidders
+        ))
+        for arm in plan.arms for place, condition in enumerate(plan.conditions) for repeat in range(1, plan.repeats + 1)
     ]  # fmt: skip
     return Loaded(Results(plan, tuple(records)))
+
+
+def drawn(value=None, bidders=("Ann", "Ben"), **changes) -> Drawing:
+    """Draw the means of a design whose conditions are budgets."""
+    return means(played(design(BUDGETS, **changes), value or over, bidders=bidders), "profit")
+
+
+def published(*values: dict[str, object], model="a model", derived=False, metric="profit", source="S") -> Published:
+    numbers = tuple(PublishedValue(**one) for one in values)
+    return Published(metric=metric, source=source, model=model, derived=derived, values=numbers)
+
+
+def arms(*names: str) -> tuple[Variation, ...]:
+    return tuple(Variation(name=name) for name in names)
+
+
+def rules(name: str, *values: object) -> list[dict[str, object]]:
+    return [{"rules": {name: value}} for value in values]
 
 
 def over(arm, place, repeat, bidder) -> float:
@@ -74,39 +87,28 @@ def bidders(count: int, **others) -> dict[str, object]:
     return {"bidders": [{"name": f"Bidder {seat}", "model": "@1", **others} for seat in range(count)]}
 
 
-@pytest.mark.parametrize(
-    ("changes", "labels", "title", "ticks"),
-    [
-        (BUDGETS, ("$10,000", "$20,000", "$40,000"), "budget", ["$10,000", "$20,000", "$40,000"]),
-        (BUDGETS, ("$1", "$2", "$4"), "budget", ["10000", "20000", "40000"]),
-        (BUDGETS, (), "budget", ["10000", "20000", "40000"]),
-        ([{"rules": {"fee": one}} for one in (-2, 2)], ("fee 2", "fee 2"), "fee", ["-2", "2"]),
-        ([{"rules": {"fee": one}} for one in (-2, 2)], ("-2 a bid", "2 a bid"), "a bid", ["-2", "2"]),
-        ([{"rules": {"cut": one}} for one in (0.1, 0.25)], ("10 % cut", "25 % cut"), "cut", ["10 %", "25 %"]),
-        ([{"rules": {"cut": one}} for one in (0.1, 0.25)], ("10 cut", "25 cut"), "cut", ["0.1", "0.25"]),
-        ([bidders(2), bidders(3)], ("2 rivals", "3 rivals"), "rivals", ["2", "3"]),
-        ([bidders(2), bidders(3)], ("1 rival", "2 rivals"), "number of bidders", ["2", "3"]),
-        ([{"rules": {"supply": one}} for one in ("low", "high", "medium")], (), "supply", ["low", "high", "medium"]),
-    ],
-)
+@pytest.mark.parametrize(("changes", "labels", "title", "ticks"), [
+    (BUDGETS, ("$10,000", "$20,000", "$40,000"), "budget", ["$10,000", "$20,000", "$40,000"]),
+    (BUDGETS, ("$1", "$2", "$4"), "budget", ["10000", "20000", "40000"]),
+    (BUDGETS, (), "budget", ["10000", "20000", "40000"]), (rules("fee", -2, 2), ("fee 2", "fee 2"), "fee", ["-2", "2"]),
+    (rules("fee", -2, 2), ("-2 a bid", "2 a bid"), "a bid", ["-2", "2"]),
+    (rules("cut", 0.1, 0.25), ("10 % cut", "25 % cut"), "cut", ["10 %", "25 %"]),
+    (rules("cut", 0.1, 0.25), ("10 cut", "25 cut"), "cut", ["0.1", "0.25"]),
+    ([bidders(2), bidders(3)], ("2 rivals", "3 rivals"), "rivals", ["2", "3"]),
+    ([bidders(2), bidders(3)], ("1 rival", "2 rivals"), "number of bidders", ["2", "3"]),
+    (rules("supply", "low", "high", "medium"), (), "supply", ["low", "high", "medium"]),
+])  # fmt: skip
 def test_a_scale_is_read_from_the_settings_and_its_numbers_from_labels_that_say_the_same(changes, labels, title, ticks):
     scale = scale_of(design(changes, labels))
     assert (scale.title, list(scale.ticks.values())) == (title, ticks)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        [{"rules": {"way": one}} for one in ("open", "sealed")],
-        [{"rules": {"hints": one}} for one in (False, True)],
-        [{"seed": one} for one in (1, 2)],
-        [{}, {"rules": {"fee": 2}}],
-        [{"rules": {"fee": 1, "cut": 1}}, {"rules": {"fee": 2, "cut": 3}}],
-        [{"rules": {"fee": 1, "way": "a"}}, {"rules": {"fee": 2, "way": "b"}}],
-        [bidders(2), bidders(3, aim="items")],
-        [{"rules": {"fee": 1}}, {"rules": {"fee": 1}}],
-    ],
-)
+@pytest.mark.parametrize("changes", [
+    rules("way", "open", "sealed"), rules("hints", False, True), [{"seed": one} for one in (1, 2)],
+    [{}, {"rules": {"fee": 2}}], [{"rules": {"fee": 1, "cut": 1}}, {"rules": {"fee": 2, "cut": 3}}],
+    [{"rules": {"fee": 1, "way": "a"}}, {"rules": {"fee": 2, "way": "b"}}], [bidders(2), bidders(3, aim="items")],
+    rules("fee", 1, 1),
+])  # fmt: skip
 def test_what_differs_by_words_by_the_seed_by_nothing_or_by_two_things_at_once_has_no_scale(changes):
     assert scale_of(design(changes)) is None
 
@@ -114,9 +116,7 @@ def test_what_differs_by_words_by_the_seed_by_nothing_or_by_two_things_at_once_h
 def test_a_second_setting_parts_the_series_if_each_has_all_numbers():
     changes = [{"rules": {"fee": fee, "way": way}} for fee in (1, 2) for way in ("open", "sealed")]
     scale = scale_of(design(changes, of="arms"))
-    assert scale.of == "arm"
-    assert [*scale.at.values()] == [1, 1, 2, 2]
-    assert [*scale.series.values()] == ["open", "sealed"] * 2
+    assert (scale.of, [*scale.at.values()], [*scale.series.values()]) == ("arm", [1, 1, 2, 2], ["open", "sealed"] * 2)
 
 
 def test_the_presets_that_have_a_dose_have_a_scale():
@@ -127,7 +127,7 @@ def test_the_presets_that_have_a_dose_have_a_scale():
 
 
 def test_conditions_with_a_scale_are_one_line_each_bidder_at_their_means_with_intervals_and_games():
-    drawing = means(played(design(BUDGETS), over), "profit")
+    drawing = drawn()
     [panel] = drawing.panels
     axes = axes_of(drawing)
     lines = [line for line in axes.lines if len(line.get_xdata()) == 3]
@@ -140,27 +140,17 @@ def test_conditions_with_a_scale_are_one_line_each_bidder_at_their_means_with_in
 
 
 def test_arms_are_lines_of_one_bidder_and_panels_of_several():
-    plan = design(BUDGETS, arms=(Variation(name="one"), Variation(name="two")))
-    alone = means(played(plan, over, bidders=("Ann",)), "profit")
+    alone, several = (drawn(bidders=names, arms=arms("one", "two")) for names in (("Ann",), ("Ann", "Ben")))
     assert [key.label for key in alone.legend] == ["one", "two", "single games"]
     assert "All are of Ann." in alone.caption
-    several = means(played(plan, over), "profit")
     assert [panel.heading for panel in several.panels] == ["one", "two"]
     assert [key.label for key in several.legend][:2] == ["Ann", "Ben"]
 
 
 def test_a_derived_number_is_a_dashed_level_named_by_itself_and_a_published_one_an_open_mark():
-    numbers = [
-        Published(
-            metric="profit", source="S", model=model, derived=derived, values=(PublishedValue(bidder="Ann", **at),)
-        )
-        for model, derived, at in (
-            ("a guess", True, {"value": 7.5}),
-            ("a model", False, {"value": 12.5, "condition": "level-2"}),
-        )
-    ]
-    plan = design(BUDGETS, published=numbers)
-    drawing = means(played(plan, over, bidders=("Ann",)), "profit")
+    guess = published({"bidder": "Ann", "value": 7.5}, model="a guess", derived=True)
+    number = published({"bidder": "Ann", "value": 12.5, "condition": "level-2"})
+    drawing = drawn(bidders=("Ann",), published=[guess, number])
     axes = axes_of(drawing)
     assert [line.get_ydata()[0] for line in axes.lines if list(line.get_xdata()) == [0, 1]] == [7.5]
     opened = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
@@ -170,17 +160,15 @@ def test_a_derived_number_is_a_dashed_level_named_by_itself_and_a_published_one_
 
 
 def test_a_derived_number_that_goes_with_the_scale_is_a_dashed_line_over_it():
-    values = tuple(PublishedValue(bidder="Ann", condition=f"level-{level}", value=10.0 * level) for level in (1, 2, 3))
-    guess = Published(metric="profit", source="S", model="a guess", derived=True, values=values)
-    drawing = means(played(design(BUDGETS, published=[guess]), over, bidders=("Ann",)), "profit")
+    values = ({"bidder": "Ann", "condition": f"level-{level}", "value": 10.0 * level} for level in (1, 2, 3))
+    drawing = drawn(bidders=("Ann",), published=[published(*values, model="a guess", derived=True)])
     [line] = [one for one in axes_of(drawing).lines if one.get_linestyle() == "--" and len(one.get_xdata()) == 3]
     assert list(zip(line.get_xdata(), line.get_ydata(), strict=True)) == [(1e4, 10), (2e4, 20), (4e4, 30)]
     assert "a guess" in [key.label for key in drawing.legend]
 
 
 def test_what_never_varies_is_told_and_not_drawn():
-    assert means(played(design(BUDGETS), lambda *_: 0.3), "profit") is None
-    assert means(played(design(BUDGETS), over), "profit") is not None
+    assert drawn(lambda *_: 0.3) is None
 
 
 def test_ranks_are_not_drawn_beside_ratings_and_one_kind_of_rating_is():
@@ -193,31 +181,24 @@ def test_ranks_are_not_drawn_beside_ratings_and_one_kind_of_rating_is():
 
 
 def test_two_bidders_of_whom_the_same_number_is_published_have_a_mark_each():
-    number = Published(
-        metric="profit", source="S", model="a model",
-        values=tuple(PublishedValue(bidder=name, value=4.0) for name in ("Ann", "Ben")),
-    )  # fmt: skip
+    number = published(*({"bidder": name, "value": 4.0} for name in ("Ann", "Ben")))
     drawing = means(played(design([{}], published=[number]), over), "profit")
     assert len([line for line in axes_of(drawing).lines if line.get_markerfacecolor() == "none"]) == 2
 
 
 def test_a_figure_of_one_game_says_that_it_has_no_intervals():
-    drawing = means(played(design(BUDGETS, repeats=1), over), "profit")
-    assert "There are no intervals, as each mark is of one game." in drawing.caption
-    assert "Whiskers" not in drawing.caption
-    assert "no intervals" not in means(played(design(BUDGETS), over), "profit").caption
+    one, several = drawn(repeats=1).caption, drawn().caption
+    assert "There are no intervals, as each mark is of one game." in one
+    assert "Whiskers" not in one
+    assert "no intervals" not in several
 
 
-def test_forty_arms_over_a_scale_are_on_panels_of_seven_lines():
-    plan = design(BUDGETS, arms=tuple(Variation(name=f"arm-{at}", label=f"{at} " + "long " * 40) for at in range(40)))
-    drawing = means(played(plan, over, bidders=("Ann",)), "profit")
+def test_forty_arms_over_a_scale_are_on_panels_of_seven_lines_of_which_a_page_draws_the_first():
+    forty = tuple(Variation(name=f"arm-{at}", label=f"{at} " + "long " * 40) for at in range(40))
+    drawing = drawn(bidders=("Ann",), arms=forty)
     assert [len([x for x in axes_of(drawing, at).lines if len(x.get_xdata()) == 3]) for at in range(6)] == [7] * 5 + [5]
     check_boxes(drawing)
-
-
-def test_a_page_draws_only_the_first_panels():
-    plan = design(BUDGETS, arms=tuple(Variation(name=f"arm-{at}") for at in range(9)))
-    assert len(inlined("x", means(played(plan, over), "profit")).charts) == MOST_PANELS
+    assert len(inlined("x", drawing).charts) == MOST_PANELS < 6
 
 
 def lie_on_each_other(one: Text, other: Text) -> bool:
@@ -241,15 +222,11 @@ def check_boxes(drawing, width=WIDTHS["column"]):
             for axis in (one for axes in sheet.findobj(Axes) for one in (axes.xaxis, axes.yaxis)):
                 ticks += axis.get_ticklabels()
                 low, high = sorted(axis.get_view_interval())
-                shown = [
-                    one
-                    for one in axis.get_majorticklabels()
-                    if low <= one.get_position()[axis is axis.axes.yaxis] <= high
-                ]
-                way = "y" if axis is axis.axes.yaxis else "x"
-                boxes = [one.get_window_extent() for one in shown if one.get_text()]
-                spans = sorted((getattr(one, f"{way}0"), getattr(one, f"{way}1")) for one in boxes)
-                assert all(one[1] <= other[0] + NEAR for one, other in pairwise(spans)), (drawing.title, shown)
+                upright = axis is axis.axes.yaxis
+                labels = [one for one in axis.get_majorticklabels() if low <= one.get_position()[upright] <= high]
+                boxes = [one.get_window_extent() for one in labels if one.get_text()]
+                spans = sorted((one.y0, one.y1) if upright else (one.x0, one.x1) for one in boxes)
+                assert all(one[1] <= other[0] + NEAR for one, other in pairwise(spans)), (drawing.title, labels)
             for text in sheet.findobj(Text):
                 if text in ticks or not text.get_text().strip():
                     continue
@@ -279,24 +256,18 @@ def test_the_style_of_pages_has_letters_of_seven_points_or_more():
     assert min(size for size in sizes if isinstance(size, int | float)) >= 7
 
 
-@pytest.mark.parametrize(
-    ("preset", "first"),
-    [
-        ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "means-survived"),
-        ("profiling", "means-final_profiling_error"), ("tom", "differences"), ("interspecific", "winning-bids"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("preset", "first"), [
+    ("learning", "ranks"), ("persona-behaviour", "priorities-by-match"), ("water", "means-survived"),
+    ("profiling", "means-final_profiling_error"), ("tom", "differences"), ("interspecific", "winning-bids"),
+])  # fmt: skip
 def test_what_answers_the_question_of_a_preset_stands_first(preset, first):
     assert next(iter(ways_to_draw(Loaded(full(preset))))) == first
 
 
-@pytest.mark.parametrize(
-    ("preset", "figure"),
-    [
-        ("profiling", "profile-reliability"), ("profiling-capacity", "profile-reliability"), ("by-item", "prices"),
-        ("history", "earnings-by-run"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("preset", "figure"), [
+    ("profiling", "profile-reliability"), ("profiling-capacity", "profile-reliability"), ("by-item", "prices"),
+    ("history", "earnings-by-run"),
+])  # fmt: skip
 def test_a_preset_draws_what_its_question_asks_beyond_means(preset, figure):
     assert figure in drawings(Loaded(full(preset)), figure)
 
@@ -312,50 +283,39 @@ RUNS = ("deviation", "deviation_path", "action")
 
 def in_runs(runs: dict[str, int], metrics=RUNS) -> Loaded:
     """Games of conditions with so many runs each, of which these metrics are measured."""
-    conditions = tuple(Variation(name=name) for name in runs)
-    plan = design([{}], metrics=metrics).model_copy(update={"conditions": conditions})
+    plan = design([{}], metrics=metrics).model_copy(update={"conditions": arms(*runs)})
     records = [
-        TrialRecord(
-            "one", name, repeat, 7, "finished",
-            measurements=tuple(
-                Measurement(metric, float(repeat * run), bidder, "", None if metric == "deviation" else run)
-                for metric in metrics for bidder in ("Ann", "Ben") for run in range(1, last + 1)
-            ),
-        )
-        for name, last in runs.items()
-        for repeat in range(1, plan.repeats + 1)
+        TrialRecord("one", name, repeat, 7, "finished", measurements=tuple(
+            Measurement(metric, float(repeat * run), bidder, "", None if metric == "deviation" else run)
+            for metric in metrics for bidder in ("Ann", "Ben") for run in range(1, last + 1)
+        ))
+        for name, last in runs.items() for repeat in range(1, plan.repeats + 1)
     ]  # fmt: skip
     return Loaded(Results(plan, tuple(records)))
 
 
-def test_what_a_figure_shows_from_run_to_run_is_not_drawn_as_a_mean_again():
+def test_what_a_figure_shows_from_run_to_run_has_panels_of_several_runs_alone_and_is_not_drawn_as_a_mean_again():
     drawn = drawings(in_runs({"once": 1, "often": 4}))
     assert set(drawn) >= {"deviations", "actions", "means-deviation"}
     assert not {"means-deviation_path", "means-action"} & set(drawn)
-
-
-def test_conditions_of_one_run_have_no_panel_of_runs_and_the_means_of_their_games_are_drawn():
-    drawn = drawings(in_runs({"once": 1, "often": 4}))
-    assert [panel.heading for panel in drawn["deviations"].panels] == ["often"]
-    assert [panel.heading for panel in drawn["actions"].panels] == ["often"]
+    assert [[panel.heading for panel in drawn[name].panels] for name in ("deviations", "actions")] == [["often"]] * 2
     single = drawings(in_runs({"once": 1, "never": 1}))
     assert not {"deviations", "actions"} & set(single)
     assert "means-deviation" in single
 
 
 def test_what_a_figure_shows_beside_its_metric_has_no_figure_of_its_own():
-    drawn = drawings(Loaded(full("profiling")))
-    assert "profiling-error" in drawn
-    assert not {"means-profiling_error", "means-uniform_profiling_error"} & set(drawn)
-    behaviour = drawings(Loaded(full("persona-behaviour")))
+    of_profiles, behaviour = (names(Loaded(full(preset))) for preset in ("profiling", "persona-behaviour"))
+    assert "profiling-error" in of_profiles
+    assert not {"means-profiling_error", "means-uniform_profiling_error"} & set(of_profiles)
     assert [name for name in behaviour if name.startswith("means-")] == ["means-acquisition_rate"]
 
 
 def test_a_published_number_of_a_metric_that_a_figure_shows_stays_in_its_table():
-    numbers = Published(metric="action", source="S", model="a model", values=(PublishedValue(bidder="Ann", value=4.2),))
-    played_once = in_runs({"often": 4}, metrics=("action",))
-    plan = played_once.experiment.model_copy(update={"published": (numbers,)})
-    [section] = [one for one in sections(Loaded(replace(played_once.results, experiment=plan))) if one.name == "action"]
+    held = in_runs({"often": 4}, metrics=("action",))
+    number = published({"bidder": "Ann", "value": 4.2}, metric="action")
+    plan = held.experiment.model_copy(update={"published": (number,)})
+    [section] = [one for one in sections(Loaded(replace(held.results, experiment=plan))) if one.name == "action"]
     assert section.drawing is None
     assert [row[-1].text for row in section.table.rows].count("4.20") == 1
 
@@ -373,10 +333,10 @@ def test_names_of_lines_stand_apart_where_lines_end_and_lines_that_end_amid_othe
 
 def test_numbers_of_one_source_share_a_column_in_whatever_order_they_are_printed():
     numbers = [
-        Published(metric="profit", source=source, model=f"of {name}", values=(PublishedValue(bidder=name, value=4.0),))
+        published({"bidder": name, "value": 4.0}, model=f"of {name}", source=source)
         for name in ("Ann", "Ben")
         for source in ("Table 1", "Table 2")
     ]
     [section] = sections(played(design([{}], published=numbers), over))
-    assert [column.head.text for column in section.table.columns][-2:] == ["Table 1", "Table 2"]
-    assert [column.head.text for column in section.table.columns].count("Table 1") == 1
+    heads = [column.head.text for column in section.table.columns]
+    assert [*heads[-2:], heads.count("Table 1")] == ["Table 1", "Table 2", 1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -28,22 +30,14 @@ def loaded(metric, value, arms=("one", "two"), repeats=4):
         auction={"bidders": [{"name": name, "model": "@1"} for name in ("Ann", "Ben")]},
         arms=tuple(Variation(name=name) for name in arms),
     )  # fmt: skip
-    games = [
-        TrialRecord(arm, "all", repeat, repeat, "finished", measurements=tuple(value(metric, repeat)))
-        for arm in arms
-        for repeat in range(1, repeats + 1)
-    ]
+    cells = [(arm, n) for arm in arms for n in range(1, repeats + 1)]
+    games = [TrialRecord(arm, "all", n, n, "finished", measurements=tuple(value(metric, n))) for arm, n in cells]
     return Loaded(Results(experiment, tuple(games)))
 
 
 def by_place(metric, repeat):
-    abouts = ("price", "highest bid") if metric == "prices" else ("",)
-    return [
-        Measurement(metric, float(repeat * at), bidder, about, at)
-        for bidder in ("Ann", "Ben")
-        for about in abouts
-        for at in (1, 2, 3)
-    ]
+    places = product(("Ann", "Ben"), ("price", "highest bid") if metric == "prices" else ("",), (1, 2, 3))
+    return [Measurement(metric, float(repeat * at), bidder, about, at) for bidder, about, at in places]
 
 
 def calibrated(metric, repeat):
@@ -57,45 +51,42 @@ def drawn(drawing, panel=0):
     return axes
 
 
-METRICS = {
-    "prices": ("prices", by_place),
-    "interest-reliability": ("interest_reliability", calibrated),
-    "profile-reliability": ("profile_reliability", calibrated),
-    "profit-by-item": ("profit_by_item", by_place),
-    "series-profits": ("series_profit", by_place),
-    "earnings-by-run": ("earned_by_run", by_place),
-}
+def shown(name, **games):
+    """Draw a figure of games of these arms."""
+    places = {"series-profits": "series_profit", "earnings-by-run": "earned_by_run"}
+    metric = places.get(name, name.replace("-", "_"))
+    return figures(loaded(metric, calibrated if "reliability" in name else by_place, **games))[name]
 
 
 @pytest.mark.parametrize("name", ["series-profits", "earnings-by-run"])
 def test_a_learning_curve_has_a_panel_per_bidder_and_a_line_per_arm(name):
-    drawing = figures(loaded(*METRICS[name]))[name]
+    drawing = shown(name)
     assert [panel.heading for panel in drawing.panels] == ["Ann", "Ben"]
     lines = [line for line in drawn(drawing).lines if len(line.get_xdata()) == 3]
     assert [list(line.get_ydata()) for line in lines] == [[2.5, 5.0, 7.5]] * 2
 
 
 def test_of_one_arm_a_learning_curve_has_a_line_per_bidder():
-    drawing = figures(loaded(*METRICS["series-profits"], arms=("one",)))["series-profits"]
+    drawing = shown("series-profits", arms=("one",))
     assert [panel.heading for panel in drawing.panels] == [""]
     assert [key.label for key in drawing.legend] == ["Ann", "Ben"]
 
 
 def test_prices_and_highest_bids_have_a_panel_each_with_a_line_per_arm():
-    drawing = figures(loaded(*METRICS["prices"]))["prices"]
+    drawing = shown("prices")
     assert {panel.heading for panel in drawing.panels} == {"price", "highest bid"}
     assert [key.label for key in drawing.legend] == ["one", "two"]
 
 
 def test_profit_by_item_has_intervals():
-    axes = drawn(figures(loaded(*METRICS["profit-by-item"]))["profit-by-item"])
+    axes = drawn(shown("profit-by-item"))
     [first, *_] = [band.get_paths()[0].vertices for band in axes.collections]
     assert first[:, 1].min() < 2.5 < first[:, 1].max()
 
 
 @pytest.mark.parametrize("name", ["interest-reliability", "profile-reliability"])
 def test_a_calibrated_source_lies_on_the_diagonal(name):
-    axes = drawn(figures(loaded(*METRICS[name]))[name])
+    axes = drawn(shown(name))
     diagonal, *curves = axes.lines
     assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
     assert len(curves) == 2
@@ -119,7 +110,7 @@ def test_bins_are_pooled_over_games_by_what_was_counted_and_intervals_go_by_draw
 @pytest.mark.parametrize("name", NEW)
 @pytest.mark.parametrize("width", WIDTHS.values())
 def test_every_text_is_legible_inside_the_page_and_no_page_is_too_tall(name, width):
-    drawing = figures(loaded(*METRICS[name]))[name]
+    drawing = shown(name)
     with mpl.rc_context(FILE_STYLE):
         for page in pages(drawing, width):
             sheet = _figure(page, width)
@@ -127,13 +118,11 @@ def test_every_text_is_legible_inside_the_page_and_no_page_is_too_tall(name, wid
             assert sheet.get_size_inches()[1] <= TALLEST
             texts = [one for one in sheet.findobj(Text) if one.get_visible() and one.get_text().strip()]
             assert min(one.get_fontsize() for one in texts) >= 7
-            drawn = sheet.get_tightbbox()
-            assert drawn.x0 >= -0.01
-            assert drawn.x1 <= width + 0.01
+            assert -0.01 <= sheet.get_tightbbox().x0 < sheet.get_tightbbox().x1 <= width + 0.01
 
 
 @pytest.mark.parametrize("name", NEW)
 def test_a_figure_of_one_game_is_drawn_without_an_interval(name):
-    drawing = figures(loaded(*METRICS[name], arms=("one",), repeats=1))[name]
+    drawing = shown(name, arms=("one",), repeats=1)
     assert not drawing.failure
     assert drawn(drawing).lines

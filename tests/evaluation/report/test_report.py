@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._cli.display.finding_tables import finding_tables
@@ -18,20 +18,11 @@ from harbor._cli.display.render import Table as Grid
 from harbor._core.faces import __version__
 from harbor.evaluation._analysis.correlations import Correlation
 from harbor.evaluation._analysis.findings import analyse
-from harbor.evaluation._experiments.choices import chosen_arms
-from harbor.evaluation._experiments.design import (
-    Comparison,
-    Deviation,
-    Experiment,
-    Published,
-    PublishedValue,
-    Side,
-    StandIn,
-    Variation,
-)
+from harbor.evaluation._experiments.choices import chosen, chosen_arms
+from harbor.evaluation._experiments.design import Comparison, Experiment, Published, PublishedValue, Side, Variation
+from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.variations import SLOT
-from harbor.evaluation._metrics.built_in import METRICS
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.drawing.canvas import LONGEST_LINE, paint, show_unit, wrapped
 from harbor.evaluation._report.drawing.inline import chart
@@ -39,101 +30,71 @@ from harbor.evaluation._report.page.page import commands, render
 from harbor.evaluation._report.plots import intervals
 from harbor.evaluation._report.plots.built_in import FIGURES as BUILT_IN
 from harbor.evaluation._report.plots.figures import figures
-from harbor.evaluation._report.tabular.formatting import (
-    MINUS,
-    NOTHING,
-    legible,
-    write,
-    write_interval,
-    write_p,
-    write_printed,
-    write_tick,
-)
+from harbor.evaluation._report.tabular import formatting, tables
+from harbor.evaluation._report.tabular.formatting import MINUS, NOTHING, legible
 from harbor.evaluation._report.tabular.listings import comparisons, correlations, ratings, variations
 from harbor.evaluation._report.tabular.loading import Loaded
-from harbor.evaluation._report.tabular.tables import (
-    beside_published,
-    few_games,
-    findings,
-    heading,
-    meaning,
-    models_of,
-    published_numbers,
-)
+from harbor.evaluation._report.tabular.tables import beside_published, findings, published_numbers
 from support.plugins import install, installed
 
 FIGURES = {figure.name: figure for figure in BUILT_IN}
 PLACES = {"priority": ("1", "2"), "bid_increase_share": ("[0, 10)", "[10, 11)"), "strategy_share": ("A", "F")}
 ALL = ("profit", *(figure.needs for figure in FIGURES.values()))
 NASTY = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    '"><svg onload=alert(1)>',
-    "$\\frac$",
-    "{{7*7}}",
-    "{% raw %}",
-    "&lt;b&gt;",
-    "_hidden",
-    "x" * 400,
-    "שלום עליכם",
-    "\u202eevil",
-    "拍卖 🏠",
-    "a\x00b\x1bc\nd",
-    "]]>",
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><svg onload=alert(1)>', "$\\frac$", "{{7*7}}",
+    "{% raw %}", "&lt;b&gt;", "_hidden", "x" * 400, "שלום עליכם", "\u202eevil", "拍卖 🏠", "a\x00b\x1bc\nd", "]]>",
     "</style><script>",
-]
+]  # fmt: skip
 TEXTS = st.one_of(st.sampled_from([*NASTY, "a\x00b\x1bc\ud800"]), st.text(min_size=1, max_size=40))
 
 
 def design(metrics=("profit",), **changes) -> Experiment:
     """Two arms of two bidders; texts of all kinds can be changed."""
     plain = {
-        "name": "small",
-        "title": "A small experiment",
-        "question": "Who wins?",
-        "source": "Nobody 2024",
-        "repeats": 3,
-        "auction": {"bidders": [{"name": "Ann", "model": "@1"}, {"name": "Ben", "model": "@1"}]},
+        "name": "small", "title": "A small experiment", "question": "Who wins?", "source": "Nobody 2024", "repeats": 3,
+        "auction": {"bidders": [{"name": name, "model": "@1"} for name in ("Ann", "Ben")]}, "metrics": metrics,
         "arms": (Variation(name="one"), Variation(name="two", label="second", auction={"seed": 3})),
-        "metrics": metrics,
-    }
+    }  # fmt: skip
     return Experiment(**plain | changes)
 
 
 def measured(metric: str, bidders: tuple[str, ...], repeat: int) -> list[Measurement]:
     """A few values of a metric, of the shape that its figure needs."""
-    ats = (None,) if metric == "profit" or metric.endswith("_share") else (1, 2, 3)
-    found = []
-    for seat, bidder in enumerate(bidders):
-        for at in ats:
-            for about in PLACES.get(metric, ("",)):
-                value = math.sin(seat + repeat * 3 + (at or 0)) + 2
-                found.append(Measurement(metric, 0.5 if metric.endswith("_share") else value, bidder, about, at))
-    return found
+    is_share = metric.endswith("_share")
+    return [
+        Measurement(metric, 0.5 if is_share else math.sin(seat + repeat * 3 + (at or 0)) + 2, bidder, about, at)
+        for seat, bidder in enumerate(bidders)
+        for at in ((None,) if metric == "profit" or is_share else (1, 2, 3))
+        for about in PLACES.get(metric, ("",))
+    ]
 
 
 def results(experiment: Experiment, bidders=("Ann", "Ben"), player="simulated", repeats=3) -> Results:
     records = [
         TrialRecord(
-            arm.name,
-            condition.name,
-            repeat,
-            7,
-            "finished",
-            players=tuple((bidder, player) for bidder in bidders),
-            calls=2,
-            input_tokens=1000,
-            output_tokens=10,
-            cost=0.5,
-            measurements=tuple(
-                one for metric in experiment.metrics for one in measured(metric, tuple(bidders), repeat)
-            ),
+            arm.name, condition.name, repeat, 7, "finished", players=tuple((bidder, player) for bidder in bidders),
+            calls=2, input_tokens=1000, output_tokens=10, cost=0.5,
+            measurements=tuple(one for metric in experiment.metrics for one in measured(metric, bidders, repeat)),
         )
-        for arm in experiment.arms
-        for condition in experiment.conditions
-        for repeat in range(1, repeats + 1)
-    ]
+        for arm, condition in experiment.cells for repeat in range(1, repeats + 1)
+    ]  # fmt: skip
     return Results(experiment, tuple(records))
+
+
+def printed(metric="profit", source="Paper", model="m", n=None, **value) -> Published:
+    """Return one published number."""
+    return Published(source=source, model=model, metric=metric, n=n, values=(PublishedValue(**value),))
+
+
+def beside(metric: str, loaded: Loaded):
+    """Return the table of a metric, with the published numbers beside it."""
+    found = findings(metric, loaded.analysis)
+    return beside_published(metric, found, published_numbers(metric, found, loaded.experiment), loaded.results)
+
+
+def compared(of: dict[str, str], against: dict[str, str]) -> tuple[Comparison, ...]:
+    """Return one planned comparison of profits."""
+    return (Comparison(metric="profit", of=Side(**of), against=Side(**against)),)
 
 
 # fmt: off
@@ -180,25 +141,32 @@ class Structure(HTMLParser):
         self.text += data
 
 
+EACH = design(ALL, arms=(Variation(name="one"),))
+
+
 @pytest.fixture(scope="module")
 def page() -> str:
-    return render(Loaded(results(design(ALL))))
+    """Return the page of an experiment that measures something for each figure."""
+    return render(Loaded(results(EACH)))
+
+
+@pytest.fixture(scope="module")
+def bare() -> str:
+    """Return the page of the plain experiment."""
+    return render(Loaded(results(design())))
 
 
 def told(text: str) -> Loaded:
     """An experiment in which everything that can be text is this one."""
     other = f"{text} too"
     experiment = design(
-        title=text,
-        question=text,
-        source=text,
-        note=text,
+        **dict.fromkeys(("title", "question", "source", "note"), text),
         auction={"bidders": [{"name": text, "persona": text, "model": text}, {"name": other, "rule": text}]},
         arms=(Variation(name="one", label=text), Variation(name="two", label=other, auction={text: {other: text}})),
-        published=(Published(source=text, model=text, metric="profit", values=(PublishedValue(value=1),), note=text),),
-        comparisons=(Comparison(metric="profit", of=Side(bidder=text), against=Side(bidder=other)),),
-        stand_ins=(StandIn(wants=text, uses=other),),
-        deviations=(Deviation(what=text, why=other, effect=text),),
+        published=(printed(source=text, model=text, value=1).model_copy(update={"note": text}),),
+        comparisons=compared({"bidder": text}, {"bidder": other}),
+        stand_ins=({"wants": text, "uses": other},),
+        deviations=({"what": text, "why": other, "effect": text},),
     )
     held = results(experiment, (text, other), player=text)
     failed = TrialRecord("one", "all", 4, 7, "failed", detail=text, players=((text, text),))
@@ -245,46 +213,33 @@ def test_p_of_a_correlation_names_its_method():
 
 
 def test_what_rivals_gain_or_lose_stands_beside_a_planned_comparison_on_the_page_and_in_the_terminal():
-    wiser = Comparison(metric="profit", of=Side(arm="two", bidder="Ann"), against=Side(arm="one", bidder="Ann"))
-    found = results(design(comparisons=(wiser,)))
+    found = results(design(comparisons=compared({"arm": "two", "bidder": "Ann"}, {"arm": "one", "bidder": "Ann"})))
     text = Structure(render(Loaded(found))).text
     for words in ("What others gain or lose", "rivals of Ann", "they are in no family, and have no p"):
         assert words in text
-    tables = {one.title: one.rows for one in finding_tables(found, analyse(found)) if isinstance(one, Grid)}
-    title = next(title for title in tables if title.startswith("What others gain or lose"))
-    assert [(row["of"], row["metric"], row["difference"]) for row in tables[title]] == [
-        ("rivals of Ann", "profit", f"second {MINUS} one")
-    ]
+    [(title, [row])] = [(one.title, one.rows) for one in _grids(found) if one.title.startswith("What others gain or")]
+    assert (row["of"], row["metric"], row["difference"]) == ("rivals of Ann", "profit", f"second {MINUS} one")
     assert "no tests" in title
-    assert not {"p", "p (Holm)"} & set(tables[title][0])
+    assert not {"p", "p (Holm)"} & set(row)
 
 
 def test_the_head_of_p_by_holm_says_how_many_tests_there_are_and_an_arm_that_was_left_out_was_not_run():
-    wiser = Comparison(metric="profit", of=Side(bidder="Ann"), against=Side(bidder="Ben"))
-    found = results(chosen_arms(design(comparisons=(wiser,)), ["one"]))
+    planned = design(comparisons=compared({"bidder": "Ann"}, {"bidder": "Ben"}))
+    found = results(chosen_arms(planned, ["one"]))
     table = comparisons(analyse(found).differences, found.experiment)
     assert (table.columns[-1].head.text, table.columns[-1].head.below) == ("p (Holm)", "2 tests")
     assert [(row[1].below, row[3].below) for row in table.rows] == [("one", ""), ("second", "not run")]
 
 
-def test_models_of_one_source_share_a_column_unless_two_of_them_have_a_number_at_one_place():
-    def columns(other):
-        printed = (
-            Published(source="Paper", model="A", metric="profit", n=9, values=(PublishedValue(value=1, bidder="Ann"),)),
-            Published(source="Paper", model="B", metric="profit", values=(PublishedValue(value=2, bidder=other),)),
-        )
-        loaded = Loaded(results(design(published=printed)))
-        found = findings("profit", loaded.analysis)
-        table = beside_published("profit", found, published_numbers("profit", found, loaded.experiment), loaded.results)
-        below = {row[1].text: [one.below for one in row[4:]] for row in table.rows}
-        return [(one.head.text, one.head.below) for one in table.columns[4:]], below
-
-    heads, below = columns("Ben")
-    assert heads == [("Paper", "")]
-    assert (below["Ann"], below["Ben"], below["everyone"]) == (["A, n = 9"], ["B"], [""])
-    heads, below = columns("Ann")
-    assert heads == [("Paper", "A"), ("Paper", "B")]
-    assert below["Ann"] == ["n = 9", ""]
+@pytest.mark.parametrize(("other", "heads", "below"), [
+    ("Ben", [("Paper", "")], {"Ann": ["A, n = 9"], "Ben": ["B"], "everyone": [""]}),
+    ("Ann", [("Paper", "A"), ("Paper", "B")], {"Ann": ["n = 9", ""]}),
+])  # fmt: skip
+def test_models_of_one_source_share_a_column_unless_two_of_them_have_a_number_at_one_place(other, heads, below):
+    numbers = printed(model="A", n=9, value=1, bidder="Ann"), printed(model="B", value=2, bidder=other)
+    table = beside("profit", Loaded(results(design(published=numbers))))
+    assert [(one.head.text, one.head.below) for one in table.columns[4:]] == heads
+    assert {row[1].text: [one.below for one in row[4:]] for row in table.rows}.items() >= below.items()
 
 
 def test_many_players_are_counted_in_the_head_of_a_column_and_named_above_the_tables():
@@ -295,25 +250,17 @@ def test_many_players_are_counted_in_the_head_of_a_column_and_named_above_the_ta
     assert "Played by openai:a-model-whose-name-is-longer-than-a-column" in told
 
 
-def test_a_person_is_named_with_the_arms_that_it_played_in_and_beside_simulated_bidders():
-    found = results(design())
-    seats = (("Ann", "person"), ("Ben", "simulated"))
-    some = Results(
-        found.experiment, tuple(replace(one, players=seats) if one.arm == "two" else one for one in found.records)
-    )
-    assert models_of(some) == "person (in second), simulated"
-    assert any("(people and simulated bidders)" in one.title for one in _grids(some))
-    whole = Results(found.experiment, tuple(replace(one, players=seats) for one in found.records))
-    assert models_of(whole) == "person, simulated"
+@pytest.mark.parametrize("player", ["person", "agent (mine:bid)"])
+def test_a_person_or_an_agent_is_named_with_the_arms_that_it_played_in_and_beside_simulated_bidders(player):
+    def played(*arms):
+        seats = (("Ann", player), ("Ben", "simulated"))
+        games = [replace(one, players=seats) if one.arm in arms else one for one in results(design()).records]
+        return Results(design(), tuple(games))
 
-
-def test_an_agent_stands_in_the_head_of_a_column_with_the_arms_that_it_played_in():
-    found = results(design())
-    seats = (("Ann", "agent (mine:bid)"), ("Ben", "simulated"))
-    some = [replace(one, players=seats) if one.arm == "two" else one for one in found.records]
-    assert heading(Results(found.experiment, tuple(some))) == "agent (mine:bid) (in second), simulated"
-    whole = [replace(one, players=seats) for one in found.records]
-    assert heading(Results(found.experiment, tuple(whole))) == "agent (mine:bid), simulated"
+    some, whole = played("two"), played("one", "two")
+    assert tables.models_of(some) == tables.heading(some) == f"{player} (in second), simulated"
+    assert tables.models_of(whole) == tables.heading(whole) == f"{player}, simulated"
+    assert player != "person" or any("(people and simulated bidders)" in one.title for one in _grids(some))
 
 
 def _grids(found):
@@ -322,16 +269,13 @@ def _grids(found):
 
 def test_the_mean_of_everyone_s_ranks_is_shown_only_where_it_varies():
     def shown(*rows):
-        records = tuple(
-            TrialRecord("one", "all", n, n, "finished", measurements=tuple(Measurement("rank", r, b) for b, r in row))
-            for n, row in enumerate(rows, 1)
-        )
-        analysis = analyse(Results(design(("rank",), arms=(Variation(name="one"),)), records))
+        ranks = [(Measurement("rank", ann, "Ann"), Measurement("rank", ben, "Ben")) for ann, ben in rows]
+        games = (TrialRecord("one", "all", n, n, "finished", measurements=row) for n, row in enumerate(ranks, 1))
+        analysis = analyse(Results(design(("rank",), arms=(Variation(name="one"),)), tuple(games)))
         return {one.place.bidder for one in findings("rank", analysis)}
 
-    plain, tied = (("Ann", 1), ("Ben", 2)), (("Ann", 1), ("Ben", 1))
-    assert shown(plain, plain[::-1], plain) == {"Ann", "Ben"}
-    assert shown(plain, tied, plain) == {"everyone", "Ann", "Ben"}
+    assert shown((1, 2), (2, 1), (1, 2)) == {"Ann", "Ben"}
+    assert shown((1, 2), (1, 1), (1, 2)) == {"everyone", "Ann", "Ben"}
 
 
 def test_changes_are_written_as_in_toml():
@@ -341,17 +285,16 @@ def test_changes_are_written_as_in_toml():
 
 
 def test_arms_that_were_left_out_are_named_and_their_comparisons_listed_without_a_number():
-    wiser = Comparison(metric="profit", of=Side(arm="two"), against=Side(arm="one"))
     arms = (Variation(name="one"), Variation(name="two", label="the other"))
-    experiment = chosen_arms(design(arms=arms, comparisons=(wiser,)), ["one"])
-    said = render(Loaded(results(experiment)))
+    planned = design(arms=arms, comparisons=compared({"arm": "two"}, {"arm": "one"}))
+    said = render(Loaded(results(chosen_arms(planned, ["one"]))))
     assert "Planned, but not run: two." in said
     assert "arm not run: two" in said
 
 
 @pytest.mark.slow
 def test_equal_figures_are_equal_text(page):
-    assert render(Loaded(results(design(ALL)))) == page
+    assert render(Loaded(results(EACH))) == page
 
 
 def test_nothing_is_loaded_from_anywhere(page):
@@ -372,33 +315,28 @@ def test_every_image_says_what_it_shows_and_how_large_it_is(page):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_is_drawn_where_its_metric_was_measured_and_only_there(name):
-    metric = FIGURES[name].needs
-    assert list(figures(Loaded(results(design((metric,)))))) == [name]
-    assert name not in figures(Loaded(results(design(("profit",)))))
+    assert list(figures(Loaded(results(design((FIGURES[name].needs,)))))) == [name]
 
 
 def unplaced(metric: str) -> Loaded:
     """A few values of a metric, of which none has a place."""
     held = results(design((metric,)))
-    games = [
-        replace(game, measurements=tuple(replace(one, at=None) for one in game.measurements)) for game in held.records
-    ]
+    bare = [tuple(replace(one, at=None) for one in game.measurements) for game in held.records]
+    games = [replace(game, measurements=rows) for game, rows in zip(held.records, bare, strict=True)]
     return Loaded(Results(held.experiment, tuple(games)))
 
 
-@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.by_place])
-def test_a_metric_without_places_is_not_handed_to_a_figure_that_goes_by_place(name):
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_metric_without_places_is_handed_to_a_figure_alone_that_does_not_go_by_place(name):
     metric = FIGURES[name].needs
+    if not FIGURES[name].by_place:
+        assert figures(unplaced(metric))[name].panels
+        return
     why = f"figure {name!r} can't be drawn: it is drawn by place, and values of {metric!r} have none"
     with pytest.warns(UserWarning, match=re.escape(why)):
         drawing = figures(unplaced(metric))[name]
     assert drawing.failure.startswith(why)
     assert drawing.panels == ()
-
-
-@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if not figure.by_place])
-def test_a_figure_that_does_not_go_by_place_is_drawn_of_a_metric_without_places(name):
-    assert figures(unplaced(FIGURES[name].needs))[name].panels
 
 
 def broken(*_):
@@ -437,61 +375,35 @@ def test_means_or_ratings_that_can_t_be_drawn_cost_their_figure_alone(drawn, nam
         assert Structure(render(rated if drawn == "rated" else Loaded(results(design())))).text.count(why) == 1
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rated() -> Loaded:
     """Two games of each arm, of which Ann wins all."""
-    experiment = design(("profit",), trueskill=True)
-    ranks = [
-        TrialRecord(
-            arm.name,
-            "all",
-            repeat,
-            7,
-            "finished",
-            measurements=(Measurement("rank", 1, "Ann"), Measurement("rank", 2, "Ben")),
-        )
-        for arm in experiment.arms
-        for repeat in (1, 2)
-    ]
-    return Loaded(Results(experiment, tuple(ranks)))
-
-
-def test_ratings_are_drawn_where_the_experiment_rates(rated):
-    assert "trueskill" in figures(rated)
+    ranks = (Measurement("rank", 1, "Ann"), Measurement("rank", 2, "Ben"))
+    cells = (("one", 1), ("one", 2), ("two", 1), ("two", 2))
+    games = [TrialRecord(arm, "all", repeat, 7, "finished", measurements=ranks) for arm, repeat in cells]
+    return Loaded(Results(design(trueskill=True), tuple(games)))
 
 
 def test_ratings_of_few_games_say_why_they_have_no_interval_and_equal_ones_have_that_of_their_scale(rated):
     listed = ratings(rated.analysis.ratings, rated.experiment)
     assert {row[3].below for row in listed.rows} == {"fewer than 5 games to resample"}
-    assert {row[5].below for row in listed.rows} == {
-        "[22.57, 29.40]",
-        "[20.60, 27.43]",
-    }
+    assert {row[5].below for row in listed.rows} == {"[22.57, 29.40]", "[20.60, 27.43]"}
     for metric, says in (("trueskill", "resampling games"), ("trueskill_per_game", "by t")):
-        table = beside_published(metric, findings(metric, rated.analysis), {}, rated.results)
-        assert len(table.rows) == 4
-        assert says in meaning(metric)
+        assert len(beside(metric, rated).rows) == 4
+        assert says in tables.meaning(metric)
 
 
-def test_every_figure_needs_a_metric_that_there_is():
-    assert {figure.needs for figure in FIGURES.values()} <= {metric.name for metric in METRICS}
-
-
-def test_simulated_results_carry_a_banner_and_others_do_not():
-    assert "Simulated results." in render(Loaded(results(design())))
+def test_simulated_results_carry_a_banner_and_others_do_not(bare):
+    assert "Simulated results." in bare
     assert "Simulated results." not in render(Loaded(results(design(), player="openai:gpt-4o")))
 
 
 def test_failed_and_missing_games_are_counted_and_each_is_listed():
-    held = results(design())
-    lost = (
-        TrialRecord("one", "all", 4, 70, "failed", detail="no usable reply of a model for Ann"),
-        TrialRecord("two", "all", 4, 71, "unfinished"),
-    )
-    text = Structure(render(Loaded(Results(held.experiment, (*held.records, *lost))))).text
-    assert "Of 8 games 6 are finished, 1 failed and 1 are missing" in text
-    assert "no usable reply of a model for Ann" in text
-    assert "unfinished" in text
+    why = "no usable reply of a model for Ann"
+    lost = TrialRecord("one", "all", 4, 70, "failed", detail=why), TrialRecord("two", "all", 4, 71, "unfinished")
+    text = Structure(render(Loaded(Results(design(), (*results(design()).records, *lost))))).text
+    for words in ("Of 8 games 6 are finished, 1 failed and 1 are missing", why, "unfinished"):
+        assert words in text
 
 
 def test_a_reason_that_no_file_can_hold_is_shown_all_the_same():
@@ -508,120 +420,78 @@ def test_an_experiment_none_of_whose_games_was_held_has_a_report():
 
 
 def test_each_column_of_numbers_names_its_model_and_source():
-    printed = (
-        Published(source="Paper 1", model="Claude", metric="profit", values=(PublishedValue(value=0.2345, arm="one"),)),
-        Published(source="Paper 2", model="GPT", metric="profit", values=(PublishedValue(value=9, arm="two", sd=2),)),
+    numbers = (
+        printed(source="Paper 1", model="Claude", value=0.2345, arm="one"),
+        printed(source="Paper 2", model="GPT", value=9, arm="two", sd=2),
     )
-    loaded = Loaded(results(design(published=printed), player="openai:gpt-4o"))
-    found = findings("profit", loaded.analysis)
-    table = beside_published("profit", found, published_numbers("profit", found, loaded.experiment), loaded.results)
-    heads = {column.head.text: column.head.below for column in table.columns}
-    assert heads == {
-        "arm": "",
-        "bidder": "",
-        "this experiment": "openai:gpt-4o",
-        "n": "games",
-        "Paper 1": "Claude",
-        "Paper 2": "GPT",
-    }
-    rows = {(row[0].text, row[1].text): row for row in table.rows}
-    assert rows["one", "everyone"][4].text == "$0.2345"
-    assert rows["one", "everyone"][5].text == rows["second", "everyone"][4].text == NOTHING
-    assert (rows["second", "everyone"][5].text, rows["second", "everyone"][5].below) == ("$9", "sd $2")
-    assert rows["one", "Ann"][4].text == NOTHING
+    table = beside("profit", Loaded(results(design(published=numbers), player="openai:gpt-4o")))
+    heads = {column.head.text: column.head.below for column in table.columns if column.head.below}
+    assert heads == {"this experiment": "openai:gpt-4o", "n": "games", "Paper 1": "Claude", "Paper 2": "GPT"}
+    rows = {(row[0].text, row[1].text): [(one.text, one.below) for one in row[4:]] for row in table.rows}
+    assert rows["one", "everyone"] == [("$0.2345", ""), (NOTHING, "")]
+    assert rows["second", "everyone"] == [(NOTHING, ""), ("$9", "sd $2")]
+    assert rows["one", "Ann"][0] == (NOTHING, "")
 
 
-def test_a_published_number_says_of_how_many_games_it_is_and_a_share_of_them_has_its_exact_interval():
-    values = (PublishedValue(value=0.1, bidder="Ann"), PublishedValue(value=0.1, bidder="Ben", n=20, sd=0.3))
-    survived = Published(source="Paper", model="m", metric="survived", n=10, values=values)
-    profit = Published(source="Paper", model="m", metric="profit", n=10, values=(PublishedValue(value=0.1),))
-    loaded = Loaded(results(design(("survived", "profit"), published=(survived, profit))))
-
-    def below(one):
-        numbers = published_numbers(one.metric, [], loaded.experiment)
-        table = beside_published(one.metric, [], numbers, loaded.results)
-        return {row[-1].below for row in table.rows}
-
-    # Clopper and Pearson's tables: 1 of 10 is 0.25 % to 44.5 %, 2 of 20 is 1.2 % to 31.7 %
-    assert below(survived) == {"[0.003, 0.445], n = 10", "[0.012, 0.317], n = 20, sd 0.300"}
-    assert below(profit) == {"n = 10"}
-
-
-def test_a_share_that_no_whole_number_of_games_gives_has_no_exact_interval():
-    printed = Published(source="Paper", model="m", metric="survived", n=10, values=(PublishedValue(value=0.15),))
-    loaded = Loaded(results(design(("survived",), published=(printed,))))
-    numbers = published_numbers("survived", [], loaded.experiment)
-    table = beside_published("survived", [], numbers, loaded.results)
-    assert {row[-1].below for row in table.rows} == {"n = 10"}
+# Clopper and Pearson's tables: 1 of 10 is 0.25 % to 44.5 %, 2 of 20 is 1.2 % to 31.7 %
+@pytest.mark.parametrize(("metric", "value", "below"), [
+    ("survived", {"value": 0.1, "bidder": "Ann"}, "[0.003, 0.445], n = 10"),
+    ("survived", {"value": 0.1, "bidder": "Ben", "n": 20, "sd": 0.3}, "[0.012, 0.317], n = 20, sd 0.300"),
+    ("survived", {"value": 0.15}, "n = 10"),  # no whole number of games gives it
+    ("profit", {"value": 0.1}, "n = 10"),
+])  # fmt: skip
+def test_a_published_number_says_of_how_many_games_it_is_and_a_share_of_them_has_its_exact_interval(
+    metric, value, below
+):
+    number = Published(source="Paper", model="m", metric=metric, n=10, values=(PublishedValue(**value),))
+    loaded = Loaded(results(design((metric,), published=(number,))))
+    table = beside_published(metric, [], published_numbers(metric, [], loaded.experiment), loaded.results)
+    assert {row[-1].below for row in table.rows} == {below}
 
 
-def test_deviations_from_the_paper_stand_in_the_design():
-    deviation = Deviation(what="Calls are <two>.", why="We plan.", effect="More thought.")
+def test_deviations_from_the_paper_stand_in_the_design(bare):
+    deviation = {"what": "Calls are <two>.", "why": "We plan.", "effect": "More thought."}
     text = render(Loaded(results(design(deviations=(deviation,)))))
-    assert "Deviations from the paper" in text
-    for words in ("Calls are &lt;two&gt;.", "We plan.", "More thought."):
+    for words in ("Deviations from the paper", "Calls are &lt;two&gt;.", "We plan.", "More thought."):
         assert words in text
-    assert "Deviations from the paper" not in render(Loaded(results(design())))
+    assert "Deviations from the paper" not in bare
 
 
-def test_a_published_number_that_names_no_arm_stands_beside_every_arm():
-    printed = (Published(source="Paper", model="m", metric="profit", values=(PublishedValue(value=5),)),)
-    loaded = Loaded(results(design(published=printed)))
-    found = findings("profit", loaded.analysis)
-    (values,) = published_numbers("profit", found, loaded.experiment).values()
-    assert {(place.arm, place.bidder) for place in values} == {("one", "everyone"), ("two", "everyone")}
+def test_a_published_number_that_names_no_arm_stands_beside_every_arm_and_one_of_the_game_beside_that_of_the_game():
+    def places(metric, value):
+        plan = design((metric,), published=(printed(metric, **value),))
+        game = TrialRecord("one", "all", 1, 7, "finished", measurements=(Measurement(metric, 3.0),))
+        held = Results(plan, (game, replace(game, repeat=2))) if metric == "survivors" else results(plan)
+        (values,) = published_numbers(metric, findings(metric, analyse(held)), plan).values()
+        return {(place.arm, place.bidder) for place in values}
+
+    assert places("profit", {"value": 5}) == {("one", "everyone"), ("two", "everyone")}
+    assert places("survivors", {"value": 3, "arm": "one"}) == {("one", "")}
 
 
-def test_a_published_number_of_everyone_stands_beside_that_of_the_game():
-    printed = (Published(source="Paper", model="m", metric="survivors", values=(PublishedValue(value=3, arm="one"),)),)
-    experiment = design(("survivors",), published=printed)
-    games = [
-        TrialRecord("one", "all", repeat, 7, "finished", measurements=(Measurement("survivors", 2.0 + repeat),))
-        for repeat in (1, 2)
-    ]
-    found = findings("survivors", Loaded(Results(experiment, tuple(games))).analysis)
-    (values,) = published_numbers("survivors", found, experiment).values()
-    assert [place.bidder for place in values] == [""]
+# fmt: off
+WRITTEN = {
+    "write": {
+        (1234.5, "dollars"): "$1,234", (-1234.5, "dollars"): f"{MINUS}$1,234", (47.5, "dollars"): "$47.50",
+        (0.2344, "share"): "0.234", (-0.0001, "share"): "0.000", (12345, "tokens"): "12,345", (None, "share"): NOTHING,
+    },
+    "write_interval": {(5, 1500, "dollars"): "[$5, $1,500]", (None, 2, "share"): ""},  # both ends have equal places
+    "write_printed": {(0.2345, "share"): "0.2345", (0.5, "share"): "0.500", (1.0, "share"): "1.000"},
+    "write_p": {
+        (0.0004,): "< 0.001", (0.04,): "0.040", (None,): NOTHING,
+        (0.0498,): "0.0498", (0.05,): "0.050", (0.04999999,): "< 0.05",
+    },
+    "write_tick": {
+        (-10_000, 30_000): f"{MINUS}$10k", (2_500, 10_000): "$2.5k", (1_500_000, 2_000_000): "$1.5M",
+        (-1e-9, 30_000): "$0", (-400, 1_000): f"{MINUS}$400", (0.25, 1): "$0.25",
+    },
+}
+# fmt: on
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "written"),
-    [
-        (1234.5, "dollars", "$1,234"),
-        (-1234.5, "dollars", f"{MINUS}$1,234"),
-        (47.5, "dollars", "$47.50"),
-        (0.2344, "share", "0.234"),
-        (-0.0001, "share", "0.000"),
-        (12345, "tokens", "12,345"),
-        (None, "share", NOTHING),
-    ],
-)
-def test_numbers_are_written_as_their_units_want(value, unit, written):
-    assert write(value, unit) == written
-
-
-def test_both_ends_of_an_interval_have_equal_places():
-    assert write_interval(5, 1500, "dollars") == "[$5, $1,500]"
-    assert write_interval(None, 2, "share") == ""
-
-
-def test_a_published_number_keeps_the_places_it_was_printed_with():
-    assert [write_printed(value, "share") for value in (0.2345, 0.5, 1.0)] == ["0.2345", "0.500", "1.000"]
-
-
-@pytest.mark.parametrize(
-    ("value", "span", "written"),
-    [
-        (-10_000, 30_000, f"{MINUS}$10k"),
-        (2_500, 10_000, "$2.5k"),
-        (1_500_000, 2_000_000, "$1.5M"),
-        (-1e-9, 30_000, "$0"),
-        (-400, 1_000, f"{MINUS}$400"),
-        (0.25, 1, "$0.25"),
-    ],
-)
-def test_ticks_of_dollars_are_short_and_begin_with_their_sign(value, span, written):
-    assert write_tick(value, span) == written
+@pytest.mark.parametrize("way", WRITTEN)
+def test_numbers_are_written_as_their_units_want(way):
+    assert {given: getattr(formatting, way)(*given) for given in WRITTEN[way]} == WRITTEN[way]
 
 
 @pytest.mark.parametrize("ends", [(-250_000, 40_000), (-9_000, 900_000), (3, 999), (-1_600_000, -200)])
@@ -651,53 +521,36 @@ def test_a_label_of_an_arm_is_told_in_full():
     assert wrapped("(c) inferred personas and strategies") == "(c) inferred personas\nand strategies"
 
 
-def test_results_of_few_games_are_said_to_be_few():
+def test_results_of_few_games_are_said_to_be_few(bare):
     sentence = "n = 3: intervals of so few games say little"
-    assert few_games(results(design(), repeats=3)) == sentence
-    assert Structure(render(Loaded(results(design(), repeats=3)))).text.count(sentence) == 1
-    assert few_games(results(design(), repeats=5)) == ""
-
-
-def test_a_tiny_p_is_a_bound():
-    assert [write_p(p) for p in (0.0004, 0.04, None)] == ["< 0.001", "0.040", NOTHING]
+    assert [tables.few_games(results(design(), repeats=repeats)) for repeats in (3, 5)] == [sentence, ""]
+    assert Structure(bare).text.count(sentence) == 1
 
 
 @given(st.floats(0, 1))
-@example(0.0498)
-@example(0.04999999)
-@example(0.05)
 def test_a_p_is_printed_on_its_side_of_the_level(p):
-    written = write_p(p)
+    written = formatting.write_p(p)
     assert written.startswith("<") or (float(written) < 0.05) == (p < 0.05)
     assert p < 0.05 or not written.startswith("<")
-    assert [write_p(near) for near in (0.0498, 0.05, 0.04999999)] == ["0.0498", "0.050", "< 0.05"]
 
 
 def test_only_a_design_that_replaces_something_of_a_paper_says_what_the_published_experiment_had():
-    published = "What the published experiment had and this one replaces:"
-    plain = {"models": ("simulated",)}
-    own = render(Loaded(results(design(**plain))))
-    other = render(Loaded(results(design(**plain, stand_ins=(StandIn(wants="GPT-4", uses="a rule"),)))))
+    stands = ({"wants": "GPT-4", "uses": "a rule"},)
+    own, other = (render(Loaded(results(design(models=("simulated",), stand_ins=ins)))) for ins in ((), stands))
     assert "model slot @1 is filled by the built-in model" in own
+    published = "What the published experiment had and this one replaces:"
     assert [published in page for page in (own, other)] == [False, True]
 
 
-def test_the_page_names_the_version_and_no_release_that_may_not_be_there():
-    page = render(Loaded(results(design())))
-    assert f"With Harbor {__version__}, the same seed" in page
-    assert "pip install" not in page
+def test_the_page_names_the_version_and_no_release_that_may_not_be_there(bare):
+    assert f"With Harbor {__version__}, the same seed" in bare
+    assert "pip install" not in bare
 
 
-def test_an_own_experiment_is_held_again_from_its_design():
-    assert commands(design()) == ["harbor experiment run experiment.json"]
-
-
-def test_a_published_experiment_is_held_again_by_its_name_too():
-    from harbor.evaluation._experiments.choices import chosen
-    from harbor.evaluation._experiments.library import experiment
-
+def test_an_own_experiment_is_held_again_from_its_design_and_a_published_one_by_its_name_too():
     held = chosen(experiment("tom"), ["openai:gpt-4o"], ["none", "true"], 2, 9)
     assert commands(held)[1] == (
         "harbor experiment run tom --model openai:gpt-4o --arm none --arm true --repeats 2 --seed 9"
     )
     assert len(commands(held.model_copy(update={"title": "Another"}))) == 1
+    assert commands(design()) == ["harbor experiment run experiment.json"]

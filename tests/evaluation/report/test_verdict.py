@@ -19,40 +19,23 @@ NUMBERS = st.floats(-1e6, 1e6).filter(lambda number: abs(number) > 1)
 SHARES = st.floats(0.0001, 1)
 
 
-def design(planned: int = 1) -> Experiment:
-    return Experiment(
-        name="small",
-        title="A small experiment",
-        question="Who wins?",
-        source="Nobody 2024",
-        repeats=6,
-        auction={"bidders": [{"name": "Ann", "model": "@1"}, {"name": "Ben", "model": "@1"}]},
-        arms=(Variation(name="one"), Variation(name="two", label="second", auction={"seed": 3})),
-        metrics=("profit",),
-        comparisons=(Comparison(metric="profit", of=Side(arm="one"), against=Side(arm="two")),) * planned,
-    )
+DESIGN = Experiment(
+    name="small", title="A small experiment", question="Who wins?", source="Nobody 2024", repeats=6,
+    auction={"bidders": [{"name": name, "model": "@1"} for name in ("Ann", "Ben")]},
+    arms=(Variation(name="one"), Variation(name="two", label="second", auction={"seed": 3})), metrics=("profit",),
+    comparisons=(Comparison(metric="profit", of=Side(arm="one"), against=Side(arm="two")),),
+)  # fmt: skip
 
 
 def finding(mean: float = 5.0, half: float = 2.0, p: float = 0.01, p_holm: float = 0.02) -> Difference:
-    numbers = {
-        "mean": mean,
-        "sd": 1.0,
-        "low": mean - half,
-        "high": mean + half,
-        "effect": 1.0,
-        "p": p,
-        "p_holm": p_holm,
-    }
-    return Difference("profit", *SIDES, pairs=6, missing=0, method="t", **numbers)
+    numbers = {"mean": mean, "sd": 1.0, "low": mean - half, "high": mean + half, "effect": 1.0, "p": p}
+    return Difference("profit", *SIDES, pairs=6, missing=0, method="t", p_holm=p_holm, **numbers)
 
 
 def results(player: str = "openai:gpt", status: str = "finished") -> Results:
-    games = [
-        TrialRecord(arm, "all", repeat, 7, status, players=(("Ann", player),))
-        for arm in ("one", "two")
-        for repeat in range(1, 7)
-    ]
-    return Results(design(), tuple(games))
+    cells = [(arm, n) for arm in ("one", "two") for n in range(1, 7)]
+    games = (TrialRecord(arm, "all", n, 7, status, players=(("Ann", player),)) for arm, n in cells)
+    return Results(DESIGN, tuple(games))
 
 
 def of(*found: Difference) -> Analysis:
@@ -83,9 +66,8 @@ def test_p_after_holm_is_told_with_the_size_of_its_family_and_the_headline_count
 
 
 def test_a_comparison_without_a_number_or_an_interval_says_why():
-    none = replace(
-        finding(), mean=None, sd=None, low=None, high=None, effect=None, p=None, p_holm=None, note="one draw"
-    )
+    unknown = dict.fromkeys(("mean", "sd", "low", "high", "effect", "p", "p_holm"))
+    none = replace(finding(), **unknown, note="one draw")
     equal = replace(none, mean=0.0, note="all 6 values are equal")
     first, second = verdicts(results(), of(none, equal))
     assert str(first) == "Profit: “one” could not be compared with “second”: one draw."
