@@ -52,7 +52,13 @@ def test_a_folder_has_its_files_and_the_name_in_every_spelling(what, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("what", "name"), [*((what, "lowest-unique") for what in WRITES), ("game", "nim")])
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [
+        ("game", "nim"),
+        *(pytest.param(what, "lowest-unique", marks=pytest.mark.studies) for what in WRITES),
+    ],
+)
 def test_its_suite_passes(what, name, tmp_path):
     done = suite(begun(what, name, tmp_path))
     assert done.returncode == 0, done.stdout

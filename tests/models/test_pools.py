@@ -20,6 +20,7 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import run_experiment
+from support.cases import some
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import calls, paid
 from support.formats import FORMATS, ITEMS, auction, config, retries, spoken, told
@@ -104,7 +105,7 @@ def test_a_pool_without_a_key_that_is_left_ends_the_command_with_one_line_and_is
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["processes"]))
 def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the_one_that_is_held_offline(
     executor, tmp_path
 ):

@@ -314,6 +314,7 @@ async def test_no_caller_finds_anothers_memories_whatever_is_kept(most, monkeypa
 
 
 @pytest.mark.slow
+@pytest.mark.studies
 async def test_a_thousand_namespaces_are_no_trouble(tmp_path):
     async with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
         await put(store, range(1000), namespaces=1000)
