@@ -16,6 +16,7 @@ from langgraph.store.base import PutOp
 
 from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.chroma import ChromaStore
+from support.cases import some
 
 FIELDS = ["text", "more[*]"]
 WRITER = """
@@ -54,7 +55,6 @@ FULL_DISK = """
 import resource, sys
 from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.chroma import ChromaStore
-from support.cases import some
 with ChromaStore(sys.argv[1]) as store:
     store.put(("ann",), "first", {"text": "x"})
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
