@@ -98,6 +98,11 @@ def test_a_log_that_broke_off_anywhere_is_measured_or_says_why_not(logs, game, s
         assert one.value is None or math.isfinite(one.value)
 
 
+@pytest.mark.parametrize("game", ["english", "water", "beauty"])
+def test_a_run_of_the_same_seed_measures_the_same(game, logs):
+    assert score(AUCTIONS[game].run().log).measurements == score(logs[game]).measurements
+
+
 # ---------------------------------------------------------------- harbor score
 
 
