@@ -66,26 +66,22 @@ def test_what_is_not_asked_for_is_not_imported(site):
     assert site not in sys.modules
 
 
-@pytest.mark.parametrize(
-    ("site", "complaint"),
-    [
-        ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
-        ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
-        (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
-        ("raise BaseException", "can't be imported (BaseException); mend it"),
-        ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
-        (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
-        (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
-        (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
-        (policy("", description="'two\\nlines'"), "write one line of text"),
-        (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
-        (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
-        (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
-        (policy("", name="'My Own'"), "policy 'My Own' must have a name in lower case"),
-        (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
-    ],
-    indirect=["site"],
-)
+@pytest.mark.parametrize(("site", "complaint"), [
+    ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
+    ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
+    (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
+    ("raise BaseException", "can't be imported (BaseException); mend it"),
+    ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
+    (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
+    (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
+    (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
+    (policy("", description="'two\\nlines'"), "write one line of text"),
+    (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
+    (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
+    (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
+    (policy("", name="'My Own'"), "policy 'My Own' must have a name in lower case"),
+    (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
+], indirect=["site"])  # fmt: skip
 def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_else_goes_on(site, complaint):
     with pytest.raises(ConfigError) as refused:
         find("policy", "mine")
@@ -137,20 +133,17 @@ def test_a_value_that_ends_the_process_when_it_is_looked_at_is_refused_in_one_li
         use("odd_one:ANY")
 
 
-@pytest.mark.parametrize(
-    ("reference", "complaint"),
-    [
-        ("nowhere.at_all:MINE", "can't be imported (ModuleNotFoundError"),
-        ("json:MINE", "can't be imported (AttributeError"),
-        ("json:dumps", "'json:dumps' is no policy"),
-        ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
-        ("mine.py:MINE", "write 'mine:MINE', without .py"),
-        ("no_mod:MINE", "a module is looked for in the working directory and among installed packages"),
-        ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
-        ("../policy:MINE", "is no name and no 'package.module:NAME'"),
-        ("minimum-rise", "did you mean 'minimum-raise'?"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "complaint"), [
+    ("nowhere.at_all:MINE", "can't be imported (ModuleNotFoundError"),
+    ("json:MINE", "can't be imported (AttributeError"),
+    ("json:dumps", "'json:dumps' is no policy"),
+    ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
+    ("mine.py:MINE", "write 'mine:MINE', without .py"),
+    ("no_mod:MINE", "a module is looked for in the working directory and among installed packages"),
+    ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
+    ("../policy:MINE", "is no name and no 'package.module:NAME'"),
+    ("minimum-rise", "did you mean 'minimum-raise'?"),
+])  # fmt: skip
 def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, tmp_path):
     (tmp_path / "mine.py").write_text("")
     (tmp_path / "lacking.py").write_text("import nowhere_at_all")
@@ -160,19 +153,16 @@ def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"rules": {"game": "evil:GAME"}},
-        {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
-        {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]},
-        {"models": {"mine": {"use": "evil.chat:MODEL"}}},
-        {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]},
-        {"figures": ["evil:FIGURE"]},
-        {"auction": {"catalogue": "evil:CATALOGUE"}},
-        {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
-    ],
-)
+@pytest.mark.parametrize("values", [
+    {"rules": {"game": "evil:GAME"}},
+    {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
+    {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]},
+    {"models": {"mine": {"use": "evil.chat:MODEL"}}},
+    {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]},
+    {"figures": ["evil:FIGURE"]},
+    {"auction": {"catalogue": "evil:CATALOGUE"}},
+    {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
+])  # fmt: skip
 def test_a_file_that_may_have_been_sent_names_no_code(values):
     with installed(), pytest.raises(ConfigError, match=r"names the code 'evil.*harbor --plugin evil"):
         check_references(values, "config 'sent'")
@@ -188,10 +178,8 @@ def test_a_file_may_name_the_code_that_its_user_has_named(tmp_path):
 def test_models_of_providers_and_names_of_people_are_no_code():
     with installed(), warnings.catch_warnings():
         values = {
-            "models": {"a": {"use": "openai:o3"}},
-            "name": "evil:NAME",
-            "bidders": [{"name": "a:B", "model": "x:y"}],
-        }
+            "models": {"a": {"use": "openai:o3"}}, "name": "evil:NAME", "bidders": [{"name": "a:B", "model": "x:y"}],
+        }  # fmt: skip
         check_references(values, "config 'sent'")
 
 

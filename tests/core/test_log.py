@@ -70,14 +70,11 @@ def values(hint):
     if origin in (typing.Union, types.UnionType):
         return st.one_of(*map(values, inner))
     plain = {
-        str: TEXT,
-        int: st.integers(-(2**70), 2**70),
-        bool: st.booleans(),
-        float: st.floats(allow_nan=False, allow_infinity=False),
-        Decimal: st.decimals(-(10**12), 10**12, places=2),
+        str: TEXT, int: st.integers(-(2**70), 2**70), bool: st.booleans(),
+        float: st.floats(allow_nan=False, allow_infinity=False), Decimal: st.decimals(-(10**12), 10**12, places=2),
         type(None): st.none(),
         typing.Any: st.none() | st.booleans() | st.integers(-(2**70), 2**70) | TEXT | st.lists(TEXT, max_size=2),
-    }
+    }  # fmt: skip
     return plain[hint] if hint in plain else built(hint)
 
 
@@ -344,28 +341,12 @@ def test_a_folder_is_not_a_log(tmp_path):
         read_log(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        b"",
-        b"\n",
-        b"garbage",
-        b"garbage\n",
-        b"{}\n",
-        b"[]\n",
-        b"5\n",
-        b"null\n",
-        b"\x00\xff\xfe\n",
-        b'{"type": "log_opened"}\n',
-        b'{"type": "item_sold", "schema": 1}\n',
-        b'{"type": "log_opened", "schema": "new"}\n',
-        b"[" * 100_000 + b"\n",
-        b'{"type": "log_opened", "schema": 1e999}\n',
-        b'{"type": "log_opened", "schema": null}\n',
-        b'{"type": [], "schema": 1}\n',
-    ],
-    ids=lambda line: repr(line[:40]),
-)
+@pytest.mark.parametrize("first", [
+    b"", b"\n", b"garbage", b"garbage\n", b"{}\n", b"[]\n", b"5\n", b"null\n", b"\x00\xff\xfe\n",
+    b'{"type": "log_opened"}\n', b'{"type": "item_sold", "schema": 1}\n', b'{"type": "log_opened", "schema": "new"}\n',
+    b"[" * 100_000 + b"\n", b'{"type": "log_opened", "schema": 1e999}\n', b'{"type": "log_opened", "schema": null}\n',
+    b'{"type": [], "schema": 1}\n',
+], ids=lambda line: repr(line[:40]))  # fmt: skip
 def test_a_file_that_is_no_log_is_refused_in_one_line(tmp_path, first):
     (tmp_path / "log").write_bytes(first)
     with pytest.raises(LogError) as refusal:
@@ -374,21 +355,10 @@ def test_a_file_that_is_no_log_is_refused_in_one_line(tmp_path, first):
     assert repr(str(tmp_path / "log")) in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{}\n",
-        b"[]\n",
-        b"5\n",
-        b"null\n",
-        b'"text"\n',
-        b"true\n",
-        b'{"digest": 5}\n',
-        b'{"type": "no_such_event", "digest": ""}\n',
-        b"garbage\n{}\n",
-    ],
-    ids=lambda line: repr(line[:40]),
-)
+@pytest.mark.parametrize("line", [
+    b"{}\n", b"[]\n", b"5\n", b"null\n", b'"text"\n', b"true\n", b'{"digest": 5}\n',
+    b'{"type": "no_such_event", "digest": ""}\n', b"garbage\n{}\n",
+], ids=lambda line: repr(line[:40]))  # fmt: skip
 def test_a_later_line_that_is_no_event_is_refused_by_its_number(tmp_path, line):
     first, *_ = write(tmp_path / "log")
     (tmp_path / "log").write_bytes(first + line)
@@ -396,11 +366,9 @@ def test_a_later_line_that_is_no_event_is_refused_by_its_number(tmp_path, line):
         read_log(tmp_path / "log")
 
 
-@pytest.mark.parametrize(
-    "end",
-    [b"\n", b"\xff\n", b"[" * 100_000 + b"\n", b"garbage\nof a disk\n", b"\0" * 4096, b"\0" * 9 + b'": 5}\n{}\n{"a'],
-    ids=lambda end: repr(end[:40]),
-)
+@pytest.mark.parametrize("end", [
+    b"\n", b"\xff\n", b"[" * 100_000 + b"\n", b"garbage\nof a disk\n", b"\0" * 4096, b"\0" * 9 + b'": 5}\n{}\n{"a',
+], ids=lambda end: repr(end[:40]))  # fmt: skip
 def test_an_end_that_a_power_cut_has_damaged_is_dropped_with_a_warning(tmp_path, end):
     whole = b"".join(write(tmp_path / "log", sold(1)))
     (tmp_path / "log").write_bytes(whole + end)
@@ -443,13 +411,10 @@ def a_sale(*names):
 def test_a_bidder_sees_public_events_and_its_own_private_ones_in_order():
     sale = a_sale("Bidder 1", "Bidder 10")
     happened = [
-        opening(),
-        Tried("Bidder 1", "Item 1", 1, 1, "mine"),
-        Acted("Bidder 10", "Item 1", Bid(Decimal(10))),
-        Tried("Bidder 10", "Item 1", 1, 1, "theirs"),
-        SeatFailed("Bidder 1", "timeout", "analyst's"),
+        opening(), Tried("Bidder 1", "Item 1", 1, 1, "mine"), Acted("Bidder 10", "Item 1", Bid(Decimal(10))),
+        Tried("Bidder 10", "Item 1", 1, 1, "theirs"), SeatFailed("Bidder 1", "timeout", "analyst's"),
         ItemUnsold("Item 1"),
-    ]
+    ]  # fmt: skip
     for event in happened:
         sale.record(event)
     assert tuple(sale.seen_by("Bidder 1")) == (happened[1], happened[2], happened[5])

@@ -105,39 +105,16 @@ def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
 # ---------------------------------------------------------------- plain bids
 
 
-@pytest.mark.parametrize(
-    ("said", "amount"),
-    [
-        ("$1,250", "1250"),
-        ("1250", "1250"),
-        ("1,250", "1250"),
-        ("$1.25k", "1250"),
-        ("$1.25K", "1250"),
-        ("$170,000", "170000"),
-        ("I bid $1,250!", "1250"),
-        ("I bid $1,250.", "1250"),
-        ("I bid 1250", "1250"),
-        ("I bid 1,250 dollars.", "1250"),
-        ("My bid: $ 1250", "1250"),
-        ("Bid $47.50", "47.50"),
-        ("$47.5, please", "47.5"),
-        ("$170 thousand", "170000"),
-        ("170k", "170000"),
-        ("I bid 170k.", "170000"),
-        ("$1.2m", "1200000"),
-        ("I bid $1.2 million", "1200000"),
-        ("**$1,250**", "1250"),
-        ("**I bid $1,250.**", "1250"),
-        ("I bid **$1,250**.", "1250"),
-        ("**Bid:** $1,250", "1250"),
-        ("I'll bid on it at $1,250", "1250"),
-        ("I am bidding $1,250 for this one", "1250"),
-        ("It suits me well. My bid is $1,250.", "1250"),
-        ("Bid: 1250", "1250"),
-        ("$0", "0"),
-        ("$1,000,000,000,000", "1000000000000"),
-    ],
-)
+@pytest.mark.parametrize(("said", "amount"), [
+    ("$1,250", "1250"), ("1250", "1250"), ("1,250", "1250"), ("$1.25k", "1250"), ("$1.25K", "1250"),
+    ("$170,000", "170000"), ("I bid $1,250!", "1250"), ("I bid $1,250.", "1250"), ("I bid 1250", "1250"),
+    ("I bid 1,250 dollars.", "1250"), ("My bid: $ 1250", "1250"), ("Bid $47.50", "47.50"), ("$47.5, please", "47.5"),
+    ("$170 thousand", "170000"), ("170k", "170000"), ("I bid 170k.", "170000"), ("$1.2m", "1200000"),
+    ("I bid $1.2 million", "1200000"), ("**$1,250**", "1250"), ("**I bid $1,250.**", "1250"),
+    ("I bid **$1,250**.", "1250"), ("**Bid:** $1,250", "1250"), ("I'll bid on it at $1,250", "1250"),
+    ("I am bidding $1,250 for this one", "1250"), ("It suits me well. My bid is $1,250.", "1250"),
+    ("Bid: 1250", "1250"), ("$0", "0"), ("$1,000,000,000,000", "1000000000000"),
+])  # fmt: skip
 def test_one_plain_amount_is_a_bid(said, amount):
     assert parse_answer(said) == bid(amount)
 
@@ -155,26 +132,10 @@ def test_a_minus_is_heard_so_that_the_bid_can_be_refused(said):
 # ---------------------------------------------------------------- withdrawals
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I'm out",
-        "I\u2019m out.",
-        "i am out!",
-        "No, I'm out.",
-        "I withdraw",
-        "I withdraw.",
-        "I decline.",
-        "I pass",
-        "Pass",
-        "Count me out",
-        "I fold.",
-        "I quit",
-        "I drop out",
-        "No bid.",
-        "WITHDRAW",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "I'm out", "I\u2019m out.", "i am out!", "No, I'm out.", "I withdraw", "I withdraw.", "I decline.", "I pass",
+    "Pass", "Count me out", "I fold.", "I quit", "I drop out", "No bid.", "WITHDRAW",
+])  # fmt: skip
 def test_a_plain_withdrawal_is_heard(said):
     assert parse_answer(said) == Withdraw()
 
@@ -188,21 +149,10 @@ def test_a_withdrawal_may_name_an_item_whose_name_holds_a_number():
     assert parse_answer("I withdraw from 18 Tanner Row.", "18 Tanner Row") == Withdraw()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I do not withdraw",
-        "I will not withdraw.",
-        "I won't withdraw",
-        "I never withdraw!",
-        "I'm not out",
-        "I am not out yet",
-        "I don't pass",
-        "Should I withdraw?",
-        "Maybe I withdraw",
-        "I withdraw unless nobody bids",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "I do not withdraw", "I will not withdraw.", "I won't withdraw", "I never withdraw!", "I'm not out",
+    "I am not out yet", "I don't pass", "Should I withdraw?", "Maybe I withdraw", "I withdraw unless nobody bids",
+])  # fmt: skip
 def test_a_negated_or_hedged_withdrawal_is_not_a_withdrawal(said):
     assert unreadable(said)
 
@@ -210,19 +160,10 @@ def test_a_negated_or_hedged_withdrawal_is_not_a_withdrawal(said):
 # ---------------------------------------------------------------- what could be meant otherwise
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "$100-200",
-        "$100 - $200",
-        "$100\u2013$200",
-        "$100 to $200",
-        "between $100 and $200",
-        "from $100 to 200",
-        "100/200",
-        "100..200",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "$100-200", "$100 - $200", "$100\u2013$200", "$100 to $200", "between $100 and $200", "from $100 to 200", "100/200",
+    "100..200",
+])  # fmt: skip
 def test_a_range_is_not_a_bid(said):
     assert unreadable(said)
 
@@ -232,28 +173,11 @@ def test_two_amounts_in_words_are_not_a_bid(said):
     assert unreadable(said)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "about $100",
-        "around 100",
-        "roughly $100",
-        "maybe $100",
-        "perhaps $100",
-        "up to $100",
-        "at most $100",
-        "at least $100",
-        "more than $100",
-        "under $100",
-        "over $100",
-        "I might bid $100",
-        "I could bid $100",
-        "I would bid $100",
-        "$100 if nobody else does",
-        "$100?",
-        "~$100",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "about $100", "around 100", "roughly $100", "maybe $100", "perhaps $100", "up to $100", "at most $100",
+    "at least $100", "more than $100", "under $100", "over $100", "I might bid $100", "I could bid $100",
+    "I would bid $100", "$100 if nobody else does", "$100?", "~$100",
+])  # fmt: skip
 def test_a_hedge_is_not_a_bid(said):
     assert unreadable(said)
 
@@ -284,19 +208,10 @@ def test_a_malformed_grouping_is_not_an_amount(said):
     assert unreadable(said)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "\u0661\u0662\u0665\u0660",
-        "\uff11\uff12\uff15\uff10",
-        "12\u0665\u0660",
-        "12\uff15",
-        "\u066512",
-        "1\u00bd",
-        "5\u00b2",
-        "\u216b",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "\u0661\u0662\u0665\u0660", "\uff11\uff12\uff15\uff10", "12\u0665\u0660", "12\uff15", "\u066512", "1\u00bd",
+    "5\u00b2", "\u216b",
+])  # fmt: skip
 def test_digits_that_are_not_ascii_are_not_an_amount(said):
     assert unreadable(said)
     assert unreadable(f"I bid ${said}")
@@ -318,19 +233,10 @@ def test_words_without_an_amount_are_neither(said):
     assert unreadable(said)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "9" * 100_000,
-        "I bid $" + "9" * 100_000,
-        "I bid $1" + ",000" * 50_000,
-        "9" * 40,
-        "0." + "1" * 40,
-        "9" * 23 + "m",
-        "bla " * 100_000,
-    ],
-    ids=["digits", "bid", "grouped", "forty", "fraction", "millions", "babble"],
-)
+@pytest.mark.parametrize("said", [
+    "9" * 100_000, "I bid $" + "9" * 100_000, "I bid $1" + ",000" * 50_000, "9" * 40, "0." + "1" * 40, "9" * 23 + "m",
+    "bla " * 100_000,
+], ids=["digits", "bid", "grouped", "forty", "fraction", "millions", "babble"])  # fmt: skip
 def test_a_huge_answer_is_not_a_bid(said):
     assert unreadable(said)
 
@@ -372,36 +278,18 @@ def test_an_items_name_is_taken_literally_and_not_as_a_pattern():
 # ---------------------------------------------------------------- talk
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "$1,250 is too much",
-        "1250 is too rich for me",
-        "I decline to bid $1,250",
-        "I refuse to bid $1,250",
-        "Ann bids $1,250",
-        "The least bid is $1,250",
-        "You said $1,250",
-        "<b>$1,250</b>",
-        "Ann has $1,250 left",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "$1,250 is too much", "1250 is too rich for me", "I decline to bid $1,250", "I refuse to bid $1,250",
+    "Ann bids $1,250", "The least bid is $1,250", "You said $1,250", "<b>$1,250</b>", "Ann has $1,250 left",
+])  # fmt: skip
 def test_talk_about_an_amount_is_not_a_bid(said):
     assert unreadable(said)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "It turns out I want it!",
-        "Let me figure out my next move.",
-        "I refuse to withdraw.",
-        "Rather than withdraw, I stay in.",
-        "Ben withdraws; I stay.",
-        "There is no bid too high for me",
-        "Ann withdraws",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "It turns out I want it!", "Let me figure out my next move.", "I refuse to withdraw.",
+    "Rather than withdraw, I stay in.", "Ben withdraws; I stay.", "There is no bid too high for me", "Ann withdraws",
+])  # fmt: skip
 def test_talk_about_leaving_is_not_a_withdrawal(said):
     assert unreadable(said)
 

@@ -55,21 +55,8 @@ def test_ordinary_words_do_not_change(text):
 
 
 BEGINNINGS = (
-    "sk-",
-    "pk-",
-    "xai-",
-    "gsk_",
-    "key-",
-    "hf_",
-    "r8_",
-    "ghp_",
-    "gho_",
-    "pplx-",
-    "nvapi-",
-    "csk-",
-    "tgp_",
-    "fw_",
-)
+    "sk-", "pk-", "xai-", "gsk_", "key-", "hf_", "r8_", "ghp_", "gho_", "pplx-", "nvapi-", "csk-", "tgp_", "fw_",
+)  # fmt: skip
 SHAPES = (*(f"{one}{'a1B2' * 5}" for one in (*BEGINNINGS, "AIza", "AQ.", "eyJ")), "AKIAIOSFODNN7EXAMPLE")
 
 
@@ -78,32 +65,23 @@ def test_a_key_is_hidden_by_how_its_providers_keys_begin(key):
     assert redact(f"The key {key} is refused.") == "The key [redacted] is refused."
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "bearer authentication is required, basic authentication too",
-        "model 'openai:gpt-4.1' at http://localhost:8000/v1?model=a&seed=3: 404",
-        "resume with: harbor resume runs/20261122T054013Z-key-findings-of-ours-a1b2c3",
-        "the key of the house at 12 Key Street, token by token",
-        "20261122T054013Z-demo-a1b2c3, digest 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "bearer authentication is required, basic authentication too",
+    "model 'openai:gpt-4.1' at http://localhost:8000/v1?model=a&seed=3: 404",
+    "resume with: harbor resume runs/20261122T054013Z-key-findings-of-ours-a1b2c3",
+    "the key of the house at 12 Key Street, token by token",
+    "20261122T054013Z-demo-a1b2c3, digest 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+])  # fmt: skip
 def test_text_that_only_resembles_a_key_does_not_change(text):
     assert redact(text) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "AIzaSyD4x7PqR2sT8uVwXyZ0123456789abcdef",
-        "Authorization: Bearer abc123def456ghi789",
-        "authorization: basic dXNlcjpzZWNyZXQ=",
-        "https://user:pa55word@models.example/v1",
-        "https://models.example/v1beta/models?alt=json&key=qwertyuiopas: 400",
-        "hf_AbCdEfGhIjKlMnOpQrSt",
-        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "AIzaSyD4x7PqR2sT8uVwXyZ0123456789abcdef", "Authorization: Bearer abc123def456ghi789",
+    "authorization: basic dXNlcjpzZWNyZXQ=", "https://user:pa55word@models.example/v1",
+    "https://models.example/v1beta/models?alt=json&key=qwertyuiopas: 400", "hf_AbCdEfGhIjKlMnOpQrSt",
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
+])  # fmt: skip
 def test_what_looks_like_a_key_is_hidden_in_every_form(text):
     told = redact(text)
     assert "[redacted]" in told
@@ -170,20 +148,12 @@ def complaint(**settings: object) -> str:
 VALUE = "q9W8e7R6t5Y4u3I2"
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"api_key": VALUE},
-        {"api_key_env": f"{VALUE}-x"},
-        {"api_key_env": 7},
-        {"base_url": f"https://user:{VALUE}@models.example/v1"},
-        {"base_url": f"https://models.example/v1?key={VALUE}"},
-        {"headers": {"Authorization": f"Bearer {VALUE}"}},
-        {"headers": {"X-Note": f"Bearer {VALUE}"}},
-        {"extra": {"auth": [{"token": VALUE}]}},
-        {"timeout_seconds": f"sk-{VALUE}"},
-    ],
-)
+@pytest.mark.parametrize("settings", [
+    {"api_key": VALUE}, {"api_key_env": f"{VALUE}-x"}, {"api_key_env": 7},
+    {"base_url": f"https://user:{VALUE}@models.example/v1"}, {"base_url": f"https://models.example/v1?key={VALUE}"},
+    {"headers": {"Authorization": f"Bearer {VALUE}"}}, {"headers": {"X-Note": f"Bearer {VALUE}"}},
+    {"extra": {"auth": [{"token": VALUE}]}}, {"timeout_seconds": f"sk-{VALUE}"},
+])  # fmt: skip
 def test_a_refused_setting_is_told_without_a_key(settings):
     said = complaint(**settings)
     assert "models.mine" in said

@@ -54,14 +54,9 @@ seeds = st.integers(0, 2**32).map(Random)
 items = texts | spoken_like
 
 ONE_OF_EACH = [
-    Amount(Decimal(100), Decimal("987.50")),
-    Number(Decimal(0), Decimal(100)),
-    AcceptOrWait(Decimal(950)),
-    Choice(("red", "blue", "red and blue")),
-    Bundle(("A", "B"), Decimal(950)),
-    Quantity(0, 12),
-    Words(200),
-]
+    Amount(Decimal(100), Decimal("987.50")), Number(Decimal(0), Decimal(100)), AcceptOrWait(Decimal(950)),
+    Choice(("red", "blue", "red and blue")), Bundle(("A", "B"), Decimal(950)), Quantity(0, 12), Words(200),
+]  # fmt: skip
 each = pytest.mark.parametrize("space", ONE_OF_EACH, ids=lambda space: space.kind)
 
 
@@ -147,23 +142,16 @@ def test_the_auctioneer_tells_any_agent_what_it_can_say(space):
     assert ask_message(ask(space)).content == call(ask(space))
 
 
-@pytest.mark.parametrize(
-    ("space", "typed", "hint"),
-    [
-        (ONE_OF_EACH[0], ["100", "withdraw"], "an amount from 100 to 987.50, or: withdraw"),
-        (Amount(Decimal(110), Decimal(110)), ["110", "withdraw"], "110, or: withdraw"),
-        (ONE_OF_EACH[1], ["0", "withdraw"], "a number from 0 to 100, or: withdraw"),
-        (ONE_OF_EACH[2], ["accept", "wait"], "accept, or: wait"),
-        (ONE_OF_EACH[3], ["red", "blue"], 'one of: "red", "blue", "red and blue"'),
-        (
-            ONE_OF_EACH[4],
-            ['0 for "A"', "withdraw"],
-            'AMOUNT for "A": from 0 to 950, for one or more items, or: withdraw',
-        ),
-        (ONE_OF_EACH[5], ["0"], "a whole number from 0 to 12"),
-        (ONE_OF_EACH[6], ["hello"], "a text of at most 200 characters"),
-    ],
-)
+@pytest.mark.parametrize(("space", "typed", "hint"), [
+    (ONE_OF_EACH[0], ["100", "withdraw"], "an amount from 100 to 987.50, or: withdraw"),
+    (Amount(Decimal(110), Decimal(110)), ["110", "withdraw"], "110, or: withdraw"),
+    (ONE_OF_EACH[1], ["0", "withdraw"], "a number from 0 to 100, or: withdraw"),
+    (ONE_OF_EACH[2], ["accept", "wait"], "accept, or: wait"),
+    (ONE_OF_EACH[3], ["red", "blue"], 'one of: "red", "blue", "red and blue"'),
+    (ONE_OF_EACH[4], ['0 for "A"', "withdraw"], 'AMOUNT for "A": from 0 to 950, for one or more items, or: withdraw'),
+    (ONE_OF_EACH[5], ["0"], "a whole number from 0 to 12"),
+    (ONE_OF_EACH[6], ["hello"], "a text of at most 200 characters"),
+])  # fmt: skip
 def test_what_a_person_is_told_to_type_can_be_typed(space, typed, hint):
     assert space.hint == hint
     for words in typed:
@@ -245,15 +233,12 @@ def test_a_model_that_names_another_option_hears_from_the_auctioneer_which_there
     assert space.refusal(action) == '\'green\' is none of: "red", "blue"'
 
 
-@pytest.mark.parametrize(
-    ("values", "missing"),
-    [
-        ({"action": "bid", "items": ["A"]}, "a bid needs an amount and at least one item"),
-        ({"action": "bid", "amount": 5}, "a bid needs an amount and at least one item"),
-        ({"action": "bid", "amount": 5, "items": ["A", "B", "A"]}, "an item is named twice"),
-        ({"action": "withdraw"}, ""),
-    ],
-)
+@pytest.mark.parametrize(("values", "missing"), [
+    ({"action": "bid", "items": ["A"]}, "a bid needs an amount and at least one item"),
+    ({"action": "bid", "amount": 5}, "a bid needs an amount and at least one item"),
+    ({"action": "bid", "amount": 5, "items": ["A", "B", "A"]}, "an item is named twice"),
+    ({"action": "withdraw"}, ""),
+])  # fmt: skip
 def test_a_bundle_reply_says_what_it_lacks(values, missing):
     reply = Bundle(("A", "B"), Decimal(9)).reply.model_validate({"reasons": "", **values})
     assert reply.missing() == missing
@@ -271,25 +256,11 @@ def test_a_price_is_accepted_or_waited_for_and_nothing_else(values):
 PRICE = AcceptOrWait(Decimal(950))
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I accept.",
-        "accept",
-        "ACCEPT!",
-        "Yes, I accept.",
-        "I'll accept the price of $950.",
-        "I accept it at $950.00",
-        "I accept 950 dollars",
-        "I'd like to accept.",
-        "I will take it.",
-        "I\u2019ll take it at $950",
-        "**I accept**",
-        "I accept Vase at $950.",
-        "That suits me. I accept.",
-        "Ben has $300 left.\nI accept.",
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "I accept.", "accept", "ACCEPT!", "Yes, I accept.", "I'll accept the price of $950.", "I accept it at $950.00",
+    "I accept 950 dollars", "I'd like to accept.", "I will take it.", "I\u2019ll take it at $950", "**I accept**",
+    "I accept Vase at $950.", "That suits me. I accept.", "Ben has $300 left.\nI accept.",
+])  # fmt: skip
 def test_a_plain_acceptance_is_heard(said):
     assert PRICE.read(said, "Vase") == Accept()
 
@@ -301,55 +272,16 @@ def test_a_plain_wait_is_heard(said):
     assert PRICE.read(said, "Vase") == Wait()
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I accept, or not",
-        "I do not wait",
-        "I don't wait.",
-        "I do not accept",
-        "I can't accept that.",
-        "I cannot accept.",
-        "I accept or wait",
-        "I accept and I wait",
-        "I accept. I wait.",
-        "I wait. I accept.",
-        "I accept. No, wait.",
-        "I accept. Or not.",
-        "I accept. I accept.",
-        "I accept if Ben waits",
-        "I accept unless it falls",
-        "I accept the risk of losing",
-        "I accept nothing",
-        "I accept?",
-        "Should I accept?",
-        "Maybe I accept",
-        "I might wait",
-        "I would accept",
-        "I never accept",
-        "I refuse to wait",
-        "Ben accepts",
-        "You accept",
-        "I accept $900",
-        "I accept at $1,950",
-        "I accept $950 or $900",
-        "I bid $950",
-        "950",
-        "$950",
-        "I withdraw",
-        "I'm out",
-        "yes",
-        "no",
-        "",
-        "not",
-        "I waited",
-        "I accept that Ben wins",
-        "I accept it for Ben",
-        "I can accept when it is cheaper",
-        "accept/wait",
-        '{"action": "accept"}',
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "I accept, or not", "I do not wait", "I don't wait.", "I do not accept", "I can't accept that.", "I cannot accept.",
+    "I accept or wait", "I accept and I wait", "I accept. I wait.", "I wait. I accept.", "I accept. No, wait.",
+    "I accept. Or not.", "I accept. I accept.", "I accept if Ben waits", "I accept unless it falls",
+    "I accept the risk of losing", "I accept nothing", "I accept?", "Should I accept?", "Maybe I accept",
+    "I might wait", "I would accept", "I never accept", "I refuse to wait", "Ben accepts", "You accept",
+    "I accept $900", "I accept at $1,950", "I accept $950 or $900", "I bid $950", "950", "$950", "I withdraw",
+    "I'm out", "yes", "no", "", "not", "I waited", "I accept that Ben wins", "I accept it for Ben",
+    "I can accept when it is cheaper", "accept/wait", '{"action": "accept"}',
+])  # fmt: skip
 def test_what_may_mean_the_other_is_neither_acceptance_nor_wait(said):
     assert unreadable(PRICE, said)
 
@@ -373,62 +305,33 @@ def bundle(amount, *names):
     return BundleBid(names, Decimal(amount))
 
 
-@pytest.mark.parametrize(
-    ("said", "heard"),
-    [
-        ('I bid $900 for "C".', bundle(900, "C")),
-        ('900 for "Lot 1" and "C"', bundle(900, "Lot 1", "C")),
-        ("I bid $900 for C", bundle(900, "C")),
-        ("I bid $900 for Lot 10 and C.", bundle(900, "Lot 10", "C")),
-        ("I bid $900 on lot 1, c and 18 Tanner Row", bundle(900, "Lot 1", "C", "18 Tanner Row")),
-        ("For Salt and Pepper and C I bid $47.50", bundle("47.50", "Salt and Pepper", "C")),
-        ("Salt and Pepper: $1,250", bundle(1250, "Salt and Pepper")),
-        ("I'll pay 1.2k for both Lot 1 & Lot 10!", bundle(1200, "Lot 1", "Lot 10")),
-        ("$-5 for C", bundle(-5, "C")),
-        ("I withdraw.", Withdraw()),
-        ("I'm out", Withdraw()),
-    ],
-)
+@pytest.mark.parametrize(("said", "heard"), [
+    ('I bid $900 for "C".', bundle(900, "C")),
+    ('900 for "Lot 1" and "C"', bundle(900, "Lot 1", "C")),
+    ("I bid $900 for C", bundle(900, "C")),
+    ("I bid $900 for Lot 10 and C.", bundle(900, "Lot 10", "C")),
+    ("I bid $900 on lot 1, c and 18 Tanner Row", bundle(900, "Lot 1", "C", "18 Tanner Row")),
+    ("For Salt and Pepper and C I bid $47.50", bundle("47.50", "Salt and Pepper", "C")),
+    ("Salt and Pepper: $1,250", bundle(1250, "Salt and Pepper")),
+    ("I'll pay 1.2k for both Lot 1 & Lot 10!", bundle(1200, "Lot 1", "Lot 10")),
+    ("$-5 for C", bundle(-5, "C")),
+    ("I withdraw.", Withdraw()),
+    ("I'm out", Withdraw()),
+])  # fmt: skip
 def test_a_plain_bid_for_items_is_heard_whatever_numbers_and_words_are_in_their_names(said, heard):
     assert SALE.read(said) == heard
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "I bid $900",
-        "900",
-        "I bid for C",
-        "C",
-        "I bid $900 for Lot 2",
-        "I bid $900 for C and Lot 2",
-        "I bid $900 for C and the Moon",
-        "I bid $900 for C and C",
-        'I bid $900 for "C" and "C".',
-        "I bid $900 for C and $800 for Lot 1",
-        "I bid $900 or $800 for C",
-        "I bid $900 for C or Lot 1",
-        "I bid $900 for C, not Lot 1",
-        "I bid $900 for everything but C",
-        "I don't bid $900 for C",
-        "I bid about $900 for C",
-        "I bid $900 for C if Ben withdraws",
-        "Would $900 for C do?",
-        "Ben bids $900 for C",
-        "I bid $900-950 for C",
-        "I bid 1e3 for C",
-        "18 Tanner Row",
-        "I bid 18 Tanner Row",
-        "Salt",
-        "I bid $900 for all",
-        "I bid $900 for C and",
-        "I bid $900 for C, ",
-        "I withdraw from C",
-        "I do not withdraw",
-        'I bid $900 for "C" and "',
-        'I bid $9.0.0 for "C".',
-    ],
-)
+@pytest.mark.parametrize("said", [
+    "I bid $900", "900", "I bid for C", "C", "I bid $900 for Lot 2", "I bid $900 for C and Lot 2",
+    "I bid $900 for C and the Moon", "I bid $900 for C and C", 'I bid $900 for "C" and "C".',
+    "I bid $900 for C and $800 for Lot 1", "I bid $900 or $800 for C", "I bid $900 for C or Lot 1",
+    "I bid $900 for C, not Lot 1", "I bid $900 for everything but C", "I don't bid $900 for C",
+    "I bid about $900 for C", "I bid $900 for C if Ben withdraws", "Would $900 for C do?", "Ben bids $900 for C",
+    "I bid $900-950 for C", "I bid 1e3 for C", "18 Tanner Row", "I bid 18 Tanner Row", "Salt", "I bid $900 for all",
+    "I bid $900 for C and", "I bid $900 for C, ", "I withdraw from C", "I do not withdraw", 'I bid $900 for "C" and "',
+    'I bid $9.0.0 for "C".',
+])  # fmt: skip
 def test_a_bid_that_could_be_for_other_items_or_another_amount_is_not_heard(said):
     assert unreadable(SALE, said)
 
@@ -440,17 +343,14 @@ def test_names_that_overlap_must_be_in_quotes_and_then_are_told_apart():
     assert space.read('I bid $5 for "A" and "B".') == bundle(5, "A", "B")
 
 
-@pytest.mark.parametrize(
-    ("bid", "why"),
-    [
-        (bundle(5, "Moon"), "'Moon' is not for sale; for sale are"),
-        (bundle(5), "at least one item"),
-        (bundle("950.01", "C"), "$950.01 is above the greatest bid of $950"),
-        (bundle("0.005", "C"), "in whole cents"),
-        (bundle(-1, "C"), "zero dollars or more"),
-        (bundle("NaN", "C"), "zero dollars or more"),
-    ],
-)
+@pytest.mark.parametrize(("bid", "why"), [
+    (bundle(5, "Moon"), "'Moon' is not for sale; for sale are"),
+    (bundle(5), "at least one item"),
+    (bundle("950.01", "C"), "$950.01 is above the greatest bid of $950"),
+    (bundle("0.005", "C"), "in whole cents"),
+    (bundle(-1, "C"), "zero dollars or more"),
+    (bundle("NaN", "C"), "zero dollars or more"),
+])  # fmt: skip
 def test_a_bid_for_items_that_is_not_legal_is_refused_with_the_reason(bid, why):
     assert why in SALE.refusal(bid)
 

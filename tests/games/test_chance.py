@@ -16,22 +16,15 @@ from harbor._games.mechanism import Chance, Undrawn
 QUICK = settings(max_examples=150)
 KINDS = st.sampled_from([Drawn, DrawnOpenly])
 METHODS = {
-    "random": lambda rng: rng.random(),
-    "randrange": lambda rng: rng.randrange(3, 1000, 7),
-    "randint": lambda rng: rng.randint(-5, 5),
-    "choice": lambda rng: rng.choice("abcde"),
-    "choices": lambda rng: rng.choices("abcde", [5, 4, 3, 2, 1], k=4),
-    "sample": lambda rng: rng.sample(range(100), 6),
-    "shuffle": lambda rng: rng.shuffle(deck := list(range(20))) or deck,
-    "uniform": lambda rng: rng.uniform(-1, 7),
-    "triangular": lambda rng: rng.triangular(0, 9, 2),
-    "gauss": lambda rng: [rng.gauss(50, 10) for _ in range(3)],
-    "normalvariate": lambda rng: rng.normalvariate(50, 10),
-    "expovariate": lambda rng: rng.expovariate(0.5),
-    "betavariate": lambda rng: rng.betavariate(2, 3),
-    "getrandbits": lambda rng: rng.getrandbits(70),
+    "random": lambda rng: rng.random(), "randrange": lambda rng: rng.randrange(3, 1000, 7),
+    "randint": lambda rng: rng.randint(-5, 5), "choice": lambda rng: rng.choice("abcde"),
+    "choices": lambda rng: rng.choices("abcde", [5, 4, 3, 2, 1], k=4), "sample": lambda rng: rng.sample(range(100), 6),
+    "shuffle": lambda rng: rng.shuffle(deck := list(range(20))) or deck, "uniform": lambda rng: rng.uniform(-1, 7),
+    "triangular": lambda rng: rng.triangular(0, 9, 2), "gauss": lambda rng: [rng.gauss(50, 10) for _ in range(3)],
+    "normalvariate": lambda rng: rng.normalvariate(50, 10), "expovariate": lambda rng: rng.expovariate(0.5),
+    "betavariate": lambda rng: rng.betavariate(2, 3), "getrandbits": lambda rng: rng.getrandbits(70),
     "randbytes": lambda rng: rng.randbytes(9),
-}
+}  # fmt: skip
 names = st.lists(st.text(max_size=8), min_size=1, max_size=6, unique=True)
 
 

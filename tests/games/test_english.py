@@ -99,29 +99,22 @@ def picked(sale, *kinds):
 
 cents = st.integers(1, 100_000).map(lambda amount: Decimal(amount) / 100)
 choices = st.lists(
-    st.one_of(
-        st.none(),
-        st.just(Decimal(0)),
-        st.just(Decimal(0)),
-        st.just(Decimal(1)),
-        st.integers(0, 100).map(lambda n: Decimal(n) / 100),
-    ),
+    st.one_of(st.none(), st.just(Decimal(0)), st.just(Decimal(0)), st.just(Decimal(1)),
+              st.integers(0, 100).map(lambda n: Decimal(n) / 100)),
     min_size=1,
     max_size=12,
-)
+)  # fmt: skip
 
 
 @st.composite
 def any_rules(draw):
     """Any items, budgets and options."""
     return rules(
-        *draw(st.lists(cents, min_size=1, max_size=6)),
-        budgets=draw(st.lists(cents, min_size=1, max_size=4)),
-        increment_share=draw(st.integers(1, 100)) / Decimal(100),
-        lowerings=draw(st.integers(0, 3)),
+        *draw(st.lists(cents, min_size=1, max_size=6)), budgets=draw(st.lists(cents, min_size=1, max_size=4)),
+        increment_share=draw(st.integers(1, 100)) / Decimal(100), lowerings=draw(st.integers(0, 3)),
         lowering_share=draw(st.sampled_from([Decimal("0.5"), Decimal("0.1"), Decimal("0.99")])),
         reveal=draw(st.sampled_from(["price", "true value"])),
-    )
+    )  # fmt: skip
 
 
 class Witness:
@@ -503,11 +496,9 @@ def test_the_items_after_the_last_dollar_are_given_up_without_overflowing_the_st
 def test_the_true_value_is_announced_after_the_hammer_if_it_is_to_be_revealed():
     sale = hold_script(rules(100, 50, values=(250, 70), reveal="true value"), {"Ann": 100}, {})
     assert picked(sale, ItemSold, ItemUnsold, ValueRevealed) == [
-        ItemSold("Item 1", "Ann", Decimal(100)),
-        ValueRevealed("Item 1", Decimal(250)),
-        ItemUnsold("Item 2"),
+        ItemSold("Item 1", "Ann", Decimal(100)), ValueRevealed("Item 1", Decimal(250)), ItemUnsold("Item 2"),
         ValueRevealed("Item 2", Decimal(70)),
-    ]
+    ]  # fmt: skip
 
 
 def test_the_true_value_stays_hidden_if_only_the_price_is_revealed():

@@ -70,14 +70,9 @@ def test_a_bid_is_a_plain_number_whoever_asked_for_the_value_first():
     assert type(equilibrium_bid(np.float64(83), 2, prior)) is type(equilibrium_bid(83.0, 2, prior)) is float
 
 
-@pytest.mark.parametrize(
-    ("players", "bids"),
-    [
-        (2, (34.7487, 42.0212, 47.1240)),
-        (3, (37.1257, 45.3261, 51.5915)),
-        (5, (38.4773, 47.3792, 54.7401)),
-    ],
-)
+@pytest.mark.parametrize(("players", "bids"), [
+    (2, (34.7487, 42.0212, 47.1240)), (3, (37.1257, 45.3261, 51.5915)), (5, (38.4773, 47.3792, 54.7401)),
+])  # fmt: skip
 def test_equilibrium_bids_of_normal_values_are_those_of_the_reference_to_four_digits(players, bids):
     assert [equilibrium_bid(value, players - 1, NORMAL) for value in (40, 50, 60)] == pytest.approx(bids, abs=6e-5)
 
@@ -234,14 +229,11 @@ def opened(one: Auction) -> SessionOpened:
     return build(one).opened()
 
 
-@pytest.mark.parametrize(
-    ("rules", "words"),
-    [
-        ({}, "from the normal distribution with mean $50 and standard deviation $10, cut off below one cent."),
-        ({"group": "M"}, "from the normal distribution with mean $500 and standard deviation $100, cut off below"),
-        ({"distribution": UNIFORM}, "Each player's value is drawn independently from the uniform distribution from $0"),
-    ],
-)
+@pytest.mark.parametrize(("rules", "words"), [
+    ({}, "from the normal distribution with mean $50 and standard deviation $10, cut off below one cent."),
+    ({"group": "M"}, "from the normal distribution with mean $500 and standard deviation $100, cut off below"),
+    ({"distribution": UNIFORM}, "Each player's value is drawn independently from the uniform distribution from $0"),
+])  # fmt: skip
 def test_the_opening_tells_everybody_the_distribution_that_values_are_drawn_from(rules, words):
     assert words in opened(auction(**rules)).words
 
@@ -287,16 +279,12 @@ def test_the_built_in_model_bids_by_what_its_prompt_tells(rules, amount):
 # ---------------------------------------------------------------- where there is no equilibrium
 
 WITHOUT = {
-    "no distribution": (
-        {"values": {"Ann": [50], "Ben": [60]}},
-        "bidders are told no distribution of values (rules.distribution)",
-    ),
+    "no distribution": ({"values": {"Ann": [50], "Ben": [60]}},
+                        "bidders are told no distribution of values (rules.distribution)"),
     "binding assets": ({"assets": 45}, "assets of $45 cap bids, which go up to $50 (rules.assets)"),
-    "values drawn once": (
-        {"draw": "once", "runs": 2},
-        "values that stay the same become known from run to run (rules.draw)",
-    ),
-}
+    "values drawn once": ({"draw": "once", "runs": 2},
+                          "values that stay the same become known from run to run (rules.draw)"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WITHOUT)
@@ -348,27 +336,24 @@ def test_with_more_bidders_the_same_assets_bind():
 # ---------------------------------------------------------------- distributions
 
 
-@pytest.mark.parametrize(
-    ("rules", "line"),
-    [
-        ({"kind": "normal", "mean": 50, "deviation": 0}, "rules.distribution.deviation 0: must be greater than 0"),
-        ({"kind": "normal", "mean": 50, "deviation": -1}, "rules.distribution.deviation -1: must be greater than 0"),
-        ({"kind": "normal", "mean": 50, "deviation": 0.5}, "rules.distribution.deviation 0.5: must be 1 or more"),
-        ({"kind": "normal", "mean": -50, "deviation": 9}, "rules.distribution.mean -50: must be greater than 0"),
-        ({"kind": "normal", "mean": float("nan"), "deviation": 9}, "mean nan: is not a finite number"),
-        ({"kind": "normal", "mean": 50, "deviation": float("inf")}, "deviation inf: is not a finite number"),
-        ({"kind": "normal", "mean": 50}, "rules.distribution: deviation is missing; write deviation = ..."),
-        ({"kind": "normal", "mean": 50, "sd": 9}, "unknown key 'sd'"),
-        ({"kind": "uniform", "low": 9, "high": 9}, "high 9 is not at least 1 above low 9; set them further apart"),
-        ({"kind": "uniform", "low": 9, "high": 5}, "high 5 is not at least 1 above low 9; set them further apart"),
-        ({"kind": "uniform", "low": -1, "high": 5}, "rules.distribution.low -1: must be 0 or more"),
-        ({"kind": "uniform", "low": 0, "high": 0.01}, "high 0.01 is not at least 1 above low 0"),
-        ({"kind": "unifrom", "low": 0, "high": 9}, "unknown distribution 'unifrom'; did you mean 'uniform'?"),
-        ({"low": 0, "high": 9}, "rules.distribution: is no distribution; write { kind ="),
-        ("normal", "rules.distribution 'normal': is no distribution; write { kind ="),
-        (True, "rules.distribution True: is no distribution; write { kind ="),
-    ],
-)
+@pytest.mark.parametrize(("rules", "line"), [
+    ({"kind": "normal", "mean": 50, "deviation": 0}, "rules.distribution.deviation 0: must be greater than 0"),
+    ({"kind": "normal", "mean": 50, "deviation": -1}, "rules.distribution.deviation -1: must be greater than 0"),
+    ({"kind": "normal", "mean": 50, "deviation": 0.5}, "rules.distribution.deviation 0.5: must be 1 or more"),
+    ({"kind": "normal", "mean": -50, "deviation": 9}, "rules.distribution.mean -50: must be greater than 0"),
+    ({"kind": "normal", "mean": float("nan"), "deviation": 9}, "mean nan: is not a finite number"),
+    ({"kind": "normal", "mean": 50, "deviation": float("inf")}, "deviation inf: is not a finite number"),
+    ({"kind": "normal", "mean": 50}, "rules.distribution: deviation is missing; write deviation = ..."),
+    ({"kind": "normal", "mean": 50, "sd": 9}, "unknown key 'sd'"),
+    ({"kind": "uniform", "low": 9, "high": 9}, "high 9 is not at least 1 above low 9; set them further apart"),
+    ({"kind": "uniform", "low": 9, "high": 5}, "high 5 is not at least 1 above low 9; set them further apart"),
+    ({"kind": "uniform", "low": -1, "high": 5}, "rules.distribution.low -1: must be 0 or more"),
+    ({"kind": "uniform", "low": 0, "high": 0.01}, "high 0.01 is not at least 1 above low 0"),
+    ({"kind": "unifrom", "low": 0, "high": 9}, "unknown distribution 'unifrom'; did you mean 'uniform'?"),
+    ({"low": 0, "high": 9}, "rules.distribution: is no distribution; write { kind ="),
+    ("normal", "rules.distribution 'normal': is no distribution; write { kind ="),
+    (True, "rules.distribution True: is no distribution; write { kind ="),
+])  # fmt: skip
 def test_a_distribution_that_cannot_be_drawn_from_is_refused_in_one_line(rules, line):
     with pytest.raises(ConfigError) as refused:
         auction(distribution=rules)

@@ -162,17 +162,14 @@ def test_settings_are_those_of_the_game_that_they_name():
         Auction(bidders=[Bidder("Alex")], rules=WaterRules(game="english"))
 
 
-@pytest.mark.parametrize(
-    ("rules", "line"),
-    [
-        ({"game": "water", "days": -5}, "Auction: rules.days -5: must be 1 or more"),
-        ({"game": "wate"}, "Auction: unknown game 'wate'; did you mean 'water'? (at rules)"),
-        ({"game": "water", "day": 3}, "Auction: unknown key 'day'; did you mean 'days'? (at rules)"),
-        ({"game": 5}, "Auction: rules: game 5 is no name; write a text in quotes"),
-        ({"game": "games/water.py"}, "game 'games/water.py' is no name and no 'package.module:NAME'"),
-        (7, "Auction: rules 7: must be a table of settings"),
-    ],
-)
+@pytest.mark.parametrize(("rules", "line"), [
+    ({"game": "water", "days": -5}, "Auction: rules.days -5: must be 1 or more"),
+    ({"game": "wate"}, "Auction: unknown game 'wate'; did you mean 'water'? (at rules)"),
+    ({"game": "water", "day": 3}, "Auction: unknown key 'day'; did you mean 'days'? (at rules)"),
+    ({"game": 5}, "Auction: rules: game 5 is no name; write a text in quotes"),
+    ({"game": "games/water.py"}, "game 'games/water.py' is no name and no 'package.module:NAME'"),
+    (7, "Auction: rules 7: must be a table of settings"),
+])  # fmt: skip
 def test_refused_rules_name_the_place_the_value_and_the_remedy(rules, line):
     with pytest.raises(ConfigError) as refused:
         Auction(bidders=[Bidder("Alex")], rules=rules)
@@ -209,13 +206,11 @@ def test_a_game_whose_measures_lack_a_part_is_refused_by_the_name_of_that(part):
 def test_a_model_can_not_play_a_game_that_does_not_say_how():
     with installed():
         use(
-            dataclasses.replace(
-                WATER,
-                name="mute",
-                settings=type("MuteRules", (WaterRules,), {"__annotations__": {"game": str}, "game": "mute"}),
-                play=None,
-            )
-        )
+            dataclasses.replace(WATER, name="mute",
+                                settings=type("MuteRules", (WaterRules,),
+                                              {"__annotations__": {"game": str}, "game": "mute"}),
+                                play=None),
+        )  # fmt: skip
         with pytest.raises(ConfigError, match="the game 'mute' has no prompts for bidders with models; give it a Play"):
             Auction(bidders=[Bidder("Alex"), Bidder("Bob")], rules={"game": "mute"}).run()
 

@@ -99,34 +99,20 @@ def test_rules_without_a_game_are_those_of_the_ascending_auction():
     assert (config.rules.game, config.rules.lowerings) == ("english", 2)
 
 
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"items": ITEMS}, "the game 'water' has no use for items; drop it"),
-        (
-            {"bidders": [Bidder("Alex", strategy="fused")]},
-            "bidder 'Alex': the game 'water' has no words for the node 'fused'; drop strategy 'fused'",
-        ),
-        (
-            {"bidders": [Bidder("Alex", rule="truthful")]},
-            "can't be played by the rule 'truthful', which needs a game that reads overestimate; give it rule =",
-        ),
-        ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is not a resident"),
-        (
-            {"bidders": [Bidder("Alex", budget=70)]},
-            "bidder 'Alex' of the game 'water' has no use for budget: neither the game nor a node of its mind",
-        ),
-        (
-            {"bidders": [Bidder("Alex", objective="items")]},
-            "has no use for objective: neither the game nor a node of its mind reads it; drop it",
-        ),
-        ({"bidders": [Bidder("Alex", overestimate=0)]}, "has no use for overestimate: neither"),
-        (
-            {"profile_over": ["urban-dwellers", "downsizing"]},
-            "the game 'water' has no use for profile_over; drop it",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("settings", "line"), [
+    ({"items": ITEMS}, "the game 'water' has no use for items; drop it"),
+    ({"bidders": [Bidder("Alex", strategy="fused")]},
+     "bidder 'Alex': the game 'water' has no words for the node 'fused'; drop strategy 'fused'"),
+    ({"bidders": [Bidder("Alex", rule="truthful")]},
+     "can't be played by the rule 'truthful', which needs a game that reads overestimate; give it rule ="),
+    ({"bidders": [Bidder("Zed", rule="random")]}, "bidder 'Zed' is not a resident"),
+    ({"bidders": [Bidder("Alex", budget=70)]},
+     "bidder 'Alex' of the game 'water' has no use for budget: neither the game nor a node of its mind"),
+    ({"bidders": [Bidder("Alex", objective="items")]},
+     "has no use for objective: neither the game nor a node of its mind reads it; drop it"),
+    ({"bidders": [Bidder("Alex", overestimate=0)]}, "has no use for overestimate: neither"),
+    ({"profile_over": ["urban-dwellers", "downsizing"]}, "the game 'water' has no use for profile_over; drop it"),
+])  # fmt: skip
 def test_what_does_not_belong_to_a_game_is_refused_before_anything_is_written(settings, line, tmp_path):
     values = {"bidders": [Bidder("Alex", rule="random")], "rules": WaterRules(), **settings}
     with pytest.raises(ConfigError) as refused:
@@ -228,20 +214,17 @@ class NeverEnds(Broken):
         return super().settle(state, actions, chance) if not state.day else [PublicEvent()]
 
 
-@pytest.mark.parametrize(
-    ("broken", "promise"),
-    [
-        (AsksBeforeTheDoorsOpen, "before the doors open"),
-        (PrefersWhoAnswersFirst, "order in which answers arrive"),
-        (TossesItsOwnCoin, "give different events"),
-        (ScribblesInTheState, "settling changed the state"),
-        (AsksTwice, "asked twice in one turn"),
-        (AsksForTooMuch, "is not legal"),
-        (AsksAgainItself, "the rules ask again"),
-        (NeverEnds, "has not ended after 50 turns"),
-        (Forgets, "has not ended after 50 turns|out of range"),
-    ],
-)
+@pytest.mark.parametrize(("broken", "promise"), [
+    (AsksBeforeTheDoorsOpen, "before the doors open"),
+    (PrefersWhoAnswersFirst, "order in which answers arrive"),
+    (TossesItsOwnCoin, "give different events"),
+    (ScribblesInTheState, "settling changed the state"),
+    (AsksTwice, "asked twice in one turn"),
+    (AsksForTooMuch, "is not legal"),
+    (AsksAgainItself, "the rules ask again"),
+    (NeverEnds, "has not ended after 50 turns"),
+    (Forgets, "has not ended after 50 turns|out of range"),
+])  # fmt: skip
 def test_a_broken_promise_is_named(broken, promise):
     with pytest.raises((AssertionError, IndexError), match=promise):
         check_rules(broken(), most_turns=50)
@@ -301,16 +284,13 @@ def test_a_random_bidder_bids_within_the_limits():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("preset", "key", "columns"),
-    [
-        ("water", "days", {"survived", "health", "balance"}),
-        pytest.param("water-personas", "days", {"survived", "persona"}, marks=pytest.mark.slow),
-        ("second-price", "runs", {"payoff", "deviation", "broken_share"}),
-        pytest.param("english-private", "runs", {"payoff", "deviation"}, marks=pytest.mark.slow),
-        ("beauty", "runs", {"payoff", "payoff_ratio"}),
-    ],
-)
+@pytest.mark.parametrize(("preset", "key", "columns"), [
+    ("water", "days", {"survived", "health", "balance"}),
+    pytest.param("water-personas", "days", {"survived", "persona"}, marks=pytest.mark.slow),
+    ("second-price", "runs", {"payoff", "deviation", "broken_share"}),
+    pytest.param("english-private", "runs", {"payoff", "deviation"}, marks=pytest.mark.slow),
+    ("beauty", "runs", {"payoff", "payoff_ratio"}),
+])  # fmt: skip
 def test_a_preset_is_run_by_name_and_shows_what_counts_in_its_game(preset, key, columns, tmp_path):
     named = ["--preset", preset] if preset == "water" else [preset]  # either names it
     done = harbor("auction", *named, "--json", cwd=tmp_path)

@@ -183,22 +183,19 @@ def test_the_levels_of_a_mixture_are_drawn_with_its_weights():
     assert 45 <= labels.count("levels (level 1)") <= 75
 
 
-@pytest.mark.parametrize(
-    ("levels", "line"),
-    [
-        ([0.2, 0.4, 0.3], "levels: has weights that add up to 0.9; make them add up to 1, such as [0.2, 0.4, 0.4]"),
-        ([0.333, 0.333, 0.333], "levels: has weights that add up to 0.999; make them add up to 1"),
-        ([0.5, 0.6], "levels: has weights that add up to 1.1; make them add up to 1"),
-        ([], "levels: must contain at least one"),
-        ([1.5, -0.5], "levels[0] 1.5: must be 1 or less"),
-        ([-0.5, 0.5, 1], "levels[0] -0.5: must be 0 or more"),
-        ([float("nan"), 1], "levels[0] nan: is not a finite number"),
-        ([float("inf")], "levels[0] inf: is not a finite number"),
-        ([1e-30, 1], "levels[0] 1e-30: must have at most 6 places after the point"),
-        (["a", "b"], "levels[0] 'a': is not a number"),
-        (0.5, "levels 0.5: must be a list"),
-    ],
-)
+@pytest.mark.parametrize(("levels", "line"), [
+    ([0.2, 0.4, 0.3], "levels: has weights that add up to 0.9; make them add up to 1, such as [0.2, 0.4, 0.4]"),
+    ([0.333, 0.333, 0.333], "levels: has weights that add up to 0.999; make them add up to 1"),
+    ([0.5, 0.6], "levels: has weights that add up to 1.1; make them add up to 1"),
+    ([], "levels: must contain at least one"),
+    ([1.5, -0.5], "levels[0] 1.5: must be 1 or less"),
+    ([-0.5, 0.5, 1], "levels[0] -0.5: must be 0 or more"),
+    ([float("nan"), 1], "levels[0] nan: is not a finite number"),
+    ([float("inf")], "levels[0] inf: is not a finite number"),
+    ([1e-30, 1], "levels[0] 1e-30: must have at most 6 places after the point"),
+    (["a", "b"], "levels[0] 'a': is not a number"),
+    (0.5, "levels 0.5: must be a list"),
+])  # fmt: skip
 def test_a_mixture_that_is_none_is_refused_in_one_line(levels, line):
     with pytest.raises(ConfigError) as refused:
         Bidder("Ann", rule="levels", levels=levels)

@@ -261,18 +261,15 @@ def draws(*marks, pictures=PRICES):
 GOOD = Mark("prices", "Ann", "price", "bar", 1)
 BROKEN = {
     "that raises": type("Raises", (PlainBoard,), {"pictures": (), "marks": lambda *_: 1 / 0}),
-    "that gives no marks": draws("Ann bids 7"),
-    "of another picture": draws(GOOD._replace(picture="other")),
-    "of no kind": draws(GOOD._replace(kind="cake")),
-    "at no number": draws(GOOD._replace(y=float("nan"))),
+    "that gives no marks": draws("Ann bids 7"), "of another picture": draws(GOOD._replace(picture="other")),
+    "of no kind": draws(GOOD._replace(kind="cake")), "at no number": draws(GOOD._replace(y=float("nan"))),
     "at a decimal that is none": draws(GOOD._replace(y=Decimal("NaN"))),
     "at a number without end": draws(GOOD._replace(x=float("inf"))),
-    "at a number too large": draws(GOOD._replace(high=Decimal("1E+400"))),
-    "at a truth": draws(GOOD._replace(y=True)),
+    "at a number too large": draws(GOOD._replace(high=Decimal("1E+400"))), "at a truth": draws(GOOD._replace(y=True)),
     "of a series that is no text": draws(GOOD._replace(series=1)),
     "with pictures that are none": draws(GOOD, pictures=("prices",)),
     "with pictures that are not listed": draws(GOOD, pictures=7),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)

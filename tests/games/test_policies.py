@@ -67,12 +67,8 @@ def hold(players, *starts, budget=1000, values=None):
 @given(*[st.integers(least, 12) for least in (1, 0, 0, 0, 0)])
 def test_a_rule_bidder_raises_by_the_minimum_until_it_has_made_its_bids_on_the_item(most, before, made, led, rivals):
     seen = [
-        opened("Urn"),
-        *placed(item="Urn", times=before),
-        opened(),
-        *placed(times=made),
-        *placed("Ben", times=rivals),
-    ]
+        opened("Urn"), *placed(item="Urn", times=before), opened(), *placed(times=made), *placed("Ben", times=rivals),
+    ]  # fmt: skip
     answer = MinimumRaise(most).decide(ask(turn=made + led + 1), seen)
     assert answer == (Bid(Decimal(100)) if made < most else Withdraw())
 

@@ -39,10 +39,8 @@ from support.best_response import best_response
 from support.turns import take_turn
 
 RATIONAL = {
-    SecondPrice: Rational(SECOND_PRICE),
-    EnglishPrivate: Rational(ENGLISH_PRIVATE),
-    Beauty: Rational(BEAUTY),
-}
+    SecondPrice: Rational(SECOND_PRICE), EnglishPrivate: Rational(ENGLISH_PRIVATE), Beauty: Rational(BEAUTY),
+}  # fmt: skip
 QUICK = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee", "Eve")
 TWO_THIRDS = Fraction(2, 3)
@@ -191,11 +189,9 @@ def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
 def test_every_run_begins_with_the_same_assets_and_a_value_of_its_own():
     sale = run(auction(SecondPrice, [60, 70], [10, 20]), [60, 10], [70, 20])
     assert picked(sale, Signal) == [
-        Signal("Ann", {"run 1": dollar(60)}),
-        Signal("Ben", {"run 1": dollar(10)}),
-        Signal("Ann", {"run 2": dollar(70)}),
-        Signal("Ben", {"run 2": dollar(20)}),
-    ]
+        Signal("Ann", {"run 1": dollar(60)}), Signal("Ben", {"run 1": dollar(10)}),
+        Signal("Ann", {"run 2": dollar(70)}), Signal("Ben", {"run 2": dollar(20)}),
+    ]  # fmt: skip
     assert assets_after(sale) == [150, 100, 150, 100]
     assert sale.asks() == []
 
@@ -381,10 +377,8 @@ def test_who_gets_no_cent_of_the_prize_in_equilibrium_has_no_ratio():
     bidders = [{"name": name, "rule": "rational"} for name in ("Ann", "Ben", "Cho")]
     rows = Auction(rules={"game": "beauty", "prize": 0.02, "runs": 1}, bidders=bidders).run().standings
     assert [(row.bidder, row.payoff, row.payoff_ratio) for row in rows] == [
-        ("Ann", 0.5, 1),
-        ("Ben", 0.5, 1),
-        ("Cho", 0, None),
-    ]
+        ("Ann", 0.5, 1), ("Ben", 0.5, 1), ("Cho", 0, None),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
@@ -398,11 +392,9 @@ def test_a_number_is_no_money_in_the_words_of_the_game():
     words += [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, Acted | RunClosed)]
     assert words[0] == "Ann, your call on run 1: a number from 0 to 100. Say 'I choose <number>' or 'I withdraw'."
     assert words[1:] == [
-        "Ann chooses 12.5 on run 1.",
-        "Ben chooses 30 on run 1.",
-        "Cho chooses 0 on run 1.",
+        "Ann chooses 12.5 on run 1.", "Ben chooses 30 on run 1.", "Cho chooses 0 on run 1.",
         "Run 1 is over. The target was 9.444444: Ann won.",
-    ]
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------- what is shown
@@ -413,16 +405,13 @@ def seen(sale, bidder, kind):
 
 
 @pytest.mark.parametrize("kind", [SecondPrice, FirstPrice])
-@pytest.mark.parametrize(
-    ("show", "history", "actions", "drawn"),
-    [
-        ("nothing", 3, {}, {}),
-        ("actions", 0, {}, {}),
-        ("actions", 3, {"Ann": 41, "Ben": 37}, {}),
-        ("actions and values", 3, {"Ann": 41, "Ben": 37}, {"Ann": 60, "Ben": 55}),
-        ("actions and values", 0, {}, {}),
-    ],
-)
+@pytest.mark.parametrize(("show", "history", "actions", "drawn"), [
+    ("nothing", 3, {}, {}),
+    ("actions", 0, {}, {}),
+    ("actions", 3, {"Ann": 41, "Ben": 37}, {}),
+    ("actions and values", 3, {"Ann": 41, "Ben": 37}, {"Ann": 60, "Ben": 55}),
+    ("actions and values", 0, {}, {}),
+])  # fmt: skip
 def test_a_sealed_bid_becomes_public_as_far_as_the_session_shows_it(kind, show, history, actions, drawn):
     sale = run(auction(kind, 60, 55, show=show, history=history), [41, 37])
     closed = seen(sale, "Ben", ItemAllotted)[0]
@@ -554,54 +543,32 @@ def test_given_values_hold_for_each_run_or_for_all():
     assert rules.values == {"Ann": (60, 60), "Ben": (10, 20)}
 
 
-@pytest.mark.parametrize(
-    ("game", "settings", "line"),
-    [
-        ("beauty", {"fraction": 0}, "rules.fraction 0: must be greater than 0"),
-        ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': must be 1 or less"),
-        ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': must be greater than 0"),
-        ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
-        ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
-        ("beauty", {"bound": 0}, "rules.bound 0: must be greater than 0"),
-        ("beauty", {"history": -1}, "rules.history -1"),
-        (
-            "beauty",
-            {"rational_rivals": True, "equal_rivals": True},
-            "rational_rivals and equal_rivals tell players two things of their rivals; drop one",
-        ),
-        (
-            "second-price",
-            {"values": {"Ann": [5], "Ben": [5]}, "draw": "once"},
-            "draw 'once' draws no values if values are given; drop draw, or values",
-        ),
-        ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
-        ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values has 2 values for 'Ann'; give 1, or one for each"),
-        ("second-price", {"group": "XL"}, "rules.group 'XL'"),
-        (
-            "first-price",
-            {"values": {"Ann": [5], "Ben": [5], "Bem": [5]}},
-            "rules.values: unknown bidder 'Bem'; did you mean 'Ben'?",
-        ),
-        (
-            "second-price",
-            {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
-            "group 'M' draws no values if values are given; drop group, or values",
-        ),
-        (
-            "beauty",
-            {"bound": 50, "group": "M"},
-            "group 'M' draws the bound, so bound 50 is not used; drop one",
-        ),
-        (
-            "water",
-            {"supplies": [5] * 20, "supply": "low"},
-            "supplies fix each day, so supply [10, 20] is not used; drop one",
-        ),
-        ("second-price", {"entrance_fee_share": 2}, "rules.entrance_fee_share 2"),
-        ("english-private", {"step_share": 0}, "rules.step_share 0"),
-        ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
-    ],
-)
+@pytest.mark.parametrize(("game", "settings", "line"), [
+    ("beauty", {"fraction": 0}, "rules.fraction 0: must be greater than 0"),
+    ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': must be 1 or less"),
+    ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': must be greater than 0"),
+    ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
+    ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
+    ("beauty", {"bound": 0}, "rules.bound 0: must be greater than 0"),
+    ("beauty", {"history": -1}, "rules.history -1"),
+    ("beauty", {"rational_rivals": True, "equal_rivals": True},
+     "rational_rivals and equal_rivals tell players two things of their rivals; drop one"),
+    ("second-price", {"values": {"Ann": [5], "Ben": [5]}, "draw": "once"},
+     "draw 'once' draws no values if values are given; drop draw, or values"),
+    ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
+    ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values has 2 values for 'Ann'; give 1, or one for each"),
+    ("second-price", {"group": "XL"}, "rules.group 'XL'"),
+    ("first-price", {"values": {"Ann": [5], "Ben": [5], "Bem": [5]}},
+     "rules.values: unknown bidder 'Bem'; did you mean 'Ben'?"),
+    ("second-price", {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
+     "group 'M' draws no values if values are given; drop group, or values"),
+    ("beauty", {"bound": 50, "group": "M"}, "group 'M' draws the bound, so bound 50 is not used; drop one"),
+    ("water", {"supplies": [5] * 20, "supply": "low"},
+     "supplies fix each day, so supply [10, 20] is not used; drop one"),
+    ("second-price", {"entrance_fee_share": 2}, "rules.entrance_fee_share 2"),
+    ("english-private", {"step_share": 0}, "rules.step_share 0"),
+    ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
+])  # fmt: skip
 def test_a_setting_that_makes_no_game_is_refused_by_name(game, settings, line):
     with pytest.raises(ConfigError) as refused:
         built(game, ("Ann", "Ben"), **settings)

@@ -211,10 +211,8 @@ def test_of_a_tie_both_are_served_where_both_fit():
 
 def test_a_tie_of_equal_needs_is_drawn_by_lot():
     assert {day(water(8, 8, 8, supplies=(8,)), dict.fromkeys(NAMES[:3], 5), seed).served for seed in range(50)} == {
-        ("Alex",),
-        ("Bob",),
-        ("Cindy",),
-    }
+        ("Alex",), ("Bob",), ("Cindy",),
+    }  # fmt: skip
 
 
 def test_a_bid_of_zero_can_win():
@@ -254,13 +252,10 @@ def test_of_a_day_everyone_is_told_each_act_what_was_drawn_who_is_served_and_wha
     [winner] = days_of(sale)[0].served
     assert drawn == DrawnOpenly("who is served first", ("Alex", "Bob"), winner)
     assert told[:6] == [
-        drawn,
-        Acted("Alex", "day 1", Bid(Decimal(10))),
-        Acted("Bob", "day 1", Bid(Decimal(10))),
-        Acted("Cindy", "day 1", Withdraw()),
-        Allocated(winner, "day 1", Decimal(8)),
+        drawn, Acted("Alex", "day 1", Bid(Decimal(10))), Acted("Bob", "day 1", Bid(Decimal(10))),
+        Acted("Cindy", "day 1", Withdraw()), Allocated(winner, "day 1", Decimal(8)),
         Paid(winner, HOUSE, "day 1", Decimal(10)),
-    ]
+    ]  # fmt: skip
 
 
 def test_dry_days_in_a_row_cost_one_two_and_three_and_water_starts_the_count_anew():
@@ -347,12 +342,8 @@ def built(names=NAMES, seed=0, **rules):
 def test_the_published_residents_need_fifty_units_in_all():
     rules = built()
     assert [(name, one.need, one.salary) for name, one in rules.residents.items()] == [
-        ("Alex", 8, 70),
-        ("Bob", 9, 75),
-        ("Cindy", 10, 100),
-        ("David", 11, 120),
-        ("Eric", 12, 120),
-    ]
+        ("Alex", 8, 70), ("Bob", 9, 75), ("Cindy", 10, 100), ("David", 11, 120), ("Eric", 12, 120),
+    ]  # fmt: skip
     assert sum(one.need for one in RESIDENTS.values()) == 50
 
 
@@ -382,23 +373,17 @@ def test_a_need_above_any_supply_is_warned_of_and_never_served():
     assert not any(closed.served for closed in days_of(hold(sale_of(rules), [Decimal(1)])))
 
 
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"residents": {}}, "rules.residents: must contain at least one"),
-        (
-            {"residents": {"Zed": {"need": 1, "salary": 1}}},
-            "bidder 'Alex' is not a resident; give rules.residents.Alex",
-        ),
-        ({"supply": [9, 4]}, "rules.supply: runs from 9 down to 4; put the lower bound first"),
-        ({"supply": "scarce"}, "rules.supply 'scarce': is not a supply; choose low, medium or high"),
-        ({"supplies": [1, 2]}, "supplies has 2 days, but days is 20; make them equal"),
-        ({"days": 0}, "rules.days 0"),
-        ({"residents": {"Alex": {"need": 0, "salary": 5}}}, "rules.residents.Alex.need 0"),
-        ({"residents": {"Alex": {"need": 1, "salary": -5}}}, "rules.residents.Alex.salary -5"),
-        ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules)"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "line"), [
+    ({"residents": {}}, "rules.residents: must contain at least one"),
+    ({"residents": {"Zed": {"need": 1, "salary": 1}}}, "bidder 'Alex' is not a resident; give rules.residents.Alex"),
+    ({"supply": [9, 4]}, "rules.supply: runs from 9 down to 4; put the lower bound first"),
+    ({"supply": "scarce"}, "rules.supply 'scarce': is not a supply; choose low, medium or high"),
+    ({"supplies": [1, 2]}, "supplies has 2 days, but days is 20; make them equal"),
+    ({"days": 0}, "rules.days 0"),
+    ({"residents": {"Alex": {"need": 0, "salary": 5}}}, "rules.residents.Alex.need 0"),
+    ({"residents": {"Alex": {"need": 1, "salary": -5}}}, "rules.residents.Alex.salary -5"),
+    ({"dais": 3}, "unknown key 'dais'; did you mean 'days'? (at rules)"),
+])  # fmt: skip
 def test_a_setting_that_makes_no_game_is_refused_by_name(settings, line):
     with pytest.raises(ConfigError) as refused:
         built(**settings)

@@ -247,10 +247,8 @@ def test_a_call_that_waits_for_money_takes_none_of_its_bidders_time():
         names = ("Ann", "Ben", "Cho", "Dee")
         sale = Auction(
             items=[Item(name="Lot 1", start=1_000, true_value=2_300)],
-            bidders=[Bidder(name, model="m", timeout_seconds=1.2) for name in names],
-            models={"m": patient},
-            seed=5,
-        )
+            bidders=[Bidder(name, model="m", timeout_seconds=1.2) for name in names], models={"m": patient}, seed=5,
+        )  # fmt: skip
         cost = sum(call.cost_dollars for call in of_type(sale.run().log, ModelCalled))
         short = sale.run(max_cost=cost + 0.0001)
     assert not of_type(short.log, SeatFailed)

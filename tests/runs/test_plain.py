@@ -34,31 +34,16 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run, start
 
 GAMES = {
-    "english": {"lowerings": 1},
-    "water": {"days": 6},
-    "second-price": {"runs": 3, "show": "actions and values"},
-    "first-price": {"runs": 3},
-    "english-private": {"runs": 3},
-    "beauty": {"runs": 3, "bound": 55.5},
-}
+    "english": {"lowerings": 1}, "water": {"days": 6}, "second-price": {"runs": 3, "show": "actions and values"},
+    "first-price": {"runs": 3}, "english-private": {"runs": 3}, "beauty": {"runs": 3, "bound": 55.5},
+}  # fmt: skip
 NAMES = ("Alex", "Bob", "Cindy", "David")
 SECRET = "sk-abcdefgh12345678"
 GOOD_FOR_NOTHING: tuple[Any, ...] = (
     *(
         Bid(Decimal(words))
         for words in [
-            "0",
-            "-0",
-            "-5",
-            "47.5",
-            "47.50",
-            "1250.00",
-            "1E+3",
-            "12.3456789",
-            "1E+30",
-            "0.005",
-            "NaN",
-            "Infinity",
+            "0", "-0", "-5", "47.5", "47.50", "1250.00", "1E+3", "12.3456789", "1E+30", "0.005", "NaN", "Infinity",
         ]
     ),
     *(Bid(odd) for odd in (5, 12.5, "5", None)),
@@ -66,7 +51,7 @@ GOOD_FOR_NOTHING: tuple[Any, ...] = (
     *(Accept(), Wait(), Choose("it"), Say("I bid $7."), BundleBid(("it",), Decimal(5)), Take(2)),
     *("I bid $1,250.", "I choose 12.50.", "I bid half a \ud83d.", "", "a" * 3_000, "I withdraw, or not.", "I pass"),
     *(ValueError(f"my key is {SECRET}"), StopIteration(), SystemExit(0), KeyError("\ud83d"), RuntimeError("x" * 900)),
-)
+)  # fmt: skip
 """What a policy may give back, or raise, that is no plain answer."""
 
 
@@ -255,12 +240,8 @@ def test_in_a_folder_each_event_is_on_disk_when_a_listener_hears_of_it(tmp_path)
         entry._replace(at=round(entry.at, 6)) for entry in result.log[1:]
     )
     assert sorted(path.name for path in result.folder.iterdir()) == [
-        "calls.jsonl",
-        "config.json",
-        "events.jsonl",
-        "manifest.json",
-        "mark",
-    ]
+        "calls.jsonl", "config.json", "events.jsonl", "manifest.json", "mark",
+    ]  # fmt: skip
 
 
 def test_as_soon_as_one_seat_is_anything_but_a_policy_that_only_decides_the_room_holds_the_sale():

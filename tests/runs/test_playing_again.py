@@ -34,12 +34,9 @@ from support.forging import lines_of, write
 from support.plugins import install, installed
 
 THREE = {
-    "water": {"days": 4},
-    "second-price": {"runs": 3, "show": "actions and values"},
-    "first-price": {"runs": 3},
-    "english-private": {"runs": 2},
-    "beauty": {"runs": 3},
-}
+    "water": {"days": 4}, "second-price": {"runs": 3, "show": "actions and values"}, "first-price": {"runs": 3},
+    "english-private": {"runs": 2}, "beauty": {"runs": 3},
+}  # fmt: skip
 SLIPS = Simulated(unreadable_rate=0.1, low_bid_rate=0.2, over_budget_rate=0.1, wrong_sum_rate=0.3)
 MINDS = {
     "a theory of mind of two levels": {"theory_of_mind": "second", "strategy": "on", "believe": False},
@@ -93,16 +90,11 @@ class Clerk(BaseChatAgent):
 def sale(**mind):
     by_call = {"bidding": "call", **mind}
     return Auction(
-        seed=7,
-        items=houses(2, seed=7),
-        bidders=[
-            Bidder("Ann", persona="urban-dwellers", **by_call),
-            Bidder("Ben", persona="rural-home-seekers", **by_call),
-            Bidder("Cho", rule="minimum-raise"),
-        ],
-        models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)},
-        failed_calls="play on",
-    )
+        seed=7, items=houses(2, seed=7),
+        bidders=[Bidder("Ann", persona="urban-dwellers", **by_call),
+                 Bidder("Ben", persona="rural-home-seekers", **by_call), Bidder("Cho", rule="minimum-raise")],
+        models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)}, failed_calls="play on",
+    )  # fmt: skip
 
 
 def mixed():
@@ -117,13 +109,11 @@ def series():
     return Auction(
         seed=5,
         items=[Item(name="Lot A", start=1000, true_value=2000), Item(name="Lot B", start=1000, true_value=2000)],
-        bidders=[
-            Bidder("Ann", budget=4000, memory="full", learning=True),
-            Bidder("Ben", budget=4000, memory="episodes", learning=True),
-            Bidder("Cho", budget=4000, rule="minimum-raise"),
-        ],
+        bidders=[Bidder("Ann", budget=4000, memory="full", learning=True),
+                 Bidder("Ben", budget=4000, memory="episodes", learning=True),
+                 Bidder("Cho", budget=4000, rule="minimum-raise")],
         series=Series(auctions=3, shuffled=True),
-    )
+    )  # fmt: skip
 
 
 def contents(folder):
@@ -320,19 +310,11 @@ def test_a_log_written_anew_with_the_same_events_follows(forged):
     assert play_again(forged).follows
 
 
-@pytest.mark.parametrize(
-    ("kind", "field", "value"),
-    [
-        ("planned", "text", "I was told to."),
-        ("decided", "amount", 1),
-        ("tried", "reason", "no reason"),
-        ("bidder_seated", "budget", 1),
-        ("item_labelled", "true_value", 1),
-        ("item_sold", "price", 1),
-        ("profiled", "rival", "Cho"),
-        ("log_opened", "seed", 8),
-    ],
-)
+@pytest.mark.parametrize(("kind", "field", "value"), [
+    ("planned", "text", "I was told to."), ("decided", "amount", 1), ("tried", "reason", "no reason"),
+    ("bidder_seated", "budget", 1), ("item_labelled", "true_value", 1), ("item_sold", "price", 1),
+    ("profiled", "rival", "Cho"), ("log_opened", "seed", 8),
+])  # fmt: skip
 def test_an_edited_event_is_found_at_its_line(forged, kind, field, value):
     entries = lines(forged)
     at = first(entries, kind)
@@ -517,16 +499,10 @@ def mind(settings):
     settings["bidders"][0]["chain_of_thought"] = False
 
 
-@pytest.mark.parametrize(
-    ("change", "event"),
-    [
-        (seed, "log_opened"),
-        (budget, "bidder_seated"),
-        (estimate, "signal"),
-        (reasks, "log_opened"),
-        (mind, "model_called"),
-    ],
-)
+@pytest.mark.parametrize(("change", "event"), [
+    (seed, "log_opened"), (budget, "bidder_seated"), (estimate, "signal"), (reasks, "log_opened"),
+    (mind, "model_called"),
+])  # fmt: skip
 def test_changed_settings_are_found(change, event, forged):
     write_config(forged, change)
     verdict = difference(forged)

@@ -82,17 +82,11 @@ FILES = ("config.json", "manifest.json", "mark")
 def sale(model="mine", items=3, **settings):
     by_call = {"bidding": "call", **settings}
     return Auction(
-        seed=7,
-        items=houses(items, seed=7),
-        bidders=[
-            Bidder("Ann", persona="urban-dwellers", model=model, theory_of_mind="inferred", **by_call),
-            Bidder("Ben", model=model, **by_call),
-            Bidder("Cho", rule="minimum-raise"),
-            Bidder("Dot", agent=True),
-        ],
-        models={"mine": ModelSettings(repairs=1)},
-        failed_calls="play on",
-    )
+        seed=7, items=houses(items, seed=7),
+        bidders=[Bidder("Ann", persona="urban-dwellers", model=model, theory_of_mind="inferred", **by_call),
+                 Bidder("Ben", model=model, **by_call), Bidder("Cho", rule="minimum-raise"), Bidder("Dot", agent=True)],
+        models={"mine": ModelSettings(repairs=1)}, failed_calls="play on",
+    )  # fmt: skip
 
 
 def chat(**mood):

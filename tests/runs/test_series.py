@@ -267,20 +267,12 @@ def test_the_preset_is_the_published_arena():
         *(
             pytest.param(what, nth, marks=pytest.mark.slow)
             for what, nth in [
-                ("SeriesOpened", 1),
-                ("Acted", 2),
-                ("keep_episodes", 1),
-                ("keep_dossiers", 2),
-                ("keep_learnings", 1),
-                ("Learned", 3),
-                ("Remembered", 2),
-                ("AuctionHeld", 1),
-                ("Recalled", 4),
-                ("SeriesClosed", 1),
+                ("SeriesOpened", 1), ("Acted", 2), ("keep_episodes", 1), ("keep_dossiers", 2), ("keep_learnings", 1),
+                ("Learned", 3), ("Remembered", 2), ("AuctionHeld", 1), ("Recalled", 4), ("SeriesClosed", 1),
             ]
         ),
     ],
-)
+)  # fmt: skip
 def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(whole, tmp_path, what, nth):
     killed = kill(whole, tmp_path, what, nth)
     assert killed.returncode == -signal.SIGKILL, killed.stderr

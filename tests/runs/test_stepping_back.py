@@ -46,15 +46,11 @@ class Broken(Exception):
 
 def sale():
     return Auction(
-        seed=7,
-        items=houses(3, seed=8),
-        bidders=[
-            Bidder("Ann", persona="urban-dwellers", model="mine", theory_of_mind="inferred", bidding="call"),
-            Bidder("Ben", model="mine", bidding="call"),
-            Bidder("Dot", agent=True, max_bids=4),
-        ],
+        seed=7, items=houses(3, seed=8),
+        bidders=[Bidder("Ann", persona="urban-dwellers", model="mine", theory_of_mind="inferred", bidding="call"),
+                 Bidder("Ben", model="mine", bidding="call"), Bidder("Dot", agent=True, max_bids=4)],
         models={"mine": PRICED},
-    )
+    )  # fmt: skip
 
 
 def crash_at(number):
@@ -273,16 +269,11 @@ def steady_chat():
 
 def row(**more):
     return Auction(
-        seed=5,
-        items=[Item(name=f"Lot {letter}", start=1000, true_value=2000) for letter in "AB"],
-        bidders=[
-            Bidder("Ann", budget=4000, memory="full", learning=True, model="mine"),
-            Bidder("Ben", budget=4000, memory="episodes", learning=True, model="mine"),
-        ],
-        series=Series(auctions=2),
-        models={"mine": ModelSettings(input_price=1.0, output_price=2.0)},
-        **more,
-    )
+        seed=5, items=[Item(name=f"Lot {letter}", start=1000, true_value=2000) for letter in "AB"],
+        bidders=[Bidder("Ann", budget=4000, memory="full", learning=True, model="mine"),
+                 Bidder("Ben", budget=4000, memory="episodes", learning=True, model="mine")],
+        series=Series(auctions=2), models={"mine": ModelSettings(input_price=1.0, output_price=2.0)}, **more,
+    )  # fmt: skip
 
 
 def remembered(folder):
