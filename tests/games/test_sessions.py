@@ -31,7 +31,7 @@ from harbor._games.second_price.game import SECOND_PRICE, SecondPrice, SecondPri
 from harbor._games.second_price.game import policy as second_price
 from harbor._games.sessions import measures as metrics
 from harbor._games.sessions.measures import Result, past_runs
-from harbor._games.sessions.private_games import ItemAllotted, Outcome
+from harbor._games.sessions.private_games import ItemAllotted
 from harbor._games.sessions.session import RunClosed, RunLabelled, SessionOpened
 from harbor._games.water.play import policy as water
 from harbor._house.auctioneer import Sale, announce, call, told_to
@@ -148,24 +148,16 @@ def test_no_bidder_gains_by_deviating_from_its_value(drawn, seat, others):
     assert all(left(bid) <= left(drawn[me]) for bid in grid)
 
 
-def test_a_tie_goes_to_the_first_in_seat_order_at_the_price_of_both():
-    assert SecondPrice.outcome(auction(SecondPrice, 50, 50), {"Ann": dollar(40), "Ben": dollar(40)}) == Outcome(
-        "Ann", dollar(40)
-    )
-
-
-def test_assets_after_are_cash_and_the_value_of_the_item_where_it_was_won():
-    assert assets_after(run(auction(SecondPrice, 60, 10), [55, 50])) == [110, 100]  # the source's example
-
-
-def test_a_lone_bid_pays_nothing():
-    assert assets_after(run(auction(SecondPrice, 60, 10), [55, None])) == [160, 100]
-
-
-def test_without_a_bid_nobody_wins():
-    sale = run(auction(SecondPrice, 60, 10), [None, None])
-    assert assets_after(sale) == [100, 100]
-    assert picked(sale, ItemAllotted)[0].winners == ()
+@pytest.mark.parametrize(("offers", "assets"), [
+    ([40, 40], [120, 100]),
+    ([55, 50], [110, 100]),  # the source's example
+    ([55, None], [160, 100]),
+    ([None, None], [100, 100]),
+], ids=["a tie goes to the first in seat order", "value less price", "a lone bid pays nothing", "no bid"])  # fmt: skip
+def test_assets_after_are_cash_and_the_value_of_the_item_where_it_was_won(offers, assets):
+    sale = run(auction(SecondPrice, 60, 10), offers)
+    assert assets_after(sale) == assets
+    assert picked(sale, ItemAllotted)[0].winners == (("Ann",) if offers[0] else ())
 
 
 def test_a_broken_rule_costs_the_entrance_fee_and_a_withdrawal_does_not():
@@ -242,30 +234,21 @@ def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_it
     assert all(left(limit) < truthful + rules.step for limit in range(0, 105, 5))
 
 
-def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_pays_what_the_second_last_accepted():
-    sale = run(auction(EnglishPrivate, 17, 12, 4), [5, 5, None], [10, 10], [15, None])
-    assert [event.price for event in picked(sale, PriceRaised)] == [10, 15]
-    assert [(event.action, event.paid) for event in results(sale)] == [(15, 10), (10, 0), (None, 0)]
-
-
-def test_one_that_is_alone_from_the_first_call_pays_the_first_price():
-    sale = run(auction(EnglishPrivate, 17, 4), [5, None])
-    assert [(event.won, event.paid) for event in results(sale)] == [(True, 5), (False, 0)]
-
-
-def test_the_last_who_drop_out_together_leave_the_item_to_the_first_at_the_price_they_accepted():
-    sale = run(auction(EnglishPrivate, 12, 12, 12), [5, 5, 5], [None, 10, 10], [None, None])
-    assert [(event.won, event.paid) for event in results(sale)] == [(False, 0), (True, 10), (False, 0)]
-
-
-def test_an_item_whose_first_price_nobody_accepts_is_not_sold():
-    sale = run(auction(EnglishPrivate, 4, 3), [None, None])
-    assert not any(event.won for event in results(sale))
-
-
-def test_the_price_does_not_rise_above_the_assets():
-    sale = run(auction(EnglishPrivate, 900, 900, step_share=0.5), [50, 50], [100, 100])
-    assert [(event.won, event.paid) for event in results(sale)] == [(True, 100), (False, 0)]
+@pytest.mark.parametrize(("drawn", "options", "rounds", "ended"), [
+    ((17, 12, 4), {}, [[5, 5, None], [10, 10], [15, None]], [(15, 10), (10, 0), (None, 0)]),
+    ((17, 4), {}, [[5, None]], [(5, 5), (None, 0)]),
+    ((12, 12, 12), {}, [[5, 5, 5], [None, 10, 10], [None, None]], [(5, 0), (10, 10), (10, 0)]),
+    ((4, 3), {}, [[None, None]], [(None, 0), (None, 0)]),
+    ((900, 900), {"step_share": 0.5}, [[50, 50], [100, 100]], [(100, 100), (100, 0)]),
+], ids=["the last one pays what the second last accepted", "one alone pays the first price",
+        "of the last who leave together the first pays what they accepted", "nobody accepts the first price",
+        "the price does not rise above the assets"])  # fmt: skip
+def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_wins(drawn, options, rounds, ended):
+    sale = run(auction(EnglishPrivate, *drawn, **options), *rounds)
+    step = sale.rules.step
+    assert [event.price for event in picked(sale, PriceRaised)] == [step * (n + 2) for n in range(len(rounds[1:]))]
+    assert [(event.action, event.paid) for event in results(sale)] == ended
+    assert [event.won for event in results(sale)] == [paid > 0 for _, paid in ended]
 
 
 def test_only_the_price_itself_can_be_bid():
@@ -358,19 +341,20 @@ def test_the_best_response_to_known_guesses_is_found(others, fraction):
 
 
 def test_two_thirds_of_the_mean_are_exact_and_a_tie_splits_the_prize():
-    sale = run(beauty(), [30, 20, 40])  # the mean is 30, the target 20
-    assert [(event.won, event.assets) for event in results(sale)] == [(False, 0), (True, 100), (False, 0)]
-    sale = run(beauty(), [15, 15, 90])  # 26.666667
-    assert [event.assets for event in results(sale)] == [50, 50, 0]
-    sale = run(beauty(), [0, 0, 0])
-    assert [event.assets for event in results(sale)] == [dollar("33.34"), dollar("33.33"), dollar("33.33")]
+    table = {
+        (30, 20, 40): (0, 100, 0),
+        (15, 15, 90): (50, 50, 0),
+        (0, 0, 0): (33.34, 33.33, 33.33),
+    }  # targets: 20, 80/3
+    for picks, assets in table.items():
+        after = results(run(beauty(), picks))
+        assert [(one.won, one.assets) for one in after] == [(one > 0, dollar(one)) for one in assets], picks
 
 
 def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
-    closed = picked(run(beauty(), [30, None, "broken"]), PrizeAwarded)[0]
-    assert (closed.target, closed.winners) == (20, ("Ann",))
-    closed = picked(run(beauty(), [None, None, None]), PrizeAwarded)[0]
-    assert (closed.target, closed.winners) == (None, ())
+    for picks, aim in (([30, None, "broken"], (20, ("Ann",))), ([None, None, None], (None, ()))):
+        closed = picked(run(beauty(), picks), PrizeAwarded)[0]
+        assert (closed.target, closed.winners) == aim
 
 
 def test_who_gets_no_cent_of_the_prize_in_equilibrium_has_no_ratio():
@@ -436,54 +420,44 @@ def test_nothing_of_a_sealed_bid_is_seen_before_its_run_is_over():
 
 def test_a_bidder_learns_its_own_outcome_whatever_is_shown():
     sale = run(auction(SecondPrice, 60, 55, show="nothing"), [41, 37])
-    assert results_in(sale.seen_by("Ann")) == [
-        Result("Ann", "run 1", dollar(41), True, dollar(37), dollar(0), dollar(123), dollar(60))
-    ]
-    assert results_in(sale.seen_by("Ben")) == [
-        Result("Ben", "run 1", dollar(37), False, dollar(0), dollar(0), dollar(100), dollar(55))
-    ]
+    for name, outcome in (("Ann", (41, True, 37, 0, 123, 60)), ("Ben", (37, False, 0, 0, 100, 55))):
+        assert results_in(sale.seen_by(name)) == [Result(name, "run 1", *outcome)]
     assert seen(sale, "Ann", AllocatedSealed) == [AllocatedSealed(("Ann",), "Ann", "run 1")]
     assert seen(sale, "Ann", PaidSealed) == [PaidSealed(("Ann",), "Ann", HOUSE, "run 1", dollar(37))]
     assert seen(sale, "Ben", AllocatedSealed) == seen(sale, "Ben", PaidSealed) == []
 
 
 def test_a_bidder_that_hears_words_alone_is_told_its_own_outcome_whatever_is_shown():
+    def heard(sale, name):
+        return " ".join(line for event in sale.seen_by(name) for line in told_to(name, event))
+
     sale = run(auction(SecondPrice, 60, 55, 50, show="nothing"), [41, 37, "broken"])
-    heard = {
-        name: " ".join(line for event in sale.seen_by(name) for line in told_to(name, event)) for name in NAMES[:3]
-    }
-    assert "You get run 1. You pay $37 for run 1." in heard["Ann"]
-    assert "You pay" not in heard["Ben"]
-    assert "You pay a fee of $10 for a broken rule in run 1." in heard["Cho"]
-    sale = run(beauty(show="nothing"), [15, 15, 90])
-    assert "You are paid $50 for run 1." in " ".join(
-        line for event in sale.seen_by("Ann") for line in told_to("Ann", event)
-    )
+    assert "You get run 1. You pay $37 for run 1." in heard(sale, "Ann")
+    assert "You pay" not in heard(sale, "Ben")
+    assert "You pay a fee of $10 for a broken rule in run 1." in heard(sale, "Cho")
+    assert "You are paid $50 for run 1." in heard(run(beauty(show="nothing"), [15, 15, 90]), "Ann")
 
 
-def test_that_others_are_rational_is_a_public_fact_of_the_opening():
-    opened = [picked(sale_of(beauty(rational_rivals=told)), SessionOpened)[0] for told in (False, True)]
-    assert [event.rational_rivals for event in opened] == [False, True]
-    assert ["perfectly rational" in event.words for event in opened] == [False, True]
-
-
-def test_that_all_are_equally_rational_is_told_to_everyone_in_the_opening():
-    opened = [picked(sale_of(beauty(equal_rivals=told)), SessionOpened)[0] for told in (False, True)]
-    assert [event.equal_rivals for event in opened] == [False, True]
-    assert ["equally rational" in event.words for event in opened] == [False, True]
+@pytest.mark.parametrize(("setting", "words"), [
+    ("rational_rivals", "perfectly rational"), ("equal_rivals", "equally rational"),
+])  # fmt: skip
+def test_how_rational_players_are_is_told_to_everyone_in_the_opening(setting, words):
+    for told in (False, True):
+        opened = picked(sale_of(beauty(**{setting: told})), SessionOpened)[0]
+        assert getattr(opened, setting) is (words in opened.words) is told
 
 
 @pytest.mark.parametrize("kind", [SecondPrice, FirstPrice, EnglishPrivate])
 def test_the_opening_of_an_auction_tells_what_is_at_stake(kind):
     opened = picked(sale_of(auction(kind, [60, 5], [50, 6], assets=150)), SessionOpened)[0]
     assert (opened.assets, opened.fee) == (150, 15)
-    for told in (
+    told = [
         "In each run you have $150 to spend, and the item has a value for you that only you are told;",
         "Your payoff of a run is the money you have left, plus your value of the item if you win it.",
         "Only if all your attempts to answer a call fail, an entrance fee of $15 is charged; to withdraw",
         "There are 2 runs, and each starts afresh.",
-    ):
-        assert told in opened.words
+    ]
+    assert [words for words in told if words not in opened.words] == []
 
 
 def test_where_nothing_is_charged_the_opening_says_so():
@@ -516,12 +490,8 @@ def test_groups_draw_their_values_and_set_the_assets(group, mean, deviation, ass
 
 
 @pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
-def test_equal_seeds_draw_equal_values_and_others_do_not(game):
+def test_equal_seeds_draw_equal_values_which_stay_the_same_in_all_runs_if_so_set_and_told(game):
     assert built(game, seed=1).values == built(game, seed=1).values != built(game, seed=2).values
-
-
-@pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
-def test_values_that_are_drawn_once_stay_the_same_in_all_runs_and_everyone_is_told_so(game):
     anew, once = (built(game, draw=draw, runs=4) for draw in ("each run", "once"))
     assert [len(set(values)) for values in anew.values.values()] == [4] * len(NAMES)
     assert [len(set(values)) for values in once.values.values()] == [1] * len(NAMES)
@@ -587,17 +557,13 @@ def test_a_fraction_is_kept_exact_and_written_back(given, kept):
 # ---------------------------------------------------------------- metrics
 
 
-def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one():
-    entries = run(auction(SecondPrice, 60, 50), [40, 50]).log.entries  # in equilibrium Ann pays 50 and has 110
-    assert metrics.Played.of(entries).payoffs() == {
-        "Ann": [pytest.approx(100 / 110)],
-        "Ben": [pytest.approx(110 / 100)],
-    }
-    assert metrics.Played.of(entries).deviations() == {
-        "Ann": [pytest.approx(1 - 100 / 110)],
-        "Ben": [pytest.approx(0.1)],
-    }
+def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one_and_the_price_what_was_paid():
+    entries = run(auction(SecondPrice, 60, 50, show="nothing"), [40, 50]).log.entries  # Ann would have 110
+    found = metrics.Played.of(entries)
+    for told, ann, ben in ((found.payoffs(), 100 / 110, 1.1), (found.deviations(), 1 - 100 / 110, 0.1)):
+        assert told == {"Ann": [pytest.approx(ann)], "Ben": [pytest.approx(ben)]}
     assert [row.bidder for row in metrics.standings(entries)] == ["Ben", "Ann"]
+    assert metrics.runs(entries) == [metrics.RunResult("run 1", ("Ben",), dollar(40), None)]
 
 
 def test_the_payoff_of_a_beauty_contest_is_the_share_of_the_prize_and_its_optimum_one_in_n():
@@ -656,11 +622,6 @@ def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
     for _ in range(4):
         take_turn(sale, {ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
     assert metrics.Played.of(sale.log.entries).broken_shares() == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
-
-
-def test_the_price_of_an_auction_is_what_its_winner_paid():
-    entries = run(auction(SecondPrice, 60, 50, show="nothing"), [40, 50]).log.entries
-    assert metrics.runs(entries) == [metrics.RunResult("run 1", ("Ben",), dollar(40), None)]
 
 
 @pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])
