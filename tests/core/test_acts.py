@@ -26,6 +26,7 @@ SPACES = [
     AcceptOrWait(Decimal("47.50")), Choice(("heads", "tails", "5", "withdraw", "")),
     Bundle(("18 Tanner Row", "C", "and"), Decimal(900)), Quantity(0, 10**6), Words(40),
 ]  # fmt: skip
+each = pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
 reasons = st.sampled_from(get_args(WithdrawalReason))
 offers = st.none() | st.decimals(-(10**12), 10**12, places=2)
 withdrawals = st.builds(Withdraw, reasons, offers)
@@ -36,13 +37,13 @@ def again(action):
     return act_of(json.loads(json.dumps(act_json(action))))
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@each
 def test_each_edge_and_what_is_beyond_it_is_read_back_as_it_was_written(space):
     for action in (*space.edges(), *space.beyond()):
         assert again(action) == action == act_of(action) == as_told(action)
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@each
 @QUICK
 @given(seed=st.integers(0, 2**32))
 def test_whatever_is_drawn_of_a_space_is_read_back_as_it_was_written_and_is_legal_still(space, seed):
@@ -74,46 +75,18 @@ def test_an_event_tells_its_act_as_an_object_and_is_read_back(action):
 
 
 @pytest.mark.parametrize("written", [
-    None,
-    "withdraw",
-    5,
-    [],
-    {},
-    {"action": None},
-    {"action": "sing"},
-    {"action": ["bid"], "amount": 5},
-    {"action": {"bid": 5}},
-    {"action": "bid"},
-    {"action": "bid", "amount": None},
-    {"action": "bid", "amount": "5"},
-    {"action": "bid", "amount": True},
-    {"action": "bid", "amount": False},
-    {"action": "bid", "amount": float("nan")},
-    {"action": "bid", "amount": float("inf")},
-    {"action": "bid", "amount": int("9" * 1_001)},
-    {"action": "bid", "amount": 5, "reasons": "It is cheap."},
-    {"action": "bid", "amount": 5, "items": "AB"},
-    {"action": "bid", "amount": 5, "items": [1]},
-    {"action": "bid", "amount": 5, "items": 7},
-    {"action": "bid", "amount": 5, "items": ["b", "a"]},
-    {"action": "accept", "price": 5},
-    {"action": "withdraw", "reason": "declined"},
-    {"action": "withdraw", "reason": "I have no money"},
-    {"action": "withdraw", "reason": None},
-    {"action": "withdraw", "reason": ["fault"]},
-    {"action": "withdraw", "offered": "5"},
-    {"action": "withdraw", "offered": True},
-    {"option": 5},
-    {"option": None},
-    {"units": True},
-    {"units": 1.5},
-    {"units": 3.0},
-    {"units": "3"},
-    {"units": float("inf")},
-    {"units": None},
-    {"words": None},
-    {"words": "a", "option": "a"},
-    {"reasons": "a", "words": "a"},
+    None, "withdraw", 5, [], {}, {"action": None}, {"action": "sing"}, {"action": ["bid"], "amount": 5},
+    {"action": {"bid": 5}}, {"action": "bid"}, {"action": "bid", "amount": None}, {"action": "bid", "amount": "5"},
+    {"action": "bid", "amount": True}, {"action": "bid", "amount": False}, {"action": "bid", "amount": float("nan")},
+    {"action": "bid", "amount": float("inf")}, {"action": "bid", "amount": int("9" * 1_001)},
+    {"action": "bid", "amount": 5, "reasons": "It is cheap."}, {"action": "bid", "amount": 5, "items": "AB"},
+    {"action": "bid", "amount": 5, "items": [1]}, {"action": "bid", "amount": 5, "items": 7},
+    {"action": "bid", "amount": 5, "items": ["b", "a"]}, {"action": "accept", "price": 5},
+    {"action": "withdraw", "reason": "declined"}, {"action": "withdraw", "reason": "I have no money"},
+    {"action": "withdraw", "reason": None}, {"action": "withdraw", "reason": ["fault"]},
+    {"action": "withdraw", "offered": "5"}, {"action": "withdraw", "offered": True}, {"option": 5}, {"option": None},
+    {"units": True}, {"units": 1.5}, {"units": 3.0}, {"units": "3"}, {"units": float("inf")}, {"units": None},
+    {"words": None}, {"words": "a", "option": "a"}, {"reasons": "a", "words": "a"},
 ], ids=lambda written: repr(written)[:50])  # fmt: skip
 def test_what_is_no_act_is_refused(written):
     with pytest.raises(ValueError, match="is no ") as refused:
@@ -163,7 +136,7 @@ def test_what_was_offered_in_vain_is_not_told_with_a_withdrawal(action, acts):
         assert told.words == "Ann is out of Vase."
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@each
 def test_a_legal_act_is_told_whole_with_what_its_amount_is(space):
     for action in space.edges():
         ask = Ask("Ann", "Vase", 2, space)

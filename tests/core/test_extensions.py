@@ -15,11 +15,6 @@ from harbor._games.game import ScriptedPolicy
 from harbor.evaluation import metric
 from support.plugins import install, installed, remembering
 
-POLICY = """
-from harbor._core.log.players import Policy
-from harbor._games.game import ScriptedPolicy
-MINE = ScriptedPolicy(name="mine", description="does nothing", make=lambda *_: None)
-"""
 GROUP = KINDS["policy"][0]
 
 
@@ -44,6 +39,11 @@ class Any:
 ANY = Any()
 """
 """Values that end the process when they are looked at."""
+
+
+def brings(folder, name, text, entry="mine", value="MINE"):
+    """Install a package with a module of this text, which brings a policy; return its folder."""
+    return install(folder, name, {f"{name}_policy.py": text}, {GROUP: {entry: f"{name}_policy:{value}"}})
 
 
 @pytest.fixture
@@ -94,27 +94,22 @@ def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_e
 
 
 def test_a_name_of_harbors_own_stays_harbors_own(tmp_path):
-    text = policy("", name="'random'")
-    folder = install(tmp_path, "thief", {"thief_policy.py": text}, {GROUP: {"random": "thief_policy:MINE"}})
-    with installed(folder):
+    taken = "the name of the policy 'random' is taken by 'harbor-auctions'; rename it"
+    with installed(brings(tmp_path, "thief", policy("", name="'random'"), "random")):
         assert found("policy", "random").package == HARBOR
-        with pytest.warns(
-            UserWarning, match="the name of the policy 'random' is taken by 'harbor-auctions'; rename it"
-        ):
+        with pytest.warns(UserWarning, match=taken):
             everything("policy")
 
 
 def test_two_packages_with_one_name_are_both_named(tmp_path):
     for name in ("one", "two"):
-        install(tmp_path, name, {f"{name}_policy.py": policy("")}, {GROUP: {"mine": f"{name}_policy:MINE"}})
+        brings(tmp_path, name, policy(""))
     with installed(tmp_path), pytest.raises(ConfigError, match="packages 'one' and 'two'; uninstall all but one"):
         find("policy", "mine")
 
 
 def test_an_entry_point_may_bring_several_values(tmp_path):
-    text = policy("") + "ALL = (MINE,)\n"
-    folder = install(tmp_path, "several", {"several_policies.py": text}, {GROUP: {"several": "several_policies:ALL"}})
-    with installed(folder):
+    with installed(brings(tmp_path, "several", policy("") + "ALL = (MINE,)\n", "several", "ALL")):
         assert find("policy", "mine").description == "does nothing"
 
 
@@ -154,12 +149,9 @@ def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, 
 
 
 @pytest.mark.parametrize("values", [
-    {"rules": {"game": "evil:GAME"}},
-    {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
-    {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]},
-    {"models": {"mine": {"use": "evil.chat:MODEL"}}},
-    {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]},
-    {"figures": ["evil:FIGURE"]},
+    {"rules": {"game": "evil:GAME"}}, {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
+    {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]}, {"models": {"mine": {"use": "evil.chat:MODEL"}}},
+    {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]}, {"figures": ["evil:FIGURE"]},
     {"auction": {"catalogue": "evil:CATALOGUE"}},
     {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
 ])  # fmt: skip
@@ -184,9 +176,7 @@ def test_models_of_providers_and_names_of_people_are_no_code():
 
 
 def test_what_a_package_prints_is_no_output_of_harbor(tmp_path, capsys):
-    text = "print('hello')\n" + policy("")
-    folder = install(tmp_path, "loud", {"loud_policy.py": text}, {GROUP: {"mine": "loud_policy:MINE"}})
-    with installed(folder):
+    with installed(brings(tmp_path, "loud", "print('hello')\n" + policy(""))):
         find("policy", "mine")
     assert capsys.readouterr() == ("", "hello\n")
 
@@ -194,8 +184,8 @@ def test_what_a_package_prints_is_no_output_of_harbor(tmp_path, capsys):
 def test_a_value_that_cannot_be_looked_at_is_refused_in_one_line(tmp_path):
     text = policy("") + "class Shy(str):\n    def __eq__(self, other): raise OSError('no')\n    __hash__ = None\n"
     text += "MINE = ScriptedPolicy(name=Shy('mine'), description='x', make=lambda *_: None)\n"
-    folder = install(tmp_path, "shy", {"shy_policy.py": text}, {GROUP: {"mine": "shy_policy:MINE"}})
-    with installed(folder), pytest.raises(ConfigError, match=r"a look at its policy failed \(OSError: no\); mend it"):
+    failed = r"a look at its policy failed \(OSError: no\); mend it"
+    with installed(brings(tmp_path, "shy", text)), pytest.raises(ConfigError, match=failed):
         find("policy", "mine")
 
 
@@ -205,9 +195,7 @@ def test_an_installed_value_that_is_given_too_stays_that_of_its_package(site):
 
 
 def test_a_value_given_in_python_takes_the_place_of_the_one_given_before():
-    one, other = (
-        ScriptedPolicy(name="mine", description=text, make=lambda _: None) for text in ("the first", "the second")
-    )
+    one, other = (ScriptedPolicy(name="mine", description=text, make=lambda _: None) for text in ("first", "second"))
     with installed():
         use(one)
         use(other)

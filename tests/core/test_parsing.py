@@ -104,18 +104,12 @@ def test_an_item_named_by_a_number_takes_no_digit_out_of_a_bid(amount, number):
 
 
 PLAIN = {
-    "1250": [
-        "$1,250", "1250", "1,250", "$1.25k", "$1.25K", "I bid $1,250!", "I bid $1,250.", "I bid 1250",
-        "I bid 1,250 dollars.", "My bid: $ 1250", "**$1,250**", "**I bid $1,250.**", "I bid **$1,250**.",
-        "**Bid:** $1,250", "I'll bid on it at $1,250", "I am bidding $1,250 for this one",
-        "It suits me well. My bid is $1,250.", "Bid: 1250",
-    ],
-    "170000": ["$170,000", "$170 thousand", "170k", "I bid 170k."],
-    "47.50": ["Bid $47.50"],
-    "47.5": ["$47.5, please"],
-    "1200000": ["$1.2m", "I bid $1.2 million"],
-    "0": ["$0"],
-    "1000000000000": ["$1,000,000,000,000"],
+    "1250": ["$1,250", "1250", "1,250", "$1.25k", "$1.25K", "I bid $1,250!", "I bid $1,250.", "I bid 1250",
+             "I bid 1,250 dollars.", "My bid: $ 1250", "**$1,250**", "**I bid $1,250.**", "I bid **$1,250**.",
+             "**Bid:** $1,250", "I'll bid on it at $1,250", "I am bidding $1,250 for this one",
+             "It suits me well. My bid is $1,250.", "Bid: 1250"],
+    "170000": ["$170,000", "$170 thousand", "170k", "I bid 170k."], "47.50": ["Bid $47.50"], "47.5": ["$47.5, please"],
+    "1200000": ["$1.2m", "I bid $1.2 million"], "0": ["$0"], "1000000000000": ["$1,000,000,000,000"],
     "-500": ["-500", "-$500", "$-500", "I bid -$500", "I bid \u2212500"],
 }  # fmt: skip
 
@@ -151,48 +145,33 @@ OTHER_NOTATION = [
     "1e5", "1E5", "0x10", "12abc", "lot12", "1_000", "$1.25kk", "$3 hundred", "$5 grand", "$2 billion", "NaN", "$inf",
 ]  # fmt: skip
 UNREADABLE = {
-    "a negated or hedged withdrawal": [
-        "I do not withdraw", "I will not withdraw.", "I won't withdraw", "I never withdraw!", "I'm not out",
-        "I am not out yet", "I don't pass", "Should I withdraw?", "Maybe I withdraw", "I withdraw unless nobody bids",
-    ],
-    "a range": [
-        "$100-200", "$100 - $200", "$100\u2013$200", "$100 to $200", "between $100 and $200", "from $100 to 200",
-        "100/200", "100..200",
-    ],
+    "a negated or hedged withdrawal": ["I do not withdraw", "I will not withdraw.", "I won't withdraw",
+                                       "I never withdraw!", "I'm not out", "I am not out yet", "I don't pass",
+                                       "Should I withdraw?", "Maybe I withdraw", "I withdraw unless nobody bids"],
+    "a range": ["$100-200", "$100 - $200", "$100\u2013$200", "$100 to $200", "between $100 and $200",
+                "from $100 to 200", "100/200", "100..200"],
     "two amounts in words": ["$100 or $200", "$100 $200", "$100, 200", "100\n200", "First $100, then $200."],
-    "a hedge": [
-        "about $100", "around 100", "roughly $100", "maybe $100", "perhaps $100", "up to $100", "at most $100",
-        "at least $100", "more than $100", "under $100", "over $100", "I might bid $100", "I could bid $100",
-        "I would bid $100", "$100 if nobody else does", "$100?", "~$100",
-    ],
-    "a negated bid": [
-        "I do not bid $100", "I don't bid $100", "I never bid $100", "not $100", "no, not $100",
-        "I can\u2019t bid $100",
-    ],
+    "a hedge": ["about $100", "around 100", "roughly $100", "maybe $100", "perhaps $100", "up to $100", "at most $100",
+                "at least $100", "more than $100", "under $100", "over $100", "I might bid $100", "I could bid $100",
+                "I would bid $100", "$100 if nobody else does", "$100?", "~$100"],
+    "a negated bid": ["I do not bid $100", "I don't bid $100", "I never bid $100", "not $100", "no, not $100",
+                      "I can\u2019t bid $100"],
     "a bid and a withdrawal at once": ["I'm out at $100", "$100, no, I withdraw", "I pass on $100"],
     "a percentage": ["10%", "10 percent", "I bid 10% more", "$100 % 7"],
-    "a malformed grouping": [
-        "$1,25", "$1,2500", "$1250,00", "$,250", "$12,34,567", "$1.250.000", "$1.250,00", "$1,250,00", "$.50",
-        "$1,,250",
-    ],
+    "a malformed grouping": ["$1,25", "$1,2500", "$1250,00", "$,250", "$12,34,567", "$1.250.000", "$1.250,00",
+                             "$1,250,00", "$.50", "$1,,250"],
     "words without an amount": ["", " ", "\n", "hello", "$", "I bid", "I bid ten dollars", "...", "k", "\x00\x1b[31m"],
     "marks between digits, which are no bold print": ["I bid 2**10.", "I bid $12**50**.", "I bid $1**000."],
-    "a huge answer": [
-        "9" * 100_000, "I bid $" + "9" * 100_000, "I bid $1" + ",000" * 50_000, "9" * 40, "0." + "1" * 40,
-        "9" * 23 + "m", "bla " * 100_000,
-    ],
-    "an answer too long to be read to its end": [
-        "I bid $100." + " bla" * 1000 + " I mean $200.", "I bid $100." + " " * 5000 + "Not!",
-    ],
-    "talk about an amount": [
-        "$1,250 is too much", "1250 is too rich for me", "I decline to bid $1,250", "I refuse to bid $1,250",
-        "Ann bids $1,250", "The least bid is $1,250", "You said $1,250", "<b>$1,250</b>", "Ann has $1,250 left",
-    ],
-    "talk about leaving": [
-        "It turns out I want it!", "Let me figure out my next move.", "I refuse to withdraw.",
-        "Rather than withdraw, I stay in.", "Ben withdraws; I stay.", "There is no bid too high for me",
-        "Ann withdraws",
-    ],
+    "a huge answer": ["9" * 100_000, "I bid $" + "9" * 100_000, "I bid $1" + ",000" * 50_000, "9" * 40,
+                      "0." + "1" * 40, "9" * 23 + "m", "bla " * 100_000],
+    "an answer too long to be read to its end": ["I bid $100." + " bla" * 1000 + " I mean $200.",
+                                                 "I bid $100." + " " * 5000 + "Not!"],
+    "talk about an amount": ["$1,250 is too much", "1250 is too rich for me", "I decline to bid $1,250",
+                             "I refuse to bid $1,250", "Ann bids $1,250", "The least bid is $1,250", "You said $1,250",
+                             "<b>$1,250</b>", "Ann has $1,250 left"],
+    "talk about leaving": ["It turns out I want it!", "Let me figure out my next move.", "I refuse to withdraw.",
+                           "Rather than withdraw, I stay in.", "Ben withdraws; I stay.",
+                           "There is no bid too high for me", "Ann withdraws"],
     "no one amount": ["all", "1e9", "NaN", "inf", "I bid everything", "I bid $1 and $2", "I bid $5 or $6"],
     "a choice where money is bid": ["I choose lot 5", "I pick 500"],
     "digits that are not ASCII": [*OTHER_DIGITS, *(f"I bid ${said}" for said in OTHER_DIGITS)],

@@ -258,48 +258,38 @@ SALE = Bundle(("18 Tanner Row", "Salt and Pepper", "Lot 1", "Lot 10", "C"), Deci
 
 
 SAID = [
-    (PRICE, Accept(), [
-        "I accept.", "accept", "ACCEPT!", "Yes, I accept.", "I'll accept the price of $950.", "I accept it at $950.00",
-        "I accept 950 dollars", "I'd like to accept.", "I will take it.", "I\u2019ll take it at $950", "**I accept**",
-        "I accept Vase at $950.", "That suits me. I accept.", "Ben has $300 left.\nI accept.",
-    ]),
-    (PRICE, Wait(), [
-        "I wait.", "wait", "No, I wait.", "I'll wait.", "Not yet.", "I am waiting", "That is too high. I wait.",
-    ]),
-    (Quantity(0, 9), Take(3), [
-        "3", "I take 3", "I take 3 units.", "Yes, 3 units please", "My order is 3",
-    ]),
-    (Choice(("red", "blue")), Choose("red"), [
-        "red", "Red.", "I choose red", 'I choose "red".', "My choice is: red", "I'll take RED!",
-    ]),
+    (PRICE, Accept(),
+     ["I accept.", "accept", "ACCEPT!", "Yes, I accept.", "I'll accept the price of $950.", "I accept it at $950.00",
+      "I accept 950 dollars", "I'd like to accept.", "I will take it.", "I\u2019ll take it at $950", "**I accept**",
+      "I accept Vase at $950.", "That suits me. I accept.", "Ben has $300 left.\nI accept."]),
+    (PRICE, Wait(),
+     ["I wait.", "wait", "No, I wait.", "I'll wait.", "Not yet.", "I am waiting", "That is too high. I wait."]),
+    (Quantity(0, 9), Take(3), ["3", "I take 3", "I take 3 units.", "Yes, 3 units please", "My order is 3"]),
+    (Choice(("red", "blue")), Choose("red"),
+     ["red", "Red.", "I choose red", 'I choose "red".', "My choice is: red", "I'll take RED!"]),
 ]  # fmt: skip
 DOUBTFUL = [
-    (PRICE, [
-        "I accept, or not", "I do not wait", "I don't wait.", "I do not accept", "I can't accept that.",
-        "I cannot accept.", "I accept or wait", "I accept and I wait", "I accept. I wait.", "I wait. I accept.",
-        "I accept. No, wait.", "I accept. Or not.", "I accept. I accept.", "I accept if Ben waits",
-        "I accept unless it falls", "I accept the risk of losing", "I accept nothing", "I accept?", "Should I accept?",
-        "Maybe I accept", "I might wait", "I would accept", "I never accept", "I refuse to wait", "Ben accepts",
-        "You accept", "I accept $900", "I accept at $1,950", "I accept $950 or $900", "I bid $950", "950", "$950",
-        "I withdraw", "I'm out", "yes", "no", "", "not", "I waited", "I accept that Ben wins", "I accept it for Ben",
-        "I can accept when it is cheaper", "accept/wait", '{"action": "accept"}',
-    ]),
-    (SALE, [
-        "I bid $900", "900", "I bid for C", "C", "I bid $900 for Lot 2", "I bid $900 for C and Lot 2",
-        "I bid $900 for C and the Moon", "I bid $900 for C and C", 'I bid $900 for "C" and "C".',
-        "I bid $900 for C and $800 for Lot 1", "I bid $900 or $800 for C", "I bid $900 for C or Lot 1",
-        "I bid $900 for C, not Lot 1", "I bid $900 for everything but C", "I don't bid $900 for C",
-        "I bid about $900 for C", "I bid $900 for C if Ben withdraws", "Would $900 for C do?", "Ben bids $900 for C",
-        "I bid $900-950 for C", "I bid 1e3 for C", "18 Tanner Row", "I bid 18 Tanner Row", "Salt", "I bid $900 for all",
-        "I bid $900 for C and", "I bid $900 for C, ", "I withdraw from C", "I do not withdraw",
-        'I bid $900 for "C" and "', 'I bid $9.0.0 for "C".',
-    ]),
-    (Quantity(0, 9), [
-        "-3", "3.5", "$3", "3 or 4", "I take no 3", "about 3", "not 3", "1,2", "3k", "9" * 30,
-    ]),
-    (Choice(("red", "blue")), [
-        "green", "red or blue", "red blue", "not red", "I choose", "I don't choose red", "red?",
-    ]),
+    (PRICE,
+     ["I accept, or not", "I do not wait", "I don't wait.", "I do not accept", "I can't accept that.",
+      "I cannot accept.", "I accept or wait", "I accept and I wait", "I accept. I wait.", "I wait. I accept.",
+      "I accept. No, wait.", "I accept. Or not.", "I accept. I accept.", "I accept if Ben waits",
+      "I accept unless it falls", "I accept the risk of losing", "I accept nothing", "I accept?", "Should I accept?",
+      "Maybe I accept", "I might wait", "I would accept", "I never accept", "I refuse to wait", "Ben accepts",
+      "You accept", "I accept $900", "I accept at $1,950", "I accept $950 or $900", "I bid $950", "950", "$950",
+      "I withdraw", "I'm out", "yes", "no", "", "not", "I waited", "I accept that Ben wins", "I accept it for Ben",
+      "I can accept when it is cheaper", "accept/wait", '{"action": "accept"}']),
+    (SALE,
+     ["I bid $900", "900", "I bid for C", "C", "I bid $900 for Lot 2", "I bid $900 for C and Lot 2",
+      "I bid $900 for C and the Moon", "I bid $900 for C and C", 'I bid $900 for "C" and "C".',
+      "I bid $900 for C and $800 for Lot 1", "I bid $900 or $800 for C", "I bid $900 for C or Lot 1",
+      "I bid $900 for C, not Lot 1", "I bid $900 for everything but C", "I don't bid $900 for C",
+      "I bid about $900 for C", "I bid $900 for C if Ben withdraws", "Would $900 for C do?", "Ben bids $900 for C",
+      "I bid $900-950 for C", "I bid 1e3 for C", "18 Tanner Row", "I bid 18 Tanner Row", "Salt", "I bid $900 for all",
+      "I bid $900 for C and", "I bid $900 for C, ", "I withdraw from C", "I do not withdraw",
+      'I bid $900 for "C" and "', 'I bid $9.0.0 for "C".']),
+    (Quantity(0, 9), ["-3", "3.5", "$3", "3 or 4", "I take no 3", "about 3", "not 3", "1,2", "3k", "9" * 30]),
+    (Choice(("red", "blue")),
+     ["green", "red or blue", "red blue", "not red", "I choose", "I don't choose red", "red?"]),
 ]  # fmt: skip
 
 
@@ -361,12 +351,9 @@ def test_names_that_overlap_must_be_in_quotes_and_then_are_told_apart():
 
 
 @pytest.mark.parametrize(("bid", "why"), [
-    (bundle(5, "Moon"), "'Moon' is not for sale; for sale are"),
-    (bundle(5), "at least one item"),
-    (bundle("950.01", "C"), "$950.01 is above the greatest bid of $950"),
-    (bundle("0.005", "C"), "in whole cents"),
-    (bundle(-1, "C"), "zero dollars or more"),
-    (bundle("NaN", "C"), "zero dollars or more"),
+    (bundle(5, "Moon"), "'Moon' is not for sale; for sale are"), (bundle(5), "at least one item"),
+    (bundle("950.01", "C"), "$950.01 is above the greatest bid of $950"), (bundle("0.005", "C"), "in whole cents"),
+    (bundle(-1, "C"), "zero dollars or more"), (bundle("NaN", "C"), "zero dollars or more"),
 ])  # fmt: skip
 def test_a_bid_for_items_that_is_not_legal_is_refused_with_the_reason(bid, why):
     assert why in SALE.refusal(bid)
