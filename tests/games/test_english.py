@@ -102,8 +102,7 @@ cents = st.integers(1, 100_000).map(lambda amount: Decimal(amount) / 100)
 choices = st.lists(
     st.one_of(st.none(), st.just(Decimal(0)), st.just(Decimal(0)), st.just(Decimal(1)),
               st.integers(0, 100).map(lambda n: Decimal(n) / 100)),
-    min_size=1,
-    max_size=12,
+    min_size=1, max_size=12,
 )  # fmt: skip
 
 
@@ -401,8 +400,7 @@ def test_a_lowered_price_calls_everyone_back():
 
 
 @pytest.mark.parametrize(("options", "rounds", "bought"), [
-    ({"budgets": (1, 1), "lowerings": 3}, [], 0),
-    ({"budgets": (100,)}, [{"Ann": 100}], 1),
+    ({"budgets": (1, 1), "lowerings": 3}, [], 0), ({"budgets": (100,)}, [{"Ann": 100}], 1),
 ], ids=["none can be paid", "none after the last dollar"])  # fmt: skip
 def test_two_thousand_items_that_nobody_can_pay_do_not_overflow_the_stack(options, rounds, bought):
     sale = hold_script(rules(*[100] * 2000, **options), *rounds)

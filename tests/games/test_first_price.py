@@ -157,10 +157,9 @@ def test_revenue_of_rational_bidders_is_the_mean_second_value(players, revenue):
 
 
 def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn_from():
-    log = of_values(50, 60, distribution=NORMAL).run().log
-    assert [float(event.act.amount) for event in events(log, ActedSealed)] == [42.02, 47.12]
-    log = of_values(50, 60, distribution=UNIFORM).run().log
-    assert [float(event.act.amount) for event in events(log, ActedSealed)] == [25, 30]
+    for prior, bids in ((NORMAL, [42.02, 47.12]), (UNIFORM, [25, 30])):
+        log = of_values(50, 60, distribution=prior).run().log
+        assert [float(event.act.amount) for event in events(log, ActedSealed)] == bids
 
 
 @pytest.mark.parametrize("players", [2, 3, 5])
@@ -195,26 +194,24 @@ def played(one: Auction, *actions: Action) -> Sale:
     return sale
 
 
+def approx(ann, ben):
+    return {"Ann": [pytest.approx(ann)], "Ben": [pytest.approx(ben)]}
+
+
 def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one():
     sale = played(of_values(60, 50, distribution=NORMAL), Bid(Decimal(30)), Bid(Decimal(40)))
     [label] = events(sale.log, RunLabelled)
     assert label.actions == {"Ann": Decimal("47.12"), "Ben": Decimal("42.02")}
     assert label.assets == {"Ann": Decimal("112.88"), "Ben": Decimal(100)}  # Ann wins then: 100 - 47.12 + 60
-    entries = sale.log.entries  # now Ben wins: 100 - 40 + 50
-    assert measures.Played.of(entries).payoffs() == {"Ann": [pytest.approx(100 / 112.88)], "Ben": [pytest.approx(1.1)]}
-    assert measures.Played.of(entries).deviations() == {
-        "Ann": [pytest.approx(1 - 100 / 112.88)],
-        "Ben": [pytest.approx(0.1)],
-    }
-    assert [row.bidder for row in measures.standings(entries)] == ["Ben", "Ann"]
+    found = measures.Played.of(sale.log.entries)  # now Ben wins: 100 - 40 + 50
+    assert found.payoffs() == approx(100 / 112.88, 1.1)
+    assert found.deviations() == approx(1 - 100 / 112.88, 0.1)
+    assert [row.bidder for row in measures.standings(sale.log.entries)] == ["Ben", "Ann"]
 
 
 def test_whoever_bids_nothing_or_fails_is_compared_with_the_equilibrium_too():
     sale = played(of_values(60, 50, distribution=NORMAL), Withdraw(), Withdraw("failed bids"))
-    assert measures.Played.of(sale.log.entries).payoffs() == {
-        "Ann": [pytest.approx(100 / 112.88)],
-        "Ben": [pytest.approx(0.9)],
-    }
+    assert measures.Played.of(sale.log.entries).payoffs() == approx(100 / 112.88, 0.9)
 
 
 def test_all_measures_that_compare_with_the_equilibrium_have_values():
@@ -287,26 +284,19 @@ WITHOUT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WITHOUT)
-def test_rational_refuses_in_one_line_before_anything_is_written(case, tmp_path):
-    rules, reason = WITHOUT[case]
+@pytest.mark.parametrize(("rules", "reason"), WITHOUT.values(), ids=WITHOUT)
+def test_without_an_equilibrium_rational_refuses_in_one_line_and_measures_are_missing_with_the_reason(
+    rules, reason, tmp_path
+):
     with pytest.raises(ConfigError) as refused:
         auction(**rules).run(out=tmp_path / "run")
-    assert str(refused.value) == (
-        "bidder 'Ann' can't be played by the rule 'rational': no equilibrium is known, as "
-        f"{reason}; change that, or the rule"
-    )
+    who = "bidder 'Ann' can't be played by the rule 'rational'"
+    assert str(refused.value) == f"{who}: no equilibrium is known, as {reason}; change that, or the rule"
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("case", WITHOUT)
-def test_without_an_equilibrium_measures_are_missing_with_the_reason_and_never_zero(case):
-    rules, reason = WITHOUT[case]
     log = auction(rule="random", **rules).run().log
     assert events(log, RunLabelled) == []
-    assert {(one.value, one.missing) for one in measure(COMPARED, log)} == {
-        (None, f"no equilibrium is known: {reason}")
-    }
+    missing = {(one.value, one.missing) for one in measure(COMPARED, log)}
+    assert missing == {(None, f"no equilibrium is known: {reason}")}
     assert {(row.payoff, row.payoff_ratio, row.deviation) for row in measures.standings(log)} == {(None, None, None)}
 
 
@@ -417,17 +407,19 @@ def test_the_published_groups_draw_the_values_that_they_drew_before(game):
 # ---------------------------------------------------------------- logs
 
 
-def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_unless_settings_tell_of_one(tmp_path):
-    folder = tmp_path / "run"
-    auction(rule="random", runs=2).run(out=folder)
-    lines = [line for line in forging.lines_of(folder / "events.jsonl") if line["type"] != "run_labelled"]
-    for line in forging.of_type(lines, "first_price_opened"):
-        del line["prior"]
+def forged(folder, change, without=(), **rules):
+    """Hold an auction, change the opening in its log, and return the log."""
+    auction(rule="random", **rules).run(out=folder)
+    lines = [line for line in forging.lines_of(folder / "events.jsonl") if line["type"] not in without]
+    change(*forging.of_type(lines, "first_price_opened"))
     forging.write(folder / "events.jsonl", lines)
-    log = read_log(folder / "events.jsonl").entries
-    assert [one.missing for one in measure(["payoff"], log)] == [
-        f"no equilibrium is known: {WITHOUT['no distribution'][1]}"
-    ] * 2
+    return read_log(folder / "events.jsonl").entries
+
+
+def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_unless_settings_tell_of_one(tmp_path):
+    log = forged(tmp_path / "run", lambda opened: opened.pop("prior"), ["run_labelled"], runs=2)
+    missing = f"no equilibrium is known: {WITHOUT['no distribution'][1]}"
+    assert [one.missing for one in measure(["payoff"], log)] == [missing] * 2
     found = check(log, with_items(auction(rule="random", runs=2)))
     assert (found.follows, found.event) == (False, "first_price_opened")
     verdict = check(log, None)
@@ -436,11 +428,6 @@ def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_u
 
 
 def test_another_distribution_in_the_opening_of_a_log_is_found_by_the_settings(tmp_path):
-    folder = tmp_path / "run"
-    auction(rule="random").run(out=folder)
-    lines = forging.lines_of(folder / "events.jsonl")
-    forging.of_type(lines, "first_price_opened")[0]["prior"]["mean"] = 60
-    forging.write(folder / "events.jsonl", lines)
-    log = read_log(folder / "events.jsonl").entries
+    log = forged(tmp_path / "run", lambda opened: opened["prior"].update(mean=60))
     assert not check(log, with_items(auction(rule="random"))).follows
     assert not check(log, None).follows  # the labels tell the equilibrium of another distribution

@@ -85,12 +85,12 @@ def run(rules, *rounds):
     return sale
 
 
-def play(rules, player=None):
+def play(rules):
     """Hold a session between rational bidders."""
     sale = sale_of(rules)
     while asks := sale.asks():
-        policy = player or RATIONAL[type(sale.rules)]
-        take_turn(sale, {ask.bidder: policy.decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
+        decide = RATIONAL[type(sale.rules)].decide
+        take_turn(sale, {ask.bidder: decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
     return sale
 
 
@@ -160,10 +160,11 @@ def test_assets_after_are_cash_and_the_value_of_the_item_where_it_was_won(offers
     assert picked(sale, ItemAllotted)[0].winners == (("Ann",) if offers[0] else ())
 
 
-def test_a_broken_rule_costs_the_entrance_fee_and_a_withdrawal_does_not():
-    rules = auction(SecondPrice, 60, 10, 20, entrance_fee_share=0.05)
-    settled = results(run(rules, ["broken", None, 5]))
+def test_a_broken_rule_costs_the_entrance_fee_at_the_end_and_a_withdrawal_does_not():
+    settled = results(run(auction(SecondPrice, 60, 10, 20, entrance_fee_share=0.05), ["broken", None, 5]))
     assert [(event.fee, event.assets) for event in settled] == [(5, 95), (0, 100), (0, 120)]
+    clock = run(auction(EnglishPrivate, 50, 50, 50), [5, "broken", 5], [10, None])
+    assert [event.fee for event in results(clock)] == [0, 10, 0]
 
 
 def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
@@ -199,13 +200,6 @@ def test_the_winner_of_a_first_price_auction_pays_its_bid(offers):
     for event in settled:
         assert event.paid == (event.action if event.won else 0)
         assert not event.won or event.action == max(bid for bid in offers if bid is not None)
-
-
-def test_a_first_price_auction_of_values_without_a_distribution_claims_no_equilibrium():
-    sale = run(auction(FirstPrice, 50, 40), [25, 20])
-    assert picked(sale, RunLabelled) == []
-    row = metrics.standings(sale.log.entries)[0]
-    assert (row.bidder, row.mean_assets, row.payoff, row.payoff_ratio, row.deviation) == ("Ann", 125, None, None, None)
 
 
 # ---------------------------------------------------------------- private-value English
@@ -259,11 +253,6 @@ def test_only_the_price_itself_can_be_bid():
     assert "it is worth $60 to you; exactly $5. Say" in call(ask)
 
 
-def test_who_broke_a_rule_on_the_way_pays_the_fee_at_the_end():
-    sale = run(auction(EnglishPrivate, 50, 50, 50), [5, "broken", 5], [10, None])
-    assert [event.fee for event in results(sale)] == [0, 10, 0]
-
-
 def test_bids_of_an_open_auction_are_shown_and_values_only_where_the_session_shows_them():
     for show, seen in (("nothing", {}), ("actions and values", {"Ann": 17, "Ben": 4})):
         sale = run(auction(EnglishPrivate, 17, 4, show=show), [5, None])
@@ -274,12 +263,9 @@ def test_bids_of_an_open_auction_are_shown_and_values_only_where_the_session_sho
 @QUICK
 @given(values)
 def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
-    rules = auction(EnglishPrivate, *drawn, assets=150)
-    sale = play(rules)
-    second = sorted(drawn)[-2]
-    for event in results(sale):
-        if event.won:
-            assert second - rules.step < event.paid <= second + rules.step
+    sale, second = play(auction(EnglishPrivate, *drawn, assets=150)), sorted(drawn)[-2]
+    step = sale.rules.step
+    assert all(second - step < event.paid <= second + step for event in results(sale) if event.won)
     bids = [event for event in picked(sale, Acted) if isinstance(event.act, Bid)]
     assert all(event.act.amount <= drawn[NAMES.index(event.bidder)] for event in bids)
 
@@ -360,9 +346,8 @@ def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
 def test_who_gets_no_cent_of_the_prize_in_equilibrium_has_no_ratio():
     bidders = [{"name": name, "rule": "rational"} for name in ("Ann", "Ben", "Cho")]
     rows = Auction(rules={"game": "beauty", "prize": 0.02, "runs": 1}, bidders=bidders).run().standings
-    assert [(row.bidder, row.payoff, row.payoff_ratio) for row in rows] == [
-        ("Ann", 0.5, 1), ("Ben", 0.5, 1), ("Cho", 0, None),
-    ]  # fmt: skip
+    assert [(row.payoff, row.payoff_ratio) for row in rows] == [(0.5, 1), (0.5, 1), (0, None)]
+    assert [row.bidder for row in rows] == ["Ann", "Ben", "Cho"]
 
 
 @pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
@@ -390,11 +375,8 @@ def seen(sale, bidder, kind):
 
 @pytest.mark.parametrize("kind", [SecondPrice, FirstPrice])
 @pytest.mark.parametrize(("show", "history", "actions", "drawn"), [
-    ("nothing", 3, {}, {}),
-    ("actions", 0, {}, {}),
-    ("actions", 3, {"Ann": 41, "Ben": 37}, {}),
-    ("actions and values", 3, {"Ann": 41, "Ben": 37}, {"Ann": 60, "Ben": 55}),
-    ("actions and values", 0, {}, {}),
+    ("nothing", 3, {}, {}), ("actions", 0, {}, {}), ("actions", 3, {"Ann": 41, "Ben": 37}, {}),
+    ("actions and values", 3, {"Ann": 41, "Ben": 37}, {"Ann": 60, "Ben": 55}), ("actions and values", 0, {}, {}),
 ])  # fmt: skip
 def test_a_sealed_bid_becomes_public_as_far_as_the_session_shows_it(kind, show, history, actions, drawn):
     sale = run(auction(kind, 60, 55, show=show, history=history), [41, 37])

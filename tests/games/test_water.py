@@ -178,14 +178,9 @@ def test_the_salary_is_paid_before_the_first_bid():
 
 
 @pytest.mark.parametrize(("needs", "supply", "bids", "served"), [
-    ((5, 6, 9), 20, (30, 20, 10), ("Alex", "Bob", "Cindy")),
-    ((12, 10, 8), 20, (30, 20, 10), ("Alex", "Cindy")),
-    ((21, 8), 20, (90, 0), ("Bob",)),
-    ((9, 8), 10, (50, 50), ("Bob",)),
-    ((9, 8), 17, (50, 50), ("Bob", "Alex")),
-    ((8, 8), 8, ("47.50", "47.49"), ("Alex",)),
-    ((8,), 20, (0,), ("Alex",)),
-    ((8,), 20, (None,), ()),
+    ((5, 6, 9), 20, (30, 20, 10), ("Alex", "Bob", "Cindy")), ((12, 10, 8), 20, (30, 20, 10), ("Alex", "Cindy")),
+    ((21, 8), 20, (90, 0), ("Bob",)), ((9, 8), 10, (50, 50), ("Bob",)), ((9, 8), 17, (50, 50), ("Bob", "Alex")),
+    ((8, 8), 8, ("47.50", "47.49"), ("Alex",)), ((8,), 20, (0,), ("Alex",)), ((8,), 20, (None,), ()),
 ], ids=["all that fit", "a lower bid that fits after a higher that does not", "not a need above the supply",
         "of a tie the smaller need", "of a tie both that fit", "a fraction of a dollar decides", "a bid of zero",
         "not who makes no bid"])  # fmt: skip
