@@ -159,11 +159,7 @@ def test_a_told_number_that_can_not_be_is_refused(draw, chosen):
         draw(Chance(None, told=lambda: Drawn("a share", ("0 to 1",), chosen)))
 
 
-def test_a_number_is_not_drawn_where_the_log_tells_none():
+@pytest.mark.parametrize("told", [None, Drawn("a share", ("0 to 1",), "1.0")], ids=["none", "one, and a share is less"])
+def test_a_number_is_not_drawn_where_the_log_tells_none_that_the_source_draws(told):
     with pytest.raises(Undrawn):
-        Chance(None).random()
-
-
-def test_a_share_is_below_one_as_the_source_draws_it():
-    with pytest.raises(Undrawn):
-        Chance(None, told=lambda: Drawn("a share", ("0 to 1",), "1.0")).random()
+        Chance(None, told=lambda: told).random()

@@ -34,11 +34,9 @@ PLAYERS = ("Ann", "Ben", "Cho", "Dee", "Eve")
 
 
 def contest(shown=None, bound=100, **rules):
-    """What a player of a beauty contest has seen: its opening, and the numbers of a run if they were shown."""
-    built = BEAUTY.build(
-        BeautyRules(bound=bound, **rules), AuctionConfig(bidders=[Bidder(name, rule="random") for name in PLAYERS])
-    )
-    opened = built.opened()
+    """Return what a player of a beauty contest has seen: its opening, and numbers of a run if they were shown."""
+    config = AuctionConfig(bidders=[Bidder(name, rule="random") for name in PLAYERS])
+    opened = BEAUTY.build(BeautyRules(bound=bound, **rules), config).opened()
     assert isinstance(opened, BeautyOpened)
     if shown is None:
         return [opened]
@@ -60,13 +58,10 @@ def test_the_first_step_answers_best_to_the_middle_of_the_range_and_each_other_t
         assert abs(pick(level, seen, bound) - middle) <= Decimal("0.006")
 
 
-def test_later_steps_begin_at_the_mean_that_the_last_run_showed():
+def test_later_steps_begin_at_the_mean_that_the_last_run_showed_and_in_the_middle_if_it_showed_none():
     seen = contest([10, 20, 30, 40, 50])
     assert pick(1, seen) == round(best_response([Decimal(30)] * 4, BeautyRules().fraction), 2)
     assert pick(2, seen) < pick(1, seen) < 30
-
-
-def test_without_shown_numbers_every_run_begins_in_the_middle():
     assert pick(1, contest([])) == pick(1, contest())
 
 

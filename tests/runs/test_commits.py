@@ -25,9 +25,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize("then", [
-    (),
-    (("pack-refs", "--all"),),
-    (("checkout", "--detach"),),
+    (), (("pack-refs", "--all"),), (("checkout", "--detach"),),
     (("switch", "-c", "a/branch"), ("tag", "-a", "v1", "-m", "one"), ("pack-refs", "--all")),
     (("pack-refs", "--all"), ("commit", "--allow-empty", "-m", "two")),
 ], ids=["a branch", "packed", "detached", "packed with a tag", "packed before"])  # fmt: skip

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -69,14 +69,21 @@ class Odd(Policy):
         return answer
 
 
-class Raising(Policy):
-    """Always raises one error."""
+@dataclass(frozen=True)
+class Doing(Policy):
+    """Does one thing at each ask, which may raise an error, and gives back what comes of it."""
 
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    do: Callable[[Ask], Any]
 
     def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-        raise self.error
+        return self.do(ask)
+
+
+def raising(error: BaseException) -> Doing:
+    def fail(_: Ask) -> None:
+        raise error
+
+    return Doing(fail)
 
 
 class Pondering(Policy):
@@ -137,19 +144,14 @@ def test_whatever_policies_give_back_or_raise_it_is_taken_as_in_the_room(game, s
 
 @pytest.mark.parametrize("answer", GOOD_FOR_NOTHING, ids=lambda answer: ascii(answer)[:40])
 def test_each_odd_answer_is_taken_as_in_the_room(answer):
-    class Giving(Policy):
-        def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
+    policy = raising(answer) if isinstance(answer, Exception) else Doing(lambda _: answer)
     for game in ("second-price", "beauty"):
-        run, other = (seated(scripts(game, "random", "rational"), Giving()) for _ in range(2))
+        run, other = (seated(scripts(game, "random", "rational"), policy) for _ in range(2))
         assert lines(run.play(None, None).log) == lines(in_the_room(other))
 
 
 def test_what_a_policy_raises_is_logged_without_secrets_and_costs_its_seat_the_turn_alone():
-    log = seated(scripts("second-price", "random", "rational"), Raising(ValueError(SECRET))).play(None, None).log
+    log = seated(scripts("second-price", "random", "rational"), raising(ValueError(SECRET))).play(None, None).log
     assert of_type(log, SeatFailed) == [SeatFailed("Alex", "error", "ValueError: [redacted]")] * 3
 
 
@@ -158,48 +160,34 @@ NO_PLAY = [RunFolderError("no room"), RunPaused("later"), SystemExit(3), Keyboar
 
 @pytest.mark.parametrize("error", [*NO_PLAY, asyncio.CancelledError(), BaseException("all")], ids=repr)
 def test_whatever_a_policy_raises_costs_its_seat_the_turn_alone_here_and_in_the_room(error):
-    runs = [seated(scripts("second-price", "random", "rational"), Raising(error)) for _ in range(2)]
+    runs = [seated(scripts("second-price", "random", "rational"), raising(error)) for _ in range(2)]
     held, roomy = runs[0].play(None, None).log, in_the_room(runs[1])
     detail = "cancelled itself" if isinstance(error, asyncio.CancelledError) else f"{type(error).__name__}: {error}"
     assert of_type(held, SeatFailed) == [SeatFailed("Alex", "error", detail)] * 3
     assert lines(held) == lines(roomy)
 
 
-class Blocking(Policy):
-    """Does not give the thread back: it runs for ever, or sleeps in C, which can't be interrupted."""
-
-    def __init__(self, sleeps: bool) -> None:
-        self.sleeps = sleeps
-
-    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-        while not self.sleeps:
-            pass
-        time.sleep(0.3)
-        return Bid(ask.maximum)
+def runs_for_ever(ask: Ask) -> None:
+    while True:
+        pass
 
 
-@pytest.mark.parametrize("sleeps", [True, False])
-def test_a_policy_that_does_not_give_the_thread_back_runs_out_of_time_here_and_in_the_room(sleeps):
+@pytest.mark.parametrize("do", [lambda _: time.sleep(0.3), runs_for_ever], ids=["sleeps in C", "runs for ever"])
+def test_a_policy_that_does_not_give_the_thread_back_runs_out_of_time_here_and_in_the_room(do):
     auction = scripts("second-price", "random", "rational")
     hasty, *others = auction.bidders
     auction = auction.model_copy(update={"bidders": (hasty.model_copy(update={"timeout_seconds": 0.2}), *others)})
-    held = seated(auction, Blocking(sleeps)).play(None, None).log
-    roomy = in_the_room(seated(auction, Blocking(sleeps)))
+    held, roomy = seated(auction, Doing(do)).play(None, None).log, in_the_room(seated(auction, Doing(do)))
     detail = "no answer within 0.2 s, and nobody else could go on meanwhile"
     assert of_type(held, SeatFailed) == [SeatFailed("Alex", "timeout", detail)] * 3
     assert lines(held) == lines(roomy)
 
 
-class Pressed(Policy):
-    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return Withdraw()
-
-
 def test_ctrl_c_stops_a_sale_also_while_a_policy_decides():
+    pressed = Doing(lambda _: signal.raise_signal(signal.SIGINT))
     for hold in (lambda run: run.play(None, None), in_the_room):
         with pytest.raises(KeyboardInterrupt):
-            hold(seated(scripts("second-price", "random", "rational"), Pressed()))
+            hold(seated(scripts("second-price", "random", "rational"), pressed))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -222,7 +210,7 @@ def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(game, firs
 
 def test_a_failure_that_the_log_holds_is_replayed_though_the_policy_fails_no_more(tmp_path):
     auction = scripts("second-price", "rational", "rational")
-    seated(auction, Raising(ValueError("once"))).play(tmp_path / "run", None)
+    seated(auction, raising(ValueError("once"))).play(tmp_path / "run", None)
     events = tmp_path / "run" / "events.jsonl"
     written = events.read_bytes().splitlines(keepends=True)
     events.write_bytes(b"".join(written[:-1]))

@@ -473,10 +473,8 @@ def test_a_call_that_no_event_tells_of_is_found(forged):
 
 
 @pytest.mark.parametrize(("path", "value", "event"), [
-    (("seed",), 8, "log_opened"),
-    (("bidders", 1, "budget"), 700_000, "bidder_seated"),
-    (("bidders", 0, "overestimate"), 0.3, "signal"),
-    (("rules", "reasks"), 0, "log_opened"),
+    (("seed",), 8, "log_opened"), (("bidders", 1, "budget"), 700_000, "bidder_seated"),
+    (("bidders", 0, "overestimate"), 0.3, "signal"), (("rules", "reasks"), 0, "log_opened"),
     (("bidders", 0, "chain_of_thought"), False, "model_called"),
 ])  # fmt: skip
 def test_changed_settings_are_found(path, value, event, forged):
