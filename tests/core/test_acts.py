@@ -21,16 +21,12 @@ from harbor._games.mechanism import acted
 
 QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 SPACES = [
-    Amount(Decimal("99.99"), Decimal("987.50")),
-    Amount(Decimal(0), Decimal(10**12)),
-    Amount(Decimal(5), Decimal(50), Decimal("0.05")),
-    Number(Decimal(0), Decimal("99.123456")),
-    AcceptOrWait(Decimal("47.50")),
-    Choice(("heads", "tails", "5", "withdraw", "")),
-    Bundle(("18 Tanner Row", "C", "and"), Decimal(900)),
-    Quantity(0, 10**6),
-    Words(40),
-]
+    Amount(Decimal("99.99"), Decimal("987.50")), Amount(Decimal(0), Decimal(10**12)),
+    Amount(Decimal(5), Decimal(50), Decimal("0.05")), Number(Decimal(0), Decimal("99.123456")),
+    AcceptOrWait(Decimal("47.50")), Choice(("heads", "tails", "5", "withdraw", "")),
+    Bundle(("18 Tanner Row", "C", "and"), Decimal(900)), Quantity(0, 10**6), Words(40),
+]  # fmt: skip
+each = pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
 reasons = st.sampled_from(get_args(WithdrawalReason))
 offers = st.none() | st.decimals(-(10**12), 10**12, places=2)
 withdrawals = st.builds(Withdraw, reasons, offers)
@@ -41,13 +37,13 @@ def again(action):
     return act_of(json.loads(json.dumps(act_json(action))))
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@each
 def test_each_edge_and_what_is_beyond_it_is_read_back_as_it_was_written(space):
     for action in (*space.edges(), *space.beyond()):
         assert again(action) == action == act_of(action) == as_told(action)
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@each
 @QUICK
 @given(seed=st.integers(0, 2**32))
 def test_whatever_is_drawn_of_a_space_is_read_back_as_it_was_written_and_is_legal_still(space, seed):
@@ -78,52 +74,20 @@ def test_an_event_tells_its_act_as_an_object_and_is_read_back(action):
         assert event_of(text, ()) == event
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        None,
-        "withdraw",
-        5,
-        [],
-        {},
-        {"action": None},
-        {"action": "sing"},
-        {"action": ["bid"], "amount": 5},
-        {"action": {"bid": 5}},
-        {"action": "bid"},
-        {"action": "bid", "amount": None},
-        {"action": "bid", "amount": "5"},
-        {"action": "bid", "amount": True},
-        {"action": "bid", "amount": False},
-        {"action": "bid", "amount": float("nan")},
-        {"action": "bid", "amount": float("inf")},
-        {"action": "bid", "amount": int("9" * 1_001)},
-        {"action": "bid", "amount": 5, "reasons": "It is cheap."},
-        {"action": "bid", "amount": 5, "items": "AB"},
-        {"action": "bid", "amount": 5, "items": [1]},
-        {"action": "bid", "amount": 5, "items": 7},
-        {"action": "bid", "amount": 5, "items": ["b", "a"]},
-        {"action": "accept", "price": 5},
-        {"action": "withdraw", "reason": "declined"},
-        {"action": "withdraw", "reason": "I have no money"},
-        {"action": "withdraw", "reason": None},
-        {"action": "withdraw", "reason": ["fault"]},
-        {"action": "withdraw", "offered": "5"},
-        {"action": "withdraw", "offered": True},
-        {"option": 5},
-        {"option": None},
-        {"units": True},
-        {"units": 1.5},
-        {"units": 3.0},
-        {"units": "3"},
-        {"units": float("inf")},
-        {"units": None},
-        {"words": None},
-        {"words": "a", "option": "a"},
-        {"reasons": "a", "words": "a"},
-    ],
-    ids=lambda written: repr(written)[:50],
-)
+@pytest.mark.parametrize("written", [
+    None, "withdraw", 5, [], {}, {"action": None}, {"action": "sing"}, {"action": ["bid"], "amount": 5},
+    {"action": {"bid": 5}}, {"action": "bid"}, {"action": "bid", "amount": None}, {"action": "bid", "amount": "5"},
+    {"action": "bid", "amount": True}, {"action": "bid", "amount": False}, {"action": "bid", "amount": float("nan")},
+    {"action": "bid", "amount": float("inf")}, {"action": "bid", "amount": int("9" * 1_001)},
+    {"action": "bid", "amount": 5, "reasons": "It is cheap."}, {"action": "bid", "amount": 5, "items": "AB"},
+    {"action": "bid", "amount": 5, "items": [1]}, {"action": "bid", "amount": 5, "items": 7},
+    {"action": "bid", "amount": 5, "items": ["b", "a"]}, {"action": "accept", "price": 5},
+    {"action": "withdraw", "reason": "declined"}, {"action": "withdraw", "reason": "I have no money"},
+    {"action": "withdraw", "reason": None}, {"action": "withdraw", "reason": ["fault"]},
+    {"action": "withdraw", "offered": "5"}, {"action": "withdraw", "offered": True}, {"option": 5}, {"option": None},
+    {"units": True}, {"units": 1.5}, {"units": 3.0}, {"units": "3"}, {"units": float("inf")}, {"units": None},
+    {"words": None}, {"words": "a", "option": "a"}, {"reasons": "a", "words": "a"},
+], ids=lambda written: repr(written)[:50])  # fmt: skip
 def test_what_is_no_act_is_refused(written):
     with pytest.raises(ValueError, match="is no ") as refused:
         act_of(written)
@@ -149,19 +113,10 @@ def test_any_json_is_an_act_that_is_written_as_it_was_read_or_is_refused(written
     assert act_json(action) == written
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Unreadable("no amount"),
-        Bid(Decimal("NaN")),
-        Bid(Decimal("sNaN")),
-        Bid(Decimal("Infinity")),
-        Bid(Decimal("99.12345678901234567890")),
-        Bid(Decimal(2**80 + 1) / 8),
-        Withdraw("failed bids", Decimal("-Infinity")),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("answer", [
+    Unreadable("no amount"), Bid(Decimal("NaN")), Bid(Decimal("sNaN")), Bid(Decimal("Infinity")),
+    Bid(Decimal("99.12345678901234567890")), Bid(Decimal(2**80 + 1) / 8), Withdraw("failed bids", Decimal("-Infinity")),
+], ids=repr)  # fmt: skip
 def test_an_answer_that_json_does_not_say_exactly_is_not_told_as_an_act(answer):
     assert as_told(answer) is None
 
@@ -181,7 +136,7 @@ def test_what_was_offered_in_vain_is_not_told_with_a_withdrawal(action, acts):
         assert told.words == "Ann is out of Vase."
 
 
-@pytest.mark.parametrize("space", SPACES, ids=lambda space: f"{type(space).__name__} {space.most}")
+@each
 def test_a_legal_act_is_told_whole_with_what_its_amount_is(space):
     for action in space.edges():
         ask = Ask("Ann", "Vase", 2, space)

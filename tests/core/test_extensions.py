@@ -15,11 +15,6 @@ from harbor._games.game import ScriptedPolicy
 from harbor.evaluation import metric
 from support.plugins import install, installed, remembering
 
-POLICY = """
-from harbor._core.log.players import Policy
-from harbor._games.game import ScriptedPolicy
-MINE = ScriptedPolicy(name="mine", description="does nothing", make=lambda *_: None)
-"""
 GROUP = KINDS["policy"][0]
 
 
@@ -46,6 +41,11 @@ ANY = Any()
 """Values that end the process when they are looked at."""
 
 
+def brings(folder, name, text, entry="mine", value="MINE"):
+    """Install a package with a module of this text, which brings a policy; return its folder."""
+    return install(folder, name, {f"{name}_policy.py": text}, {GROUP: {entry: f"{name}_policy:{value}"}})
+
+
 @pytest.fixture
 def site(tmp_path, request):
     """An installed package that brings one policy; the test's parameter is the text of its module."""
@@ -66,26 +66,22 @@ def test_what_is_not_asked_for_is_not_imported(site):
     assert site not in sys.modules
 
 
-@pytest.mark.parametrize(
-    ("site", "complaint"),
-    [
-        ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
-        ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
-        (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
-        ("raise BaseException", "can't be imported (BaseException); mend it"),
-        ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
-        (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
-        (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
-        (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
-        (policy("", description="'two\\nlines'"), "write one line of text"),
-        (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
-        (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
-        (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
-        (policy("", name="'My Own'"), "policy 'My Own' must have a name in lower case"),
-        (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
-    ],
-    indirect=["site"],
-)
+@pytest.mark.parametrize(("site", "complaint"), [
+    ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
+    ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
+    (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
+    ("raise BaseException", "can't be imported (BaseException); mend it"),
+    ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
+    (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
+    (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
+    (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
+    (policy("", description="'two\\nlines'"), "write one line of text"),
+    (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
+    (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
+    (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
+    (policy("", name="'My Own'"), "policy 'My Own' must have a name in lower case"),
+    (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
+], indirect=["site"])  # fmt: skip
 def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_else_goes_on(site, complaint):
     with pytest.raises(ConfigError) as refused:
         find("policy", "mine")
@@ -98,27 +94,22 @@ def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_e
 
 
 def test_a_name_of_harbors_own_stays_harbors_own(tmp_path):
-    text = policy("", name="'random'")
-    folder = install(tmp_path, "thief", {"thief_policy.py": text}, {GROUP: {"random": "thief_policy:MINE"}})
-    with installed(folder):
+    taken = "the name of the policy 'random' is taken by 'harbor-auctions'; rename it"
+    with installed(brings(tmp_path, "thief", policy("", name="'random'"), "random")):
         assert found("policy", "random").package == HARBOR
-        with pytest.warns(
-            UserWarning, match="the name of the policy 'random' is taken by 'harbor-auctions'; rename it"
-        ):
+        with pytest.warns(UserWarning, match=taken):
             everything("policy")
 
 
 def test_two_packages_with_one_name_are_both_named(tmp_path):
     for name in ("one", "two"):
-        install(tmp_path, name, {f"{name}_policy.py": policy("")}, {GROUP: {"mine": f"{name}_policy:MINE"}})
+        brings(tmp_path, name, policy(""))
     with installed(tmp_path), pytest.raises(ConfigError, match="packages 'one' and 'two'; uninstall all but one"):
         find("policy", "mine")
 
 
 def test_an_entry_point_may_bring_several_values(tmp_path):
-    text = policy("") + "ALL = (MINE,)\n"
-    folder = install(tmp_path, "several", {"several_policies.py": text}, {GROUP: {"several": "several_policies:ALL"}})
-    with installed(folder):
+    with installed(brings(tmp_path, "several", policy("") + "ALL = (MINE,)\n", "several", "ALL")):
         assert find("policy", "mine").description == "does nothing"
 
 
@@ -137,20 +128,17 @@ def test_a_value_that_ends_the_process_when_it_is_looked_at_is_refused_in_one_li
         use("odd_one:ANY")
 
 
-@pytest.mark.parametrize(
-    ("reference", "complaint"),
-    [
-        ("nowhere.at_all:MINE", "can't be imported (ModuleNotFoundError"),
-        ("json:MINE", "can't be imported (AttributeError"),
-        ("json:dumps", "'json:dumps' is no policy"),
-        ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
-        ("mine.py:MINE", "write 'mine:MINE', without .py"),
-        ("no_mod:MINE", "a module is looked for in the working directory and among installed packages"),
-        ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
-        ("../policy:MINE", "is no name and no 'package.module:NAME'"),
-        ("minimum-rise", "did you mean 'minimum-raise'?"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "complaint"), [
+    ("nowhere.at_all:MINE", "can't be imported (ModuleNotFoundError"),
+    ("json:MINE", "can't be imported (AttributeError"),
+    ("json:dumps", "'json:dumps' is no policy"),
+    ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
+    ("mine.py:MINE", "write 'mine:MINE', without .py"),
+    ("no_mod:MINE", "a module is looked for in the working directory and among installed packages"),
+    ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
+    ("../policy:MINE", "is no name and no 'package.module:NAME'"),
+    ("minimum-rise", "did you mean 'minimum-raise'?"),
+])  # fmt: skip
 def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, tmp_path):
     (tmp_path / "mine.py").write_text("")
     (tmp_path / "lacking.py").write_text("import nowhere_at_all")
@@ -160,19 +148,13 @@ def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"rules": {"game": "evil:GAME"}},
-        {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
-        {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]},
-        {"models": {"mine": {"use": "evil.chat:MODEL"}}},
-        {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]},
-        {"figures": ["evil:FIGURE"]},
-        {"auction": {"catalogue": "evil:CATALOGUE"}},
-        {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
-    ],
-)
+@pytest.mark.parametrize("values", [
+    {"rules": {"game": "evil:GAME"}}, {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
+    {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]}, {"models": {"mine": {"use": "evil.chat:MODEL"}}},
+    {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]}, {"figures": ["evil:FIGURE"]},
+    {"auction": {"catalogue": "evil:CATALOGUE"}},
+    {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
+])  # fmt: skip
 def test_a_file_that_may_have_been_sent_names_no_code(values):
     with installed(), pytest.raises(ConfigError, match=r"names the code 'evil.*harbor --plugin evil"):
         check_references(values, "config 'sent'")
@@ -188,17 +170,13 @@ def test_a_file_may_name_the_code_that_its_user_has_named(tmp_path):
 def test_models_of_providers_and_names_of_people_are_no_code():
     with installed(), warnings.catch_warnings():
         values = {
-            "models": {"a": {"use": "openai:o3"}},
-            "name": "evil:NAME",
-            "bidders": [{"name": "a:B", "model": "x:y"}],
-        }
+            "models": {"a": {"use": "openai:o3"}}, "name": "evil:NAME", "bidders": [{"name": "a:B", "model": "x:y"}],
+        }  # fmt: skip
         check_references(values, "config 'sent'")
 
 
 def test_what_a_package_prints_is_no_output_of_harbor(tmp_path, capsys):
-    text = "print('hello')\n" + policy("")
-    folder = install(tmp_path, "loud", {"loud_policy.py": text}, {GROUP: {"mine": "loud_policy:MINE"}})
-    with installed(folder):
+    with installed(brings(tmp_path, "loud", "print('hello')\n" + policy(""))):
         find("policy", "mine")
     assert capsys.readouterr() == ("", "hello\n")
 
@@ -206,8 +184,8 @@ def test_what_a_package_prints_is_no_output_of_harbor(tmp_path, capsys):
 def test_a_value_that_cannot_be_looked_at_is_refused_in_one_line(tmp_path):
     text = policy("") + "class Shy(str):\n    def __eq__(self, other): raise OSError('no')\n    __hash__ = None\n"
     text += "MINE = ScriptedPolicy(name=Shy('mine'), description='x', make=lambda *_: None)\n"
-    folder = install(tmp_path, "shy", {"shy_policy.py": text}, {GROUP: {"mine": "shy_policy:MINE"}})
-    with installed(folder), pytest.raises(ConfigError, match=r"a look at its policy failed \(OSError: no\); mend it"):
+    failed = r"a look at its policy failed \(OSError: no\); mend it"
+    with installed(brings(tmp_path, "shy", text)), pytest.raises(ConfigError, match=failed):
         find("policy", "mine")
 
 
@@ -217,9 +195,7 @@ def test_an_installed_value_that_is_given_too_stays_that_of_its_package(site):
 
 
 def test_a_value_given_in_python_takes_the_place_of_the_one_given_before():
-    one, other = (
-        ScriptedPolicy(name="mine", description=text, make=lambda _: None) for text in ("the first", "the second")
-    )
+    one, other = (ScriptedPolicy(name="mine", description=text, make=lambda _: None) for text in ("first", "second"))
     with installed():
         use(one)
         use(other)

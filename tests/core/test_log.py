@@ -7,6 +7,7 @@ import re
 import tempfile
 import types
 import typing
+from contextlib import closing
 from dataclasses import fields, replace
 from decimal import Decimal
 from importlib.metadata import version
@@ -70,14 +71,11 @@ def values(hint):
     if origin in (typing.Union, types.UnionType):
         return st.one_of(*map(values, inner))
     plain = {
-        str: TEXT,
-        int: st.integers(-(2**70), 2**70),
-        bool: st.booleans(),
-        float: st.floats(allow_nan=False, allow_infinity=False),
-        Decimal: st.decimals(-(10**12), 10**12, places=2),
+        str: TEXT, int: st.integers(-(2**70), 2**70), bool: st.booleans(),
+        float: st.floats(allow_nan=False, allow_infinity=False), Decimal: st.decimals(-(10**12), 10**12, places=2),
         type(None): st.none(),
         typing.Any: st.none() | st.booleans() | st.integers(-(2**70), 2**70) | TEXT | st.lists(TEXT, max_size=2),
-    }
+    }  # fmt: skip
     return plain[hint] if hint in plain else built(hint)
 
 
@@ -90,15 +88,22 @@ def opening(schema=SCHEMA_VERSION):
     return LogOpened(schema, "0.1.0", "run", 7, parts=(Part("game", "english", HARBOR, version(HARBOR)),))
 
 
-def write(path, *happened):
-    """Write a log that opens with its first line; give its lines."""
-    log = Log(path)
-    try:
-        for event in (opening(), *happened):
+def write(path, *happened, first=None):
+    """Write a log that opens with its first line; return its lines."""
+    with closing(Log(path)) as log:
+        for event in (first or opening(), *happened):
             log.append(event)
-    finally:
-        log.close()
     return path.read_bytes().splitlines(keepends=True)
+
+
+def read(path):
+    """Read the events of a log after its opening."""
+    return [entry.event for entry in read_log(path).entries[1:]]
+
+
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "log"
 
 
 def sold(number=1):
@@ -108,19 +113,17 @@ def sold(number=1):
 # ---------------------------------------------------------------- writing
 
 
-def test_each_event_can_be_read_before_the_log_is_closed(tmp_path):
-    path = tmp_path / "events.jsonl"
-    log = Log(path)
-    for count, event in enumerate([opening(), sold(), SaleClosed()], start=1):
-        log.append(event)
-        assert [entry.event for entry in read_log(path).entries] == [entry.event for entry in log.entries]
-        assert len(read_log(path).entries) == count
-    log.close()
+def test_each_event_can_be_read_before_the_log_is_closed(log):
+    with closing(Log(log)) as written:
+        for count, event in enumerate([opening(), sold(), SaleClosed()], start=1):
+            written.append(event)
+            assert [entry.event for entry in read_log(log).entries] == [entry.event for entry in written.entries]
+            assert len(read_log(log).entries) == count
 
 
-def test_every_line_holds_its_number_its_time_its_type_and_its_audience_unless_that_is_everyone(tmp_path):
+def test_every_line_holds_its_number_its_time_its_type_and_its_audience_unless_that_is_everyone(log):
     trade = PaidSealed(("Ann", "Ben"), "Ann", "Ben", "Item 1", Decimal(5))
-    lines = write(tmp_path / "log", sold(), Tried("Ann", "Item 1", 1, 1, "too low"), trade, SaleClosed())
+    lines = write(log, sold(), Tried("Ann", "Item 1", 1, 1, "too low"), trade, SaleClosed())
     parsed = [json.loads(line) for line in lines]
     assert [line["seq"] for line in parsed] == [0, 1, 2, 3, 4]
     audiences = ["analyst", None, "bidder:Ann", 'seats:["Ann", "Ben"]', None]
@@ -129,60 +132,55 @@ def test_every_line_holds_its_number_its_time_its_type_and_its_audience_unless_t
     assert all(isinstance(line["at"], int | float) for line in parsed)
 
 
-def test_the_first_line_holds_the_schema_version(tmp_path):
-    first, *_ = write(tmp_path / "log", sold())
-    assert json.loads(first)["schema"] == SCHEMA_VERSION
+def test_the_first_line_holds_the_schema_version(log):
+    assert json.loads(write(log, sold())[0])["schema"] == SCHEMA_VERSION
 
 
-def test_a_field_at_its_default_is_not_written_and_what_stands_within_another_is_whole(tmp_path):
+def test_a_field_at_its_default_is_not_written_and_what_stands_within_another_is_whole(log):
     tried = Tried("Ann", "Item 1", 1, 1, "too low")
     fields = ("Ann", "bid", "simulated", "bid-1", 1, "ok", 10, 5, None, False, 0.0, 0.1)
     call, plain = ModelCalled(*fields, probes=Spent(1)), ModelCalled(*fields)
-    _, *lines = map(json.loads, write(tmp_path / "log", tried, call, plain))
+    _, *lines = map(json.loads, write(log, tried, call, plain))
     assert "act" not in lines[0]
     assert lines[1].keys() - lines[2].keys() == {"probes"}
     assert lines[1]["probes"] == {"requests": 1, "input_tokens": 0, "output_tokens": 0, "cost_dollars": 0}
-    assert [entry.event for entry in read_log(tmp_path / "log").entries[1:]] == [tried, call, plain]
+    assert read(log) == [tried, call, plain]
 
 
-def test_a_distribution_within_an_event_keeps_its_kind(tmp_path):
+def test_a_distribution_within_an_event_keeps_its_kind(log):
     opened = {"bidders": ("Ann",), "runs": 1, "show": "nothing", "history": 0, "rational_rivals": False}
     kinds = (Normal(mean=50, deviation=10), Uniform(low=0, high=9), None)
     told = [FirstPriceOpened(**opened, assets=Decimal(100), fee=Decimal(0), prior=prior) for prior in kinds]
-    log = Log(tmp_path / "log")
-    log.append(replace(opening(), parts=(Part("game", "first-price", HARBOR, version(HARBOR)),)))
-    for event in told:
-        log.append(event)
-    log.close()
-    assert [entry.event for entry in read_log(tmp_path / "log").entries[1:]] == told
+    write(log, *told, first=replace(opening(), parts=(Part("game", "first-price", HARBOR, version(HARBOR)),)))
+    assert read(log) == told
 
 
 @pytest.mark.parametrize("claimed", ["everyone", "analyst", "bidder:Ben", 'seats:["Ann"]', None, 5])
-def test_a_line_that_claims_another_audience_than_its_event_has_is_refused(tmp_path, claimed):
-    write(tmp_path / "log", Tried("Ann", "Item 1", 1, 1, "too low"), SaleClosed())
-    lines = forging.lines_of(tmp_path / "log")
+def test_a_line_that_claims_another_audience_than_its_event_has_is_refused(log, claimed):
+    write(log, Tried("Ann", "Item 1", 1, 1, "too low"), SaleClosed())
+    lines = forging.lines_of(log)
     assert lines[1]["audience"] == "bidder:Ann"
-    forging.write(tmp_path / "log", lines)
-    assert len(read_log(tmp_path / "log").entries) == 3
+    forging.write(log, lines)
+    assert len(read_log(log).entries) == 3
     lines[1]["audience"] = claimed
-    forging.write(tmp_path / "log", lines)
+    forging.write(log, lines)
     with pytest.raises(LogError, match="line 2 is not an event"):
-        read_log(tmp_path / "log")
+        read_log(log)
 
 
-def test_a_line_is_one_line_whatever_the_text_holds(tmp_path):
+def test_a_line_is_one_line_whatever_the_text_holds(log):
     nasty = "a\nb\r\nc\u2028d\x85e\x1b[31m\x00"
-    write(tmp_path / "log", Decided("Ann", "Item 1", 1, 1, nasty, None), SaleClosed())
-    entries = read_log(tmp_path / "log").entries
+    write(log, Decided("Ann", "Item 1", 1, 1, nasty, None), SaleClosed())
+    entries = read_log(log).entries
     assert len(entries) == 3
     assert entries[1].event.reasons == nasty
-    assert b"\x1b" not in (tmp_path / "log").read_bytes()
+    assert b"\x1b" not in log.read_bytes()
 
 
-def test_a_log_does_not_write_over_a_file(tmp_path):
-    write(tmp_path / "log")
+def test_a_log_does_not_write_over_a_file(log):
+    write(log)
     with pytest.raises(FileExistsError):
-        Log(tmp_path / "log")
+        Log(log)
 
 
 def test_a_listener_hears_every_entry_after_it_is_written(tmp_path):
@@ -201,59 +199,51 @@ def test_a_log_keeps_time_from_its_opening():
     assert [log.append(opening()).at, log.append(sold()).at] == [0.5, 2.0]
 
 
-def test_money_is_written_as_a_number_and_read_to_the_cent(tmp_path):
-    lines = write(tmp_path / "log", sold(), ItemSold("Item 2", "Ann", Decimal(10**12)))
+def test_money_is_written_as_a_number_and_read_to_the_cent(log):
+    lines = write(log, sold(), ItemSold("Item 2", "Ann", Decimal(10**12)))
     assert [json.loads(line)["price"] for line in lines[1:]] == [47.5, 10**12]
-    assert [event.price for event in of_type(read_log(tmp_path / "log").entries, ItemSold)] == [Decimal("47.5"), 10**12]
+    assert [event.price for event in of_type(read_log(log).entries, ItemSold)] == [Decimal("47.5"), 10**12]
 
 
-def test_text_that_is_no_valid_unicode_does_not_break_the_log_off(tmp_path):
-    write(tmp_path / "log", SeatFailed("Ann", "error", "no file '\udcff'"), SaleClosed())
-    assert len(read_log(tmp_path / "log").entries) == 3
+def test_text_that_is_no_valid_unicode_does_not_break_the_log_off(log):
+    write(log, SeatFailed("Ann", "error", "no file '\udcff'"), SaleClosed())
+    assert len(read_log(log).entries) == 3
 
 
 # ---------------------------------------------------------------- the round trip
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_event_is_read_back_as_it_was_written(kind):
+each = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+@each
+def test_every_event_is_read_back_as_it_was_written_and_is_frozen(kind):
     @QUICK
     @given(st.lists(built(kind), min_size=1, max_size=3))
     def round_trip(happened):
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "log"
-            write(path, *happened)
-            read = read_log(path).entries[1:]
-        assert [entry.event for entry in read] == happened
-        assert [type(entry.event) for entry in read] == [kind] * len(happened)
+            write(path := Path(folder) / "log", *happened)
+            again = read(path)
+        assert again == happened
+        assert [type(event) for event in again] == [kind] * len(happened)
+        for field in fields(kind):
+            with pytest.raises(AttributeError):
+                setattr(happened[0], field.name, None)
 
     round_trip()
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_event_is_frozen(kind):
-    @settings(QUICK, max_examples=3)
-    @given(built(kind))
-    def refuses(event):
-        for field in fields(kind):
-            with pytest.raises(AttributeError):
-                setattr(event, field.name, None)
-
-    refuses()
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@each
 def test_every_event_has_one_audience(kind):
     @settings(QUICK, max_examples=10)
     @given(built(kind))
     def has_one(event):
-        if isinstance(event, PrivateEvent):
-            assert event.audience == f"bidder:{event.bidder}"
-        elif isinstance(event, SharedEvent):
-            assert event.audience.startswith("seats:")
-            assert json.loads(event.audience.removeprefix("seats:")) == list(event.seats)
+        who = event.audience
+        if isinstance(event, SharedEvent):
+            assert (who[:6], json.loads(who[6:])) == ("seats:", list(event.seats))
         else:
-            assert event.audience == (EVERYONE if isinstance(event, PublicEvent) else ANALYST)
+            one = f"bidder:{event.bidder}" if isinstance(event, PrivateEvent) else ANALYST
+            assert who == (EVERYONE if isinstance(event, PublicEvent) else one)
 
     has_one()
 
@@ -265,56 +255,44 @@ def test_there_are_events_of_every_audience():
 # ---------------------------------------------------------------- logs that can't be trusted
 
 
-def test_a_whole_log_is_read_without_a_warning(tmp_path):
-    write(tmp_path / "log", sold(), SaleClosed())
-    reading = read_log(tmp_path / "log")
-    assert (len(reading.entries), reading.warning) == (3, "")
+def test_a_whole_log_is_read_without_a_warning_and_one_that_ends_before_the_sale_closed_with_one(tmp_path):
+    write(tmp_path / "whole", sold(), SaleClosed())
+    write(tmp_path / "begun", sold())
+    whole = read_log(tmp_path / "whole")
+    assert (len(whole.entries), whole.warning) == (3, "")
+    assert "before the sale closed" in read_log(tmp_path / "begun").warning
 
 
-def test_a_log_cut_anywhere_gives_every_whole_line_and_a_warning(tmp_path):
-    lines = write(tmp_path / "log", sold(1), sold(2), SaleClosed())
-    whole, cut = b"".join(lines), tmp_path / "cut"
+def test_a_log_cut_anywhere_gives_every_whole_line_and_a_warning(log):
+    lines = write(log, sold(1), sold(2), SaleClosed())
+    whole, cut = b"".join(lines), log.with_name("cut")
     for length in range(len(lines[0]), len(whole)):
         cut.write_bytes(whole[:length])
         reading = read_log(cut)
         assert len(reading.entries) == whole[:length].count(b"\n")
-        assert reading.warning
-        assert "\n" not in reading.warning
-
-
-def test_the_warning_of_a_line_cut_short_names_the_line(tmp_path):
-    lines = write(tmp_path / "log", sold(1), sold(2), SaleClosed())
-    (tmp_path / "cut").write_bytes(b"".join(lines)[:-5])
-    reading = read_log(tmp_path / "cut")
+        assert len(reading.warning.splitlines()) == 1
     assert "line 4" in reading.warning
-    assert [entry.event for entry in reading.entries[1:]] == [sold(1), sold(2)]
+    assert read(cut) == [sold(1), sold(2)]
 
 
-def test_a_log_that_ends_before_the_sale_closed_is_warned_about(tmp_path):
-    write(tmp_path / "log", sold())
-    assert "before the sale closed" in read_log(tmp_path / "log").warning
-
-
-def test_a_log_of_a_newer_schema_is_refused_by_both_versions(tmp_path):
-    log = Log(tmp_path / "log")
-    log.append(opening(schema=SCHEMA_VERSION + 41))
-    log.close()
+def test_a_log_of_a_newer_schema_is_refused_by_both_versions(log):
+    write(log, first=opening(schema=SCHEMA_VERSION + 41))
     with pytest.raises(LogError, match=f"schema {SCHEMA_VERSION + 41}.* {SCHEMA_VERSION} .*upgrade"):
-        read_log(tmp_path / "log")
+        read_log(log)
 
 
 @pytest.mark.parametrize("number", [2, 3, 4])
-def test_an_edited_line_is_refused_by_its_number(tmp_path, number):
-    lines = write(tmp_path / "log", sold(1), sold(2), sold(3), SaleClosed())
+def test_an_edited_line_is_refused_by_its_number(log, number):
+    lines = write(log, sold(1), sold(2), sold(3), SaleClosed())
     lines[number - 1] = lines[number - 1].replace(b"47.5", b"47.6")
-    (tmp_path / "log").write_bytes(b"".join(lines))
+    log.write_bytes(b"".join(lines))
     with pytest.raises(LogError, match=f"line {number} .*edited"):
-        read_log(tmp_path / "log")
+        read_log(log)
 
 
-def test_any_changed_byte_is_noticed(tmp_path):
-    write(tmp_path / "log", sold(1), SaleClosed())
-    whole, forged = (tmp_path / "log").read_bytes(), tmp_path / "forged"
+def test_any_changed_byte_is_noticed(log):
+    write(log, sold(1), SaleClosed())
+    whole, forged = log.read_bytes(), log.with_name("forged")
     rng = Random(7)
     for place in range(len(whole) - 1):
         byte = rng.choice([byte for byte in b'09az"{}, ' if byte != whole[place]])
@@ -326,94 +304,61 @@ def test_any_changed_byte_is_noticed(tmp_path):
             pass
 
 
-def test_a_line_taken_out_or_put_in_or_moved_is_noticed(tmp_path):
-    one, two, three, four = write(tmp_path / "log", sold(1), sold(2), SaleClosed())
+def test_a_line_taken_out_or_put_in_or_moved_is_noticed(log):
+    one, two, three, four = write(log, sold(1), sold(2), SaleClosed())
     for forged in ([one, three, four], [one, two, two, three, four], [one, three, two, four], [two, three, four]):
-        (tmp_path / "log").write_bytes(b"".join(forged))
+        log.write_bytes(b"".join(forged))
         with pytest.raises(LogError):
-            read_log(tmp_path / "log")
+            read_log(log)
 
 
-def test_a_missing_log_is_refused_by_its_path(tmp_path):
-    with pytest.raises(LogError, match=r"nowhere\.jsonl.* can't be read"):
-        read_log(tmp_path / "nowhere.jsonl")
+def test_a_missing_log_or_a_folder_is_refused_by_its_path(tmp_path):
+    for path in (tmp_path / "nowhere.jsonl", tmp_path):
+        with pytest.raises(LogError, match=rf"{re.escape(path.name)}.* can't be read"):
+            read_log(path)
 
 
-def test_a_folder_is_not_a_log(tmp_path):
-    with pytest.raises(LogError, match="can't be read"):
-        read_log(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "first",
-    [
-        b"",
-        b"\n",
-        b"garbage",
-        b"garbage\n",
-        b"{}\n",
-        b"[]\n",
-        b"5\n",
-        b"null\n",
-        b"\x00\xff\xfe\n",
-        b'{"type": "log_opened"}\n',
-        b'{"type": "item_sold", "schema": 1}\n',
-        b'{"type": "log_opened", "schema": "new"}\n',
-        b"[" * 100_000 + b"\n",
-        b'{"type": "log_opened", "schema": 1e999}\n',
-        b'{"type": "log_opened", "schema": null}\n',
-        b'{"type": [], "schema": 1}\n',
-    ],
-    ids=lambda line: repr(line[:40]),
-)
-def test_a_file_that_is_no_log_is_refused_in_one_line(tmp_path, first):
-    (tmp_path / "log").write_bytes(first)
+@pytest.mark.parametrize("first", [
+    b"", b"\n", b"garbage", b"garbage\n", b"{}\n", b"[]\n", b"5\n", b"null\n", b"\x00\xff\xfe\n",
+    b'{"type": "log_opened"}\n', b'{"type": "item_sold", "schema": 1}\n', b'{"type": "log_opened", "schema": "new"}\n',
+    b"[" * 100_000 + b"\n", b'{"type": "log_opened", "schema": 1e999}\n', b'{"type": "log_opened", "schema": null}\n',
+    b'{"type": [], "schema": 1}\n',
+], ids=lambda line: repr(line[:40]))  # fmt: skip
+def test_a_file_that_is_no_log_is_refused_in_one_line(log, first):
+    log.write_bytes(first)
     with pytest.raises(LogError) as refusal:
-        read_log(tmp_path / "log")
+        read_log(log)
     assert "\n" not in str(refusal.value)
-    assert repr(str(tmp_path / "log")) in str(refusal.value)
+    assert repr(str(log)) in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"{}\n",
-        b"[]\n",
-        b"5\n",
-        b"null\n",
-        b'"text"\n',
-        b"true\n",
-        b'{"digest": 5}\n',
-        b'{"type": "no_such_event", "digest": ""}\n',
-        b"garbage\n{}\n",
-    ],
-    ids=lambda line: repr(line[:40]),
-)
-def test_a_later_line_that_is_no_event_is_refused_by_its_number(tmp_path, line):
-    first, *_ = write(tmp_path / "log")
-    (tmp_path / "log").write_bytes(first + line)
+@pytest.mark.parametrize("line", [
+    b"{}\n", b"[]\n", b"5\n", b"null\n", b'"text"\n', b"true\n", b'{"digest": 5}\n',
+    b'{"type": "no_such_event", "digest": ""}\n', b"garbage\n{}\n",
+], ids=lambda line: repr(line[:40]))  # fmt: skip
+def test_a_later_line_that_is_no_event_is_refused_by_its_number(log, line):
+    first, *_ = write(log)
+    log.write_bytes(first + line)
     with pytest.raises(LogError, match="line 2 "):
-        read_log(tmp_path / "log")
+        read_log(log)
 
 
-@pytest.mark.parametrize(
-    "end",
-    [b"\n", b"\xff\n", b"[" * 100_000 + b"\n", b"garbage\nof a disk\n", b"\0" * 4096, b"\0" * 9 + b'": 5}\n{}\n{"a'],
-    ids=lambda end: repr(end[:40]),
-)
-def test_an_end_that_a_power_cut_has_damaged_is_dropped_with_a_warning(tmp_path, end):
-    whole = b"".join(write(tmp_path / "log", sold(1)))
-    (tmp_path / "log").write_bytes(whole + end)
-    reading = read_log(tmp_path / "log")
+@pytest.mark.parametrize("end", [
+    b"\n", b"\xff\n", b"[" * 100_000 + b"\n", b"garbage\nof a disk\n", b"\0" * 4096, b"\0" * 9 + b'": 5}\n{}\n{"a',
+], ids=lambda end: repr(end[:40]))  # fmt: skip
+def test_an_end_that_a_power_cut_has_damaged_is_dropped_with_a_warning(log, end):
+    whole = b"".join(write(log, sold(1)))
+    log.write_bytes(whole + end)
+    reading = read_log(log)
     assert (len(reading.entries), reading.size) == (2, len(whole))
     assert re.match("line 3 is (damaged|cut short)", reading.warning)
 
 
-def test_a_log_of_zeros_has_no_line_and_is_no_log_of_another_kind(tmp_path):
-    (tmp_path / "log").write_bytes(b"\0" * 5000 + b"\n")
-    assert read_whole_lines(tmp_path / "log").entries == ()
+def test_a_log_of_zeros_has_no_line_and_is_no_log_of_another_kind(log):
+    log.write_bytes(b"\0" * 5000 + b"\n")
+    assert read_whole_lines(log).entries == ()
     with pytest.raises(LogError, match="no complete line"):
-        read_log(tmp_path / "log")
+        read_log(log)
 
 
 @QUICK
@@ -443,13 +388,10 @@ def a_sale(*names):
 def test_a_bidder_sees_public_events_and_its_own_private_ones_in_order():
     sale = a_sale("Bidder 1", "Bidder 10")
     happened = [
-        opening(),
-        Tried("Bidder 1", "Item 1", 1, 1, "mine"),
-        Acted("Bidder 10", "Item 1", Bid(Decimal(10))),
-        Tried("Bidder 10", "Item 1", 1, 1, "theirs"),
-        SeatFailed("Bidder 1", "timeout", "analyst's"),
+        opening(), Tried("Bidder 1", "Item 1", 1, 1, "mine"), Acted("Bidder 10", "Item 1", Bid(Decimal(10))),
+        Tried("Bidder 10", "Item 1", 1, 1, "theirs"), SeatFailed("Bidder 1", "timeout", "analyst's"),
         ItemUnsold("Item 1"),
-    ]
+    ]  # fmt: skip
     for event in happened:
         sale.record(event)
     assert tuple(sale.seen_by("Bidder 1")) == (happened[1], happened[2], happened[5])
@@ -472,6 +414,7 @@ def test_no_name_opens_what_is_not_for_it(name):
     sale = a_sale(name, "Ben")
     sale.record(SeatFailed("Ben", "error", "analyst's"))
     sale.record(Tried("Ben", "Item 1", 1, 1, "Ben's"))
+    sale.record(ModelCalled("Ben", "bid", "simulated", "bid-1", 1, "ok", 10, 5, None, False, 0.0, 0.1))
     assert tuple(sale.seen_by(name)) == ()
 
 
@@ -488,10 +431,3 @@ def test_what_is_seen_is_public_or_ones_own(happened):
     public = [event for event in happened if isinstance(event, PublicEvent)]
     assert tuple(sale.seen_by("Ann")) == (*public, mine[0], ours)
     assert tuple(sale.seen_by("Ben")) == (*public, mine[1], ours)
-
-
-def test_a_model_call_is_the_analysts():
-    sale = a_sale("Ann")
-    sale.record(ModelCalled("Ann", "bid", "simulated", "bid-1", 1, "ok", 10, 5, None, False, 0.0, 0.1))
-    assert tuple(sale.seen_by("Ann")) == ()
-    assert len(of_type(sale.log.entries, ModelCalled)) == 1

@@ -34,34 +34,26 @@ def test_a_folder_that_was_made_here_is_own_and_so_are_its_copies(run, tmp_path)
     assert is_own(tmp_path / "moved")
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_folder_whose_settings_were_swapped_is_a_strangers(run, name):
-    (run / name).write_bytes(b'{"models": {}}')
-    assert not is_own(run)
+def linked(run):
+    (run / "config.json").rename(run.parent / "elsewhere")
+    (run / "config.json").symlink_to(run.parent / "elsewhere")
 
 
-def test_a_folder_that_has_a_file_of_settings_more_is_a_strangers(run):
-    (run / "experiment.json").write_bytes(b"{}")
-    assert not is_own(run)
+CHANGED = {
+    **{f"swapped {name}": lambda run, name=name: (run / name).write_bytes(b'{"models": {}}') for name in FILES},
+    "one more file of settings": lambda run: (run / "experiment.json").write_bytes(b"{}"),
+    "one file in place of another": lambda run: (run / "config.json").rename(run / "experiment.json"),
+    "no mark": lambda run: (run / "mark").unlink(),
+    **{f"a mark of {len(forged)} {forged[:1]}": lambda run, forged=forged: (run / "mark").write_bytes(forged)
+       for forged in (b"", b"0" * 64, b"0" * 65, b"\xff" * 64)},
+    "settings behind a link": linked,
+}  # fmt: skip
 
 
-def test_one_file_in_place_of_another_is_a_strangers(run):
-    (run / "experiment.json").write_bytes(FILES["config.json"])
-    (run / "config.json").unlink()
-    assert not is_own(run)
-
-
-@pytest.mark.parametrize("forged", [b"", b"0" * 64, b"0" * 65, b"\xff" * 64, None])
-def test_a_mark_that_is_wrong_or_missing_is_a_strangers(run, forged):
-    (run / "mark").unlink()
-    if forged is not None:
-        (run / "mark").write_bytes(forged)
-    assert not is_own(run)
-
-
-def test_settings_behind_a_link_are_a_strangers(run, tmp_path):
-    (run / "config.json").rename(tmp_path / "elsewhere")
-    (run / "config.json").symlink_to(tmp_path / "elsewhere")
+@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED)
+def test_a_folder_whose_settings_or_mark_were_changed_is_a_strangers(run, change):
+    assert is_own(run)
+    change(run)
     assert not is_own(run)
 
 

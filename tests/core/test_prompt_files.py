@@ -55,16 +55,13 @@ def test_what_has_no_mark_is_always_sent(names):
     assert "[if" not in words
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [
-        ("[if plan, bids]", "the unknown mark '[if plan, bids]'"),
-        ("[If plan]", "the unknown mark '[If plan]'"),
-        ("[if plan] `plan` is your plan.", "the unknown mark '[if plan] `plan` is your plan.'"),
-        ("[if not plan]", "the unknown mark '[if not plan]'"),
-        ("[if plans]", "the mark '[if plans]'"),
-    ],
-)
+@pytest.mark.parametrize(("line", "complaint"), [
+    ("[if plan, bids]", "the unknown mark '[if plan, bids]'"),
+    ("[If plan]", "the unknown mark '[If plan]'"),
+    ("[if plan] `plan` is your plan.", "the unknown mark '[if plan] `plan` is your plan.'"),
+    ("[if not plan]", "the unknown mark '[if not plan]'"),
+    ("[if plans]", "the mark '[if plans]'"),
+])  # fmt: skip
 def test_a_mark_that_is_none_or_is_about_another_fact_is_refused(tmp_path, line, complaint):
     file = tmp_path / "bid.md"
     file.write_text(TEXT)

@@ -138,27 +138,11 @@ assert given.answer == "I withdraw."
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("body", "stops", "pause"),
-    [
-        (TIMEOUT, 1, PAUSE),
-        (CLOCKS, 1, PAUSE),
-        (READINGS, 2, PAUSE),
-        (MANY, 3, PAUSE),
-        (CALL, 1, PAUSE),
-        (CLIENTS, 1, PAUSE),
-        (CONNECTION, 1, 2.5),
-    ],
-    ids=[
-        "limit",
-        "clocks",
-        "between two readings",
-        "many stops",
-        "call of a model",
-        "clients waited for",
-        "connection",
-    ],
-)
+@pytest.mark.parametrize(("body", "stops", "pause"), [
+    (TIMEOUT, 1, PAUSE), (CLOCKS, 1, PAUSE), (READINGS, 2, PAUSE), (MANY, 3, PAUSE), (CALL, 1, PAUSE),
+    (CLIENTS, 1, PAUSE), (CONNECTION, 1, 2.5),
+], ids=["limit", "clocks", "between two readings", "many stops", "call of a model", "clients waited for",
+        "connection"])  # fmt: skip
 def test_a_process_that_is_stopped_loses_no_time(body, stops, pause):
     program = BEGINNING.replace("BODY", indent(body, " " * 8))
     with Popen([sys.executable, "-c", program]) as running:

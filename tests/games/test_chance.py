@@ -16,22 +16,15 @@ from harbor._games.mechanism import Chance, Undrawn
 QUICK = settings(max_examples=150)
 KINDS = st.sampled_from([Drawn, DrawnOpenly])
 METHODS = {
-    "random": lambda rng: rng.random(),
-    "randrange": lambda rng: rng.randrange(3, 1000, 7),
-    "randint": lambda rng: rng.randint(-5, 5),
-    "choice": lambda rng: rng.choice("abcde"),
-    "choices": lambda rng: rng.choices("abcde", [5, 4, 3, 2, 1], k=4),
-    "sample": lambda rng: rng.sample(range(100), 6),
-    "shuffle": lambda rng: rng.shuffle(deck := list(range(20))) or deck,
-    "uniform": lambda rng: rng.uniform(-1, 7),
-    "triangular": lambda rng: rng.triangular(0, 9, 2),
-    "gauss": lambda rng: [rng.gauss(50, 10) for _ in range(3)],
-    "normalvariate": lambda rng: rng.normalvariate(50, 10),
-    "expovariate": lambda rng: rng.expovariate(0.5),
-    "betavariate": lambda rng: rng.betavariate(2, 3),
-    "getrandbits": lambda rng: rng.getrandbits(70),
+    "random": lambda rng: rng.random(), "randrange": lambda rng: rng.randrange(3, 1000, 7),
+    "randint": lambda rng: rng.randint(-5, 5), "choice": lambda rng: rng.choice("abcde"),
+    "choices": lambda rng: rng.choices("abcde", [5, 4, 3, 2, 1], k=4), "sample": lambda rng: rng.sample(range(100), 6),
+    "shuffle": lambda rng: rng.shuffle(deck := list(range(20))) or deck, "uniform": lambda rng: rng.uniform(-1, 7),
+    "triangular": lambda rng: rng.triangular(0, 9, 2), "gauss": lambda rng: [rng.gauss(50, 10) for _ in range(3)],
+    "normalvariate": lambda rng: rng.normalvariate(50, 10), "expovariate": lambda rng: rng.expovariate(0.5),
+    "betavariate": lambda rng: rng.betavariate(2, 3), "getrandbits": lambda rng: rng.getrandbits(70),
     "randbytes": lambda rng: rng.randbytes(9),
-}
+}  # fmt: skip
 names = st.lists(st.text(max_size=8), min_size=1, max_size=6, unique=True)
 
 
@@ -166,11 +159,7 @@ def test_a_told_number_that_can_not_be_is_refused(draw, chosen):
         draw(Chance(None, told=lambda: Drawn("a share", ("0 to 1",), chosen)))
 
 
-def test_a_number_is_not_drawn_where_the_log_tells_none():
+@pytest.mark.parametrize("told", [None, Drawn("a share", ("0 to 1",), "1.0")], ids=["none", "one, and a share is less"])
+def test_a_number_is_not_drawn_where_the_log_tells_none_that_the_source_draws(told):
     with pytest.raises(Undrawn):
-        Chance(None).random()
-
-
-def test_a_share_is_below_one_as_the_source_draws_it():
-    with pytest.raises(Undrawn):
-        Chance(None, told=lambda: Drawn("a share", ("0 to 1",), "1.0")).random()
+        Chance(None, told=lambda: told).random()

@@ -97,31 +97,24 @@ def picked(sale, *kinds):
     return [event for event in events_of(sale) if isinstance(event, kinds)]
 
 
+seeds = st.integers(0, 2**32)
 cents = st.integers(1, 100_000).map(lambda amount: Decimal(amount) / 100)
 choices = st.lists(
-    st.one_of(
-        st.none(),
-        st.just(Decimal(0)),
-        st.just(Decimal(0)),
-        st.just(Decimal(1)),
-        st.integers(0, 100).map(lambda n: Decimal(n) / 100),
-    ),
-    min_size=1,
-    max_size=12,
-)
+    st.one_of(st.none(), st.just(Decimal(0)), st.just(Decimal(0)), st.just(Decimal(1)),
+              st.integers(0, 100).map(lambda n: Decimal(n) / 100)),
+    min_size=1, max_size=12,
+)  # fmt: skip
 
 
 @st.composite
 def any_rules(draw):
     """Any items, budgets and options."""
     return rules(
-        *draw(st.lists(cents, min_size=1, max_size=6)),
-        budgets=draw(st.lists(cents, min_size=1, max_size=4)),
-        increment_share=draw(st.integers(1, 100)) / Decimal(100),
-        lowerings=draw(st.integers(0, 3)),
+        *draw(st.lists(cents, min_size=1, max_size=6)), budgets=draw(st.lists(cents, min_size=1, max_size=4)),
+        increment_share=draw(st.integers(1, 100)) / Decimal(100), lowerings=draw(st.integers(0, 3)),
         lowering_share=draw(st.sampled_from([Decimal("0.5"), Decimal("0.1"), Decimal("0.99")])),
         reveal=draw(st.sampled_from(["price", "true value"])),
-    )
+    )  # fmt: skip
 
 
 class Witness:
@@ -163,116 +156,103 @@ class Witness:
 # ---------------------------------------------------------------- laws
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_money_is_conserved_and_nobody_overspends(mechanism, choices, seed):
+def held_sale(mechanism, choices, seed):
+    """Hold a sale; return it and its turns."""
     sale = sale_of(mechanism, seed)
-    hold(sale, choices)
+    return sale, hold(sale, choices)
+
+
+def witnessed(sale):
+    """Yield each event of a sale with a visitor who has seen those before it."""
+    witness = Witness(sale.rules)
+    for event in events_of(sale):
+        yield event, witness
+        witness.see(event)
+
+
+def law(test):
+    """Make a test of a held sale one of any held sale."""
+    return HARD(given(st.builds(held_sale, any_rules(), choices, seeds))(test))
+
+
+@law
+def test_money_is_conserved_and_nobody_overspends(held):
+    sale, _ = held
     spent = Counter()
     for sold in picked(sale, ItemSold):
         spent[sold.winner] += sold.price
-    for bidder, purse in mechanism.budgets.items():
+    for bidder, purse in sale.rules.budgets.items():
         assert sale.state.budgets[bidder] + spent[bidder] == purse
         assert sale.state.budgets[bidder] >= 0
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_the_winner_bid_the_most_in_the_last_bidding_round_and_could_pay_it(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    hold(sale, choices)
-    witness = Witness(mechanism)
-    for event in events_of(sale):
+@law
+def test_the_winner_bid_the_most_in_the_last_bidding_round_and_could_pay_it(held):
+    for event, witness in witnessed(held[0]):
         if isinstance(event, ItemSold):
             assert event.price == max(witness.last_bids.values()) == witness.last_bids[event.winner]
             assert event.price <= witness.left(event.winner)
-        witness.see(event)
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_exactly_those_are_asked_who_do_not_lead_are_not_out_and_can_pay(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    turns = hold(sale, choices)
-    events, witness, seen = events_of(sale), Witness(mechanism), 0
+@law
+def test_exactly_those_are_asked_who_do_not_lead_are_not_out_and_can_pay(held):
+    sale, turns = held
+    events, witness, seen = events_of(sale), Witness(sale.rules), 0
     for before, asks in turns:
         for event in events[seen:before]:
             witness.see(event)
         seen = before
-        due = [name for name in mechanism.budgets if name not in witness.out and name != witness.leader]
+        due = [name for name in sale.rules.budgets if name not in witness.out and name != witness.leader]
         assert [ask.bidder for ask in asks] == due
         for ask in asks:
             assert (ask.minimum, ask.maximum) == (witness.minimum, witness.left(ask.bidder))
             assert ask.minimum <= ask.maximum
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_only_those_who_cannot_pay_are_sent_away_as_such(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    hold(sale, choices)
-    witness = Witness(mechanism)
-    for event in events_of(sale):
+@law
+def test_only_those_who_cannot_pay_are_sent_away_as_such(held):
+    for event, witness in witnessed(held[0]):
         if isinstance(event, BidderWithdrew):
             assert event.reason == "cannot afford"
             assert witness.left(event.bidder) < witness.minimum
-        witness.see(event)
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_every_item_is_opened_once_in_order_and_sold_or_given_up_once(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    hold(sale, choices)
-    order = [item.lot.name for item in mechanism.items]
-    assert [event.item for event in picked(sale, ItemOpened)] == order
-    assert [event.item for event in picked(sale, ItemSold, ItemUnsold)] == order
+@law
+def test_every_item_is_opened_once_in_order_and_sold_or_given_up_once(held):
+    order = [item.lot.name for item in held[0].rules.items]
+    assert [event.item for event in picked(held[0], ItemOpened)] == order
+    assert [event.item for event in picked(held[0], ItemSold, ItemUnsold)] == order
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_an_item_takes_no_more_rounds_than_the_richest_purse_has_raises(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    turns = hold(sale, choices)
-    richest = max(mechanism.budgets.values())
+@law
+def test_an_item_takes_no_more_rounds_than_the_richest_purse_has_raises(held):
+    sale, turns = held
+    richest = max(sale.rules.budgets.values())
     rounds, most = Counter(asks[0].item for _, asks in turns), Counter()
     for opened in picked(sale, ItemOpened, PriceLowered):
         most[opened.item] += 2 + max(0, int((richest - opened.start) // opened.increment))
     assert all(rounds[item] <= most[item] for item in rounds)
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_a_leading_price_rises_by_the_increment_at_least(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    hold(sale, choices)
-    witness = Witness(mechanism)
-    for event in events_of(sale):
-        if isinstance(event, RoundClosed):
-            assert event.price >= witness.minimum
-        witness.see(event)
+@law
+def test_a_leading_price_rises_by_the_increment_at_least(held):
+    assert all(event.price >= seen.minimum for event, seen in witnessed(held[0]) if isinstance(event, RoundClosed))
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_the_increment_is_a_share_of_the_start_in_whole_dollars_and_at_least_one(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    hold(sale, choices)
-    for event in picked(sale, ItemOpened, PriceLowered):
-        share = int(event.start * mechanism.options.increment_share)  # both positive: int() rounds down
+@law
+def test_the_increment_is_a_share_of_the_start_in_whole_dollars_and_at_least_one(held):
+    for event in picked(held[0], ItemOpened, PriceLowered):
+        share = int(event.start * held[0].rules.options.increment_share)  # both positive: int() rounds down
         assert event.increment == max(1, share)
 
 
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_folding_the_events_gives_the_state(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    hold(sale, choices)
-    assert fold(mechanism, events_of(sale)) == sale.state
+@law
+def test_folding_the_events_gives_the_state(held):
+    assert fold(held[0].rules, events_of(held[0])) == held[0].state
 
 
 @settings(HARD, max_examples=40)
-@given(any_rules(), choices, st.integers(0, 2**32))
+@given(any_rules(), choices, seeds)
 def test_a_log_read_back_equals_the_run(mechanism, choices, seed):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"
@@ -287,17 +267,14 @@ def test_a_log_read_back_equals_the_run(mechanism, choices, seed):
 
 
 @HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_equal_seeds_and_actions_give_equal_events(mechanism, choices, seed):
-    first, second = sale_of(mechanism, seed), sale_of(mechanism, seed)
-    hold(first, choices)
-    hold(second, choices)
-    assert events_of(first) == events_of(second)
+@given(st.tuples(any_rules(), choices, seeds))
+def test_equal_seeds_and_actions_give_equal_events(given):
+    assert events_of(held_sale(*given)[0]) == events_of(held_sale(*given)[0])
 
 
 @HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_the_order_in_which_answers_arrive_changes_nothing(mechanism, choices, seed):
+@given(any_rules(), choices, seeds)
+def test_the_order_in_which_answers_arrive_changes_nothing_and_settling_changes_no_state(mechanism, choices, seed):
     sale = sale_of(mechanism, seed)
     sale.settle({})
     flow = cycle(choices)
@@ -309,23 +286,10 @@ def test_the_order_in_which_answers_arrive_changes_nothing(mechanism, choices, s
         twin.act(asks, late)
         sale.act(asks, actions)
         assert twin.state == sale.state
-        draws = [mechanism.settle(sale.state, order, Chance(Random(seed))) for order in (actions, late)]
-        assert draws[0] == draws[1]
-        sale.settle(actions)
-
-
-@HARD
-@given(any_rules(), choices, st.integers(0, 2**32))
-def test_settling_changes_no_state(mechanism, choices, seed):
-    sale = sale_of(mechanism, seed)
-    sale.settle({})
-    flow = cycle(choices)
-    while asks := sale.asks():
-        actions = {ask.bidder: answer(ask, next(flow)) for ask in asks}
-        sale.act(asks, actions)
         before = sale.state._replace(budgets=dict(sale.state.budgets))
-        mechanism.settle(sale.state, actions, Chance(Random(seed)))
+        draws = [mechanism.settle(sale.state, order, Chance(Random(seed))) for order in (actions, late)]
         assert sale.state == before
+        assert draws[0] == draws[1]
         sale.settle(actions)
 
 
@@ -370,41 +334,43 @@ def test_a_tie_is_drawn_among_the_highest_bids_only():
 # ---------------------------------------------------------------- cases
 
 
-def test_an_item_is_sold_when_the_first_round_brings_exactly_one_bid():
-    sale = hold_script(rules(100), {"Ben": 120})
-    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ben", Decimal(120))]
-    assert sale.asks() == []
+def sold(winner, price):
+    return [ItemSold("Item 1", winner, Decimal(price))]
 
 
-def test_an_item_is_sold_when_a_later_round_brings_no_bid():
-    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110})
-    assert asked(sale) == ["Ann"]
-    assert picked(sale, ItemSold) == []
-    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110}, {})
-    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ben", Decimal(110))]
+UNSOLD = [ItemUnsold("Item 1")]
+TWO = {"Ann": 100, "Ben": 110}
 
 
-def test_one_bid_in_a_later_round_does_not_sell():
-    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110}, {"Ann": 120})
-    assert picked(sale, ItemSold) == []
-    assert asked(sale) == ["Ben"]
-
-
-def test_an_item_without_bids_is_unsold():
-    sale = hold_script(rules(100), {})
-    assert picked(sale, ItemSold, ItemUnsold) == [ItemUnsold("Item 1")]
-    assert sale.state.budgets == dict.fromkeys(NAMES[:3], 1000)
+@pytest.mark.parametrize(("mechanism", "rounds", "lowered", "ended", "next_asked"), [
+    pytest.param(rules(100), [{"Ben": 120}], [], sold("Ben", 120), [], id="one bid in the first round sells"),
+    pytest.param(rules(100), [TWO], [], [], ["Ann"], id="two bids do not sell"),
+    pytest.param(rules(100), [TWO, {}], [], sold("Ben", 110), [], id="a later round without a bid sells"),
+    pytest.param(rules(100), [TWO, {"Ann": 120}], [], [], ["Ben"], id="one bid in a later round does not sell"),
+    pytest.param(rules(100), [{}], [], UNSOLD, [], id="no bid"),
+    pytest.param(rules(100, budgets=(1000, 150)), [{"Ann": 145, "Ben": 100}], [], sold("Ann", 145), [],
+                 id="no rival can pay the next bid"),
+    pytest.param(rules(100, budgets=(1000,)), [{"Ann": 100}], [], sold("Ann", 100), [], id="one bidder"),
+    pytest.param(rules(100, lowerings=3), [{}] * 4, [50, 25, 12], UNSOLD, [], id="lowered by half three times at most"),
+    pytest.param(rules(999, lowerings=3), [{}] * 4, [499, 249, 124], UNSOLD, [], id="cut to whole dollars"),
+    pytest.param(rules(3, lowerings=3), [{}] * 2, [1], UNSOLD, [], id="not lowered below a dollar"),
+    pytest.param(rules(1, lowerings=3), [{}], [], UNSOLD, [], id="nobody is called back to the same price"),
+    pytest.param(rules("0.50", lowerings=3), [{}], [], UNSOLD, [], id="less than a dollar is not lowered"),
+    pytest.param(rules(100, lowerings=1), [{}, {"Cho": 55}], [50], sold("Cho", 55), [], id="one bid after a lowering"),
+    pytest.param(rules(100, lowerings=3), [TWO, {}], [], sold("Ben", 110), [], id="an item with a bid is not lowered"),
+    pytest.param(rules(100, budgets=(30,), lowerings=3), [], [50, 25], [], ["Ann"], id="lowered until one can pay"),
+])  # fmt: skip
+def test_an_item_is_lowered_sold_or_given_up_as_the_rules_say(mechanism, rounds, lowered, ended, next_asked):
+    sale = hold_script(mechanism, *rounds)
+    assert [event.start for event in picked(sale, PriceLowered)] == lowered
+    assert picked(sale, ItemSold, ItemUnsold) == ended
+    assert asked(sale) == next_asked
 
 
 def test_bids_of_one_round_are_checked_against_the_rounds_before_only():
     sale = hold_script(rules(100), {"Ann": 300, "Ben": 100, "Cho": 100})
     assert sale.state.leader == "Ann"
     assert {(ask.bidder, ask.minimum) for ask in sale.asks()} == {("Ben", Decimal(310)), ("Cho", Decimal(310))}
-
-
-def test_the_increment_is_a_share_of_the_start_and_not_of_the_price():
-    sale = hold_script(rules(100), {"Ann": 900, "Ben": 100})
-    assert sale.asks()[0].minimum == 910
 
 
 def test_a_withdrawal_is_final_for_that_item_and_not_for_the_next():
@@ -417,114 +383,50 @@ def test_a_withdrawal_is_final_for_that_item_and_not_for_the_next():
     assert asked(sale) == ["Ann", "Ben", "Cho"]
 
 
-def test_a_leader_that_is_outbid_is_asked_again():
-    sale = hold_script(rules(100), {"Ann": 100, "Ben": 110}, {"Ann": 120})
-    assert asked(sale) == ["Ben"]
-
-
-def test_who_cannot_pay_the_start_is_out_unasked_and_an_event_says_so():
-    sale = hold_script(rules(100, budgets=(1000, 99, 100)))
-    assert picked(sale, BidderWithdrew) == [BidderWithdrew("Item 1", 1, "Ben", "cannot afford")]
-    assert asked(sale) == ["Ann", "Cho"]
-
-
-def test_who_cannot_pay_the_next_bid_is_out_unasked_and_an_event_says_so():
-    sale = hold_script(rules(100, budgets=(1000, 1000, 209)), {"Ann": 200, "Ben": 100, "Cho": 100})
-    assert picked(sale, BidderWithdrew) == [BidderWithdrew("Item 1", 2, "Cho", "cannot afford")]
-    assert asked(sale) == ["Ben"]
-
-
-def test_who_can_pay_the_least_bid_to_the_cent_is_asked():
-    sale = hold_script(rules(100, budgets=(1000, 1000, 210)), {"Ann": 200, "Ben": 100, "Cho": 100})
-    assert asked(sale) == ["Ben", "Cho"]
-
-
-def test_an_item_is_sold_at_once_when_no_rival_can_pay_the_next_bid():
-    sale = hold_script(rules(100, budgets=(1000, 150)), {"Ann": 145, "Ben": 100})
-    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ann", Decimal(145))]
-
-
-def test_an_unwanted_item_is_lowered_by_half_three_times_at_most():
-    sale = hold_script(rules(100, lowerings=3), {}, {}, {}, {})
-    assert [event.start for event in picked(sale, PriceLowered)] == [50, 25, 12]
-    assert [event.increment for event in picked(sale, PriceLowered)] == [5, 2, 1]
-    assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
-    assert sale.asks() == []
-
-
-def test_a_lowered_price_is_cut_to_whole_dollars():
-    sale = hold_script(rules(999, lowerings=3), {}, {}, {}, {})
-    assert [event.start for event in picked(sale, PriceLowered)] == [499, 249, 124]
-
-
-@pytest.mark.parametrize(("start", "lowered"), [(3, [1]), (1, []), (Decimal("0.50"), [])])
-def test_a_price_is_not_lowered_below_one_dollar_and_nobody_is_called_back_to_the_same_price(start, lowered):
-    sale = hold_script(rules(start, lowerings=3), *[{}] * (1 + len(lowered)))
-    assert [event.start for event in picked(sale, PriceLowered)] == lowered
-    assert picked(sale, ItemUnsold) == [ItemUnsold("Item 1")]
+@pytest.mark.parametrize(("budgets", "rounds", "out", "next_asked"), [
+    ((1000, 99, 100), [], [BidderWithdrew("Item 1", 1, "Ben", "cannot afford")], ["Ann", "Cho"]),
+    ((1000, 1000, 209), [{"Ann": 200, "Ben": 100, "Cho": 100}],
+     [BidderWithdrew("Item 1", 2, "Cho", "cannot afford")], ["Ben"]),
+    ((1000, 1000, 210), [{"Ann": 200, "Ben": 100, "Cho": 100}], [], ["Ben", "Cho"]),
+], ids=["the start", "the next bid", "it to the cent"])  # fmt: skip
+def test_who_cannot_pay_is_out_unasked_and_an_event_says_so(budgets, rounds, out, next_asked):
+    sale = hold_script(rules(100, budgets=budgets), *rounds)
+    assert (picked(sale, BidderWithdrew), asked(sale)) == (out, next_asked)
 
 
 def test_a_lowered_price_calls_everyone_back():
     sale = hold_script(rules(100, budgets=(1000, 1000, 60), lowerings=1), {})
-    assert asked(sale) == ["Ann", "Ben", "Cho"]
-    assert {ask.minimum for ask in sale.asks()} == {Decimal(50)}
-    assert {ask.round for ask in sale.asks()} == {1}
+    assert [(ask.bidder, ask.minimum, ask.round) for ask in sale.asks()] == [(name, 50, 1) for name in NAMES[:3]]
 
 
-def test_one_bid_in_the_first_round_after_a_lowering_sells():
-    sale = hold_script(rules(100, lowerings=1), {}, {"Cho": 55})
-    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Cho", Decimal(55))]
-
-
-def test_an_item_with_a_bid_is_not_lowered():
-    sale = hold_script(rules(100, lowerings=3), {"Ann": 100, "Ben": 100}, {})
-    assert picked(sale, PriceLowered) == []
-    assert len(picked(sale, ItemSold)) == 1
-
-
-def test_an_item_that_nobody_can_pay_is_lowered_until_somebody_can():
-    sale = hold_script(rules(100, budgets=(30,), lowerings=3))
-    assert [event.start for event in picked(sale, PriceLowered)] == [50, 25]
-    assert asked(sale) == ["Ann"]
-
-
-def test_an_unaffordable_catalogue_of_two_thousand_items_does_not_overflow_the_stack():
-    sale = hold_script(rules(*[100] * 2000, budgets=(1, 1), lowerings=3))
-    assert len(picked(sale, ItemUnsold)) == 2000
+@pytest.mark.parametrize(("options", "rounds", "bought"), [
+    ({"budgets": (1, 1), "lowerings": 3}, [], 0), ({"budgets": (100,)}, [{"Ann": 100}], 1),
+], ids=["none can be paid", "none after the last dollar"])  # fmt: skip
+def test_two_thousand_items_that_nobody_can_pay_do_not_overflow_the_stack(options, rounds, bought):
+    sale = hold_script(rules(*[100] * 2000, **options), *rounds)
+    assert (len(picked(sale, ItemSold)), len(picked(sale, ItemUnsold))) == (bought, 2000 - bought)
     assert sale.asks() == []
-
-
-def test_the_items_after_the_last_dollar_are_given_up_without_overflowing_the_stack():
-    sale = hold_script(rules(*[100] * 2000, budgets=(100,)), {"Ann": 100})
-    assert len(picked(sale, ItemSold)) == 1
-    assert len(picked(sale, ItemUnsold)) == 1999
 
 
 def test_the_true_value_is_announced_after_the_hammer_if_it_is_to_be_revealed():
     sale = hold_script(rules(100, 50, values=(250, 70), reveal="true value"), {"Ann": 100}, {})
     assert picked(sale, ItemSold, ItemUnsold, ValueRevealed) == [
-        ItemSold("Item 1", "Ann", Decimal(100)),
-        ValueRevealed("Item 1", Decimal(250)),
-        ItemUnsold("Item 2"),
+        ItemSold("Item 1", "Ann", Decimal(100)), ValueRevealed("Item 1", Decimal(250)), ItemUnsold("Item 2"),
         ValueRevealed("Item 2", Decimal(70)),
-    ]
+    ]  # fmt: skip
 
 
-def test_the_true_value_stays_hidden_if_only_the_price_is_revealed():
+def test_a_true_value_is_not_public_before_the_hammer_nor_at_all_if_only_the_price_is_revealed():
     sale = hold_script(rules(100, 50, reveal="price"), {"Ann": 100}, {})
     assert picked(sale, ValueRevealed) == []
-
-
-def test_no_true_value_is_public_before_the_hammer():
     sale = hold_script(rules(100, values=("777.77",)), {"Ann": 100, "Ben": 110}, {"Ann": 120})
     assert not any("777.77" in repr(event) for event in events_of(sale))
 
 
 def test_the_opening_tells_seats_lots_in_order_and_what_is_revealed():
     (opened,) = picked(hold_script(rules(100, 50, reveal="price")), SaleOpened)
-    assert opened.bidders == NAMES[:3]
-    assert [lot.name for lot in opened.lots] == ["Item 1", "Item 2"]
-    assert opened.reveal == "price"
+    told = (opened.bidders, [lot.name for lot in opened.lots], opened.reveal)
+    assert told == (NAMES[:3], ["Item 1", "Item 2"], "price")
 
 
 def test_who_leaves_by_itself_is_out_by_its_own_act_and_not_by_the_rules():
@@ -534,11 +436,6 @@ def test_who_leaves_by_itself_is_out_by_its_own_act_and_not_by_the_rules():
     assert sale.state.active == ("Ann", "Ben")
 
 
-def test_a_sale_with_one_bidder_goes_to_it_at_its_first_bid():
-    sale = hold_script(rules(100, budgets=(1000,)), {"Ann": 100})
-    assert picked(sale, ItemSold) == [ItemSold("Item 1", "Ann", Decimal(100))]
-
-
 # ---------------------------------------------------------------- what is legal
 
 
@@ -546,17 +443,13 @@ def ask_of(mechanism):
     return hold_script(mechanism).asks()[0]
 
 
-@pytest.mark.parametrize("amount", ["100", "100.01", "1000", "1E+3"])
-def test_a_bid_from_the_minimum_to_the_budget_is_legal(amount):
-    assert ask_of(rules(100)).space.refusal(Bid(Decimal(amount))) == ""
-
-
-@pytest.mark.parametrize(
-    "amount",
-    ["99.99", "1000.01", "-100", "-0", "0", "NaN", "sNaN", "Infinity", "-Infinity", "100.001", "1E+27", "9E+99"],
-)
-def test_a_bid_that_is_low_above_budget_not_finite_or_no_whole_cents_is_refused(amount):
-    assert ask_of(rules(100)).space.refusal(Bid(Decimal(amount)))
+@pytest.mark.parametrize(("legal", "amounts"), [
+    (True, "100 100.01 1000 1E+3"),
+    (False, "99.99 1000.01 -100 -0 0 NaN sNaN Infinity -Infinity 100.001 1E+27 9E+99"),
+], ids=["from the minimum to the budget", "low, above the budget, not finite or no whole cents"])  # fmt: skip
+def test_a_bid_is_legal_or_refused(legal, amounts):
+    for amount in amounts.split():
+        assert (ask_of(rules(100)).space.refusal(Bid(Decimal(amount))) == "") is legal, amount
 
 
 @settings(HARD, max_examples=300)

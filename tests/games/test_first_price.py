@@ -70,14 +70,9 @@ def test_a_bid_is_a_plain_number_whoever_asked_for_the_value_first():
     assert type(equilibrium_bid(np.float64(83), 2, prior)) is type(equilibrium_bid(83.0, 2, prior)) is float
 
 
-@pytest.mark.parametrize(
-    ("players", "bids"),
-    [
-        (2, (34.7487, 42.0212, 47.1240)),
-        (3, (37.1257, 45.3261, 51.5915)),
-        (5, (38.4773, 47.3792, 54.7401)),
-    ],
-)
+@pytest.mark.parametrize(("players", "bids"), [
+    (2, (34.7487, 42.0212, 47.1240)), (3, (37.1257, 45.3261, 51.5915)), (5, (38.4773, 47.3792, 54.7401)),
+])  # fmt: skip
 def test_equilibrium_bids_of_normal_values_are_those_of_the_reference_to_four_digits(players, bids):
     assert [equilibrium_bid(value, players - 1, NORMAL) for value in (40, 50, 60)] == pytest.approx(bids, abs=6e-5)
 
@@ -162,10 +157,9 @@ def test_revenue_of_rational_bidders_is_the_mean_second_value(players, revenue):
 
 
 def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn_from():
-    log = of_values(50, 60, distribution=NORMAL).run().log
-    assert [float(event.act.amount) for event in events(log, ActedSealed)] == [42.02, 47.12]
-    log = of_values(50, 60, distribution=UNIFORM).run().log
-    assert [float(event.act.amount) for event in events(log, ActedSealed)] == [25, 30]
+    for prior, bids in ((NORMAL, [42.02, 47.12]), (UNIFORM, [25, 30])):
+        log = of_values(50, 60, distribution=prior).run().log
+        assert [float(event.act.amount) for event in events(log, ActedSealed)] == bids
 
 
 @pytest.mark.parametrize("players", [2, 3, 5])
@@ -200,26 +194,24 @@ def played(one: Auction, *actions: Action) -> Sale:
     return sale
 
 
+def approx(ann, ben):
+    return {"Ann": [pytest.approx(ann)], "Ben": [pytest.approx(ben)]}
+
+
 def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one():
     sale = played(of_values(60, 50, distribution=NORMAL), Bid(Decimal(30)), Bid(Decimal(40)))
     [label] = events(sale.log, RunLabelled)
     assert label.actions == {"Ann": Decimal("47.12"), "Ben": Decimal("42.02")}
     assert label.assets == {"Ann": Decimal("112.88"), "Ben": Decimal(100)}  # Ann wins then: 100 - 47.12 + 60
-    entries = sale.log.entries  # now Ben wins: 100 - 40 + 50
-    assert measures.Played.of(entries).payoffs() == {"Ann": [pytest.approx(100 / 112.88)], "Ben": [pytest.approx(1.1)]}
-    assert measures.Played.of(entries).deviations() == {
-        "Ann": [pytest.approx(1 - 100 / 112.88)],
-        "Ben": [pytest.approx(0.1)],
-    }
-    assert [row.bidder for row in measures.standings(entries)] == ["Ben", "Ann"]
+    found = measures.Played.of(sale.log.entries)  # now Ben wins: 100 - 40 + 50
+    assert found.payoffs() == approx(100 / 112.88, 1.1)
+    assert found.deviations() == approx(1 - 100 / 112.88, 0.1)
+    assert [row.bidder for row in measures.standings(sale.log.entries)] == ["Ben", "Ann"]
 
 
 def test_whoever_bids_nothing_or_fails_is_compared_with_the_equilibrium_too():
     sale = played(of_values(60, 50, distribution=NORMAL), Withdraw(), Withdraw("failed bids"))
-    assert measures.Played.of(sale.log.entries).payoffs() == {
-        "Ann": [pytest.approx(100 / 112.88)],
-        "Ben": [pytest.approx(0.9)],
-    }
+    assert measures.Played.of(sale.log.entries).payoffs() == approx(100 / 112.88, 0.9)
 
 
 def test_all_measures_that_compare_with_the_equilibrium_have_values():
@@ -234,14 +226,11 @@ def opened(one: Auction) -> SessionOpened:
     return build(one).opened()
 
 
-@pytest.mark.parametrize(
-    ("rules", "words"),
-    [
-        ({}, "from the normal distribution with mean $50 and standard deviation $10, cut off below one cent."),
-        ({"group": "M"}, "from the normal distribution with mean $500 and standard deviation $100, cut off below"),
-        ({"distribution": UNIFORM}, "Each player's value is drawn independently from the uniform distribution from $0"),
-    ],
-)
+@pytest.mark.parametrize(("rules", "words"), [
+    ({}, "from the normal distribution with mean $50 and standard deviation $10, cut off below one cent."),
+    ({"group": "M"}, "from the normal distribution with mean $500 and standard deviation $100, cut off below"),
+    ({"distribution": UNIFORM}, "Each player's value is drawn independently from the uniform distribution from $0"),
+])  # fmt: skip
 def test_the_opening_tells_everybody_the_distribution_that_values_are_drawn_from(rules, words):
     assert words in opened(auction(**rules)).words
 
@@ -287,38 +276,27 @@ def test_the_built_in_model_bids_by_what_its_prompt_tells(rules, amount):
 # ---------------------------------------------------------------- where there is no equilibrium
 
 WITHOUT = {
-    "no distribution": (
-        {"values": {"Ann": [50], "Ben": [60]}},
-        "bidders are told no distribution of values (rules.distribution)",
-    ),
+    "no distribution": ({"values": {"Ann": [50], "Ben": [60]}},
+                        "bidders are told no distribution of values (rules.distribution)"),
     "binding assets": ({"assets": 45}, "assets of $45 cap bids, which go up to $50 (rules.assets)"),
-    "values drawn once": (
-        {"draw": "once", "runs": 2},
-        "values that stay the same become known from run to run (rules.draw)",
-    ),
-}
+    "values drawn once": ({"draw": "once", "runs": 2},
+                          "values that stay the same become known from run to run (rules.draw)"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("case", WITHOUT)
-def test_rational_refuses_in_one_line_before_anything_is_written(case, tmp_path):
-    rules, reason = WITHOUT[case]
+@pytest.mark.parametrize(("rules", "reason"), WITHOUT.values(), ids=WITHOUT)
+def test_without_an_equilibrium_rational_refuses_in_one_line_and_measures_are_missing_with_the_reason(
+    rules, reason, tmp_path
+):
     with pytest.raises(ConfigError) as refused:
         auction(**rules).run(out=tmp_path / "run")
-    assert str(refused.value) == (
-        "bidder 'Ann' can't be played by the rule 'rational': no equilibrium is known, as "
-        f"{reason}; change that, or the rule"
-    )
+    who = "bidder 'Ann' can't be played by the rule 'rational'"
+    assert str(refused.value) == f"{who}: no equilibrium is known, as {reason}; change that, or the rule"
     assert not (tmp_path / "run").exists()
-
-
-@pytest.mark.parametrize("case", WITHOUT)
-def test_without_an_equilibrium_measures_are_missing_with_the_reason_and_never_zero(case):
-    rules, reason = WITHOUT[case]
     log = auction(rule="random", **rules).run().log
     assert events(log, RunLabelled) == []
-    assert {(one.value, one.missing) for one in measure(COMPARED, log)} == {
-        (None, f"no equilibrium is known: {reason}")
-    }
+    missing = {(one.value, one.missing) for one in measure(COMPARED, log)}
+    assert missing == {(None, f"no equilibrium is known: {reason}")}
     assert {(row.payoff, row.payoff_ratio, row.deviation) for row in measures.standings(log)} == {(None, None, None)}
 
 
@@ -348,27 +326,24 @@ def test_with_more_bidders_the_same_assets_bind():
 # ---------------------------------------------------------------- distributions
 
 
-@pytest.mark.parametrize(
-    ("rules", "line"),
-    [
-        ({"kind": "normal", "mean": 50, "deviation": 0}, "rules.distribution.deviation 0: must be greater than 0"),
-        ({"kind": "normal", "mean": 50, "deviation": -1}, "rules.distribution.deviation -1: must be greater than 0"),
-        ({"kind": "normal", "mean": 50, "deviation": 0.5}, "rules.distribution.deviation 0.5: must be 1 or more"),
-        ({"kind": "normal", "mean": -50, "deviation": 9}, "rules.distribution.mean -50: must be greater than 0"),
-        ({"kind": "normal", "mean": float("nan"), "deviation": 9}, "mean nan: is not a finite number"),
-        ({"kind": "normal", "mean": 50, "deviation": float("inf")}, "deviation inf: is not a finite number"),
-        ({"kind": "normal", "mean": 50}, "rules.distribution: deviation is missing; write deviation = ..."),
-        ({"kind": "normal", "mean": 50, "sd": 9}, "unknown key 'sd'"),
-        ({"kind": "uniform", "low": 9, "high": 9}, "high 9 is not at least 1 above low 9; set them further apart"),
-        ({"kind": "uniform", "low": 9, "high": 5}, "high 5 is not at least 1 above low 9; set them further apart"),
-        ({"kind": "uniform", "low": -1, "high": 5}, "rules.distribution.low -1: must be 0 or more"),
-        ({"kind": "uniform", "low": 0, "high": 0.01}, "high 0.01 is not at least 1 above low 0"),
-        ({"kind": "unifrom", "low": 0, "high": 9}, "unknown distribution 'unifrom'; did you mean 'uniform'?"),
-        ({"low": 0, "high": 9}, "rules.distribution: is no distribution; write { kind ="),
-        ("normal", "rules.distribution 'normal': is no distribution; write { kind ="),
-        (True, "rules.distribution True: is no distribution; write { kind ="),
-    ],
-)
+@pytest.mark.parametrize(("rules", "line"), [
+    ({"kind": "normal", "mean": 50, "deviation": 0}, "rules.distribution.deviation 0: must be greater than 0"),
+    ({"kind": "normal", "mean": 50, "deviation": -1}, "rules.distribution.deviation -1: must be greater than 0"),
+    ({"kind": "normal", "mean": 50, "deviation": 0.5}, "rules.distribution.deviation 0.5: must be 1 or more"),
+    ({"kind": "normal", "mean": -50, "deviation": 9}, "rules.distribution.mean -50: must be greater than 0"),
+    ({"kind": "normal", "mean": float("nan"), "deviation": 9}, "mean nan: is not a finite number"),
+    ({"kind": "normal", "mean": 50, "deviation": float("inf")}, "deviation inf: is not a finite number"),
+    ({"kind": "normal", "mean": 50}, "rules.distribution: deviation is missing; write deviation = ..."),
+    ({"kind": "normal", "mean": 50, "sd": 9}, "unknown key 'sd'"),
+    ({"kind": "uniform", "low": 9, "high": 9}, "high 9 is not at least 1 above low 9; set them further apart"),
+    ({"kind": "uniform", "low": 9, "high": 5}, "high 5 is not at least 1 above low 9; set them further apart"),
+    ({"kind": "uniform", "low": -1, "high": 5}, "rules.distribution.low -1: must be 0 or more"),
+    ({"kind": "uniform", "low": 0, "high": 0.01}, "high 0.01 is not at least 1 above low 0"),
+    ({"kind": "unifrom", "low": 0, "high": 9}, "unknown distribution 'unifrom'; did you mean 'uniform'?"),
+    ({"low": 0, "high": 9}, "rules.distribution: is no distribution; write { kind ="),
+    ("normal", "rules.distribution 'normal': is no distribution; write { kind ="),
+    (True, "rules.distribution True: is no distribution; write { kind ="),
+])  # fmt: skip
 def test_a_distribution_that_cannot_be_drawn_from_is_refused_in_one_line(rules, line):
     with pytest.raises(ConfigError) as refused:
         auction(distribution=rules)
@@ -432,17 +407,19 @@ def test_the_published_groups_draw_the_values_that_they_drew_before(game):
 # ---------------------------------------------------------------- logs
 
 
-def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_unless_settings_tell_of_one(tmp_path):
-    folder = tmp_path / "run"
-    auction(rule="random", runs=2).run(out=folder)
-    lines = [line for line in forging.lines_of(folder / "events.jsonl") if line["type"] != "run_labelled"]
-    for line in forging.of_type(lines, "first_price_opened"):
-        del line["prior"]
+def forged(folder, change, without=(), **rules):
+    """Hold an auction, change the opening in its log, and return the log."""
+    auction(rule="random", **rules).run(out=folder)
+    lines = [line for line in forging.lines_of(folder / "events.jsonl") if line["type"] not in without]
+    change(*forging.of_type(lines, "first_price_opened"))
     forging.write(folder / "events.jsonl", lines)
-    log = read_log(folder / "events.jsonl").entries
-    assert [one.missing for one in measure(["payoff"], log)] == [
-        f"no equilibrium is known: {WITHOUT['no distribution'][1]}"
-    ] * 2
+    return read_log(folder / "events.jsonl").entries
+
+
+def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_unless_settings_tell_of_one(tmp_path):
+    log = forged(tmp_path / "run", lambda opened: opened.pop("prior"), ["run_labelled"], runs=2)
+    missing = f"no equilibrium is known: {WITHOUT['no distribution'][1]}"
+    assert [one.missing for one in measure(["payoff"], log)] == [missing] * 2
     found = check(log, with_items(auction(rule="random", runs=2)))
     assert (found.follows, found.event) == (False, "first_price_opened")
     verdict = check(log, None)
@@ -451,11 +428,6 @@ def test_a_log_without_a_distribution_is_read_and_measured_as_such_and_follows_u
 
 
 def test_another_distribution_in_the_opening_of_a_log_is_found_by_the_settings(tmp_path):
-    folder = tmp_path / "run"
-    auction(rule="random").run(out=folder)
-    lines = forging.lines_of(folder / "events.jsonl")
-    forging.of_type(lines, "first_price_opened")[0]["prior"]["mean"] = 60
-    forging.write(folder / "events.jsonl", lines)
-    log = read_log(folder / "events.jsonl").entries
+    log = forged(tmp_path / "run", lambda opened: opened["prior"].update(mean=60))
     assert not check(log, with_items(auction(rule="random"))).follows
     assert not check(log, None).follows  # the labels tell the equilibrium of another distribution

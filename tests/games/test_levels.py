@@ -34,11 +34,9 @@ PLAYERS = ("Ann", "Ben", "Cho", "Dee", "Eve")
 
 
 def contest(shown=None, bound=100, **rules):
-    """What a player of a beauty contest has seen: its opening, and the numbers of a run if they were shown."""
-    built = BEAUTY.build(
-        BeautyRules(bound=bound, **rules), AuctionConfig(bidders=[Bidder(name, rule="random") for name in PLAYERS])
-    )
-    opened = built.opened()
+    """Return what a player of a beauty contest has seen: its opening, and numbers of a run if they were shown."""
+    config = AuctionConfig(bidders=[Bidder(name, rule="random") for name in PLAYERS])
+    opened = BEAUTY.build(BeautyRules(bound=bound, **rules), config).opened()
     assert isinstance(opened, BeautyOpened)
     if shown is None:
         return [opened]
@@ -60,13 +58,10 @@ def test_the_first_step_answers_best_to_the_middle_of_the_range_and_each_other_t
         assert abs(pick(level, seen, bound) - middle) <= Decimal("0.006")
 
 
-def test_later_steps_begin_at_the_mean_that_the_last_run_showed():
+def test_later_steps_begin_at_the_mean_that_the_last_run_showed_and_in_the_middle_if_it_showed_none():
     seen = contest([10, 20, 30, 40, 50])
     assert pick(1, seen) == round(best_response([Decimal(30)] * 4, BeautyRules().fraction), 2)
     assert pick(2, seen) < pick(1, seen) < 30
-
-
-def test_without_shown_numbers_every_run_begins_in_the_middle():
     assert pick(1, contest([])) == pick(1, contest())
 
 
@@ -183,22 +178,19 @@ def test_the_levels_of_a_mixture_are_drawn_with_its_weights():
     assert 45 <= labels.count("levels (level 1)") <= 75
 
 
-@pytest.mark.parametrize(
-    ("levels", "line"),
-    [
-        ([0.2, 0.4, 0.3], "levels: has weights that add up to 0.9; make them add up to 1, such as [0.2, 0.4, 0.4]"),
-        ([0.333, 0.333, 0.333], "levels: has weights that add up to 0.999; make them add up to 1"),
-        ([0.5, 0.6], "levels: has weights that add up to 1.1; make them add up to 1"),
-        ([], "levels: must contain at least one"),
-        ([1.5, -0.5], "levels[0] 1.5: must be 1 or less"),
-        ([-0.5, 0.5, 1], "levels[0] -0.5: must be 0 or more"),
-        ([float("nan"), 1], "levels[0] nan: is not a finite number"),
-        ([float("inf")], "levels[0] inf: is not a finite number"),
-        ([1e-30, 1], "levels[0] 1e-30: must have at most 6 places after the point"),
-        (["a", "b"], "levels[0] 'a': is not a number"),
-        (0.5, "levels 0.5: must be a list"),
-    ],
-)
+@pytest.mark.parametrize(("levels", "line"), [
+    ([0.2, 0.4, 0.3], "levels: has weights that add up to 0.9; make them add up to 1, such as [0.2, 0.4, 0.4]"),
+    ([0.333, 0.333, 0.333], "levels: has weights that add up to 0.999; make them add up to 1"),
+    ([0.5, 0.6], "levels: has weights that add up to 1.1; make them add up to 1"),
+    ([], "levels: must contain at least one"),
+    ([1.5, -0.5], "levels[0] 1.5: must be 1 or less"),
+    ([-0.5, 0.5, 1], "levels[0] -0.5: must be 0 or more"),
+    ([float("nan"), 1], "levels[0] nan: is not a finite number"),
+    ([float("inf")], "levels[0] inf: is not a finite number"),
+    ([1e-30, 1], "levels[0] 1e-30: must have at most 6 places after the point"),
+    (["a", "b"], "levels[0] 'a': is not a number"),
+    (0.5, "levels 0.5: must be a list"),
+])  # fmt: skip
 def test_a_mixture_that_is_none_is_refused_in_one_line(levels, line):
     with pytest.raises(ConfigError) as refused:
         Bidder("Ann", rule="levels", levels=levels)

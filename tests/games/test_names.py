@@ -31,11 +31,9 @@ SEEDS = 12
 SETTINGS: dict[str, dict[str, Any]] = {
     "english": {"increment_share": 0.5},
     "english-private": {"runs": 2, "step_share": 0.25, "show": "actions and values"},
-    "first-price": {"runs": 2, "show": "actions and values"},
-    "second-price": {"runs": 2, "show": "actions and values"},
-    "beauty": {"runs": 2, "show": "actions and values"},
-    "water": {"days": 6},
-}
+    "first-price": {"runs": 2, "show": "actions and values"}, "second-price": {"runs": 2, "show": "actions and values"},
+    "beauty": {"runs": 2, "show": "actions and values"}, "water": {"days": 6},
+}  # fmt: skip
 ITEMS = [{"name": f"Lot {number}", "start": 100, "true_value": 200} for number in (1, 2, 3)]
 
 

@@ -63,12 +63,8 @@ def names_in(entries):
     return [entry.bidder for entry in of_type(entries, BidderSeated)]
 
 
-def bids_in(entries):
-    return [one for one in of_type(entries, Acted) if isinstance(one.act, Bid)]
-
-
-def exits_in(entries):
-    return [one for one in of_type(entries, Acted) if isinstance(one.act, Withdraw)]
+def acts_in(entries, kind):
+    return [one for one in of_type(entries, Acted) if isinstance(one.act, kind)]
 
 
 def results_in(entries):
@@ -92,8 +88,8 @@ def numbers_in(value):
 def test_a_sale_has_a_mark_for_each_bid_exit_round_and_item():
     entries = LOGS["english"]
     marks, count = counted("english", entries), lambda *kinds: sum(len(of_type(entries, kind)) for kind in kinds)
-    assert marks["bids", "bid"] == len(bids_in(entries)) > 0
-    assert marks["bids", "out"] == count(BidderWithdrew) + len(exits_in(entries)) > 0
+    assert marks["bids", "bid"] == len(acts_in(entries, Bid)) > 0
+    assert marks["bids", "out"] == count(BidderWithdrew) + len(acts_in(entries, Withdraw)) > 0
     assert marks["bids", "price"] == count(RoundClosed) > 0
     assert marks["items", "price"] == marks["items", "profit"] == count(ItemSold) > 0
     assert marks["items", "worth"] == count(ItemSold, ItemUnsold)
@@ -101,37 +97,35 @@ def test_a_sale_has_a_mark_for_each_bid_exit_round_and_item():
     assert marks["money", "budget"] == (count(ItemSold) + 1) * count(BidderSeated)
 
 
+def marks_of(*events):
+    return [mark for _, mark in drawn("english", [Entry(seq, 0.0, one) for seq, one in enumerate(events)])]
+
+
 @pytest.mark.parametrize(
     "exit_", [BidderWithdrew("Lot A", 1, "Ann", "cannot afford"), Acted("Ann", "Lot A", Withdraw("fault"))]
 )
 def test_who_is_taken_out_by_the_rules_is_drawn_like_one_that_leaves(exit_):
-    events = (ItemOpened("Lot A", Decimal(900), Decimal(90)), exit_)
-    marks = [mark for _, mark in drawn("english", [Entry(seq, 0.0, one) for seq, one in enumerate(events)])]
+    marks = marks_of(ItemOpened("Lot A", Decimal(900), Decimal(90)), exit_)
     assert [(one.series, one.y) for one in marks if (one.picture, one.role) == ("bids", "out")] == [("Ann", 900)]
 
 
 def test_an_item_that_nobody_buys_is_drawn_with_the_last_price_that_was_asked():
     dear, cheap, step = Decimal(900), Decimal(450), Decimal(45)
-    events = (ItemOpened("Lot A", dear, step), PriceLowered("Lot A", cheap, step), ItemUnsold("Lot A"))
-    marks = [mark for _, mark in drawn("english", [Entry(seq, 0.0, one) for seq, one in enumerate(events)])]
+    marks = marks_of(ItemOpened("Lot A", dear, step), PriceLowered("Lot A", cheap, step), ItemUnsold("Lot A"))
     assert [mark.y for mark in marks if mark.picture == "bids"] == [dear, cheap]
-    assert [mark[1:] for mark in marks if mark.picture == "items"] == [
-        ("unsold", "starting price", "point", cheap, "Lot A", None, "")
-    ]
+    [item] = [mark[1:] for mark in marks if mark.picture == "items"]
+    assert item == ("unsold", "starting price", "point", cheap, "Lot A", None, "")
 
 
 def test_the_budgets_and_profits_that_are_drawn_are_those_of_the_log():
-    entries = LOGS["english"]
-    result = auction("english").run()
+    entries, spent = LOGS["english"], Counter()
     last = {(mark.picture, mark.series): mark.y for _, mark in drawn("english", entries) if mark.kind == "line"}
-    spent = Counter()
     for sale in of_type(entries, ItemSold):
         spent[sale.winner] += sale.price
     for seat in of_type(entries, BidderSeated):
         assert last["money", seat.bidder] == seat.budget - spent[seat.bidder]
-    assert {one.bidder: one.profit for one in result.standings} == {
-        name: last["profits", name] for name in names_in(entries)
-    }
+    profits = {name: last["profits", name] for name in names_in(entries)}
+    assert {one.bidder: one.profit for one in auction("english").run().standings} == profits
 
 
 @pytest.mark.parametrize("game", ["first-price", "second-price", "english-private"])
@@ -173,8 +167,8 @@ def test_a_clock_has_a_price_for_each_round_and_shows_who_left_when():
     entries = LOGS["english-private"]
     marks = counted("english-private", entries)
     assert marks["bids", "price"] == len(of_type(entries, PriceRaised)) + len(of_type(entries, RunOpened))
-    assert marks["bids", "out"] == len(exits_in(entries)) > 0
-    assert marks["bids", "bid"] == len(bids_in(entries)) > 0
+    assert marks["bids", "out"] == len(acts_in(entries, Withdraw)) > 0
+    assert marks["bids", "bid"] == len(acts_in(entries, Bid)) > 0
     assert marks["bids", "worth"] == len(of_type(entries, Signal))
 
 
@@ -261,18 +255,15 @@ def draws(*marks, pictures=PRICES):
 GOOD = Mark("prices", "Ann", "price", "bar", 1)
 BROKEN = {
     "that raises": type("Raises", (PlainBoard,), {"pictures": (), "marks": lambda *_: 1 / 0}),
-    "that gives no marks": draws("Ann bids 7"),
-    "of another picture": draws(GOOD._replace(picture="other")),
-    "of no kind": draws(GOOD._replace(kind="cake")),
-    "at no number": draws(GOOD._replace(y=float("nan"))),
+    "that gives no marks": draws("Ann bids 7"), "of another picture": draws(GOOD._replace(picture="other")),
+    "of no kind": draws(GOOD._replace(kind="cake")), "at no number": draws(GOOD._replace(y=float("nan"))),
     "at a decimal that is none": draws(GOOD._replace(y=Decimal("NaN"))),
     "at a number without end": draws(GOOD._replace(x=float("inf"))),
-    "at a number too large": draws(GOOD._replace(high=Decimal("1E+400"))),
-    "at a truth": draws(GOOD._replace(y=True)),
+    "at a number too large": draws(GOOD._replace(high=Decimal("1E+400"))), "at a truth": draws(GOOD._replace(y=True)),
     "of a series that is no text": draws(GOOD._replace(series=1)),
     "with pictures that are none": draws(GOOD, pictures=("prices",)),
     "with pictures that are not listed": draws(GOOD, pictures=7),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)

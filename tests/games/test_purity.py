@@ -73,12 +73,9 @@ GAME = Game(
 )
 """
 NUMBERS = {
-    "pure": "rng.random()",
-    "coin": "random.random()",
-    "race": "float(list(actions).index('Ann'))",
-    "crash": "1 / 0",
+    "pure": "rng.random()", "coin": "random.random()", "race": "float(list(actions).index('Ann'))", "crash": "1 / 0",
     "taker": "float(len(actions.popitem()))",
-}
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -96,15 +93,12 @@ def play(name, **settings):
     return Auction(bidders=bidders, rules={"game": name}).run(**settings)
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [
-        ("coin", "equal states, actions and ties give different events"),
-        ("race", "the order in which answers arrive makes a difference"),
-        ("crash", "ZeroDivisionError: division by zero"),
-        ("taker", "settling changed its arguments"),
-    ],
-)
+@pytest.mark.parametrize(("name", "why"), [
+    ("coin", "equal states, actions and ties give different events"),
+    ("race", "the order in which answers arrive makes a difference"),
+    ("crash", "ZeroDivisionError: division by zero"),
+    ("taker", "settling changed its arguments"),
+])  # fmt: skip
 def test_rules_that_are_not_pure_are_refused_in_one_line(name, why, games, tmp_path):
     for _ in range(2):
         with pytest.raises(ConfigError) as refused:

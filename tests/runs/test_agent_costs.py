@@ -90,32 +90,25 @@ def told(log: Any) -> list[ModelCalled]:
     return [call for call in of_type(log, ModelCalled) if call.purpose == AGENT]
 
 
-def test_a_call_that_names_its_model_costs_what_the_user_says_that_it_does():
-    agent = Teller()
-    found = told(sale().run(agents={"Tal": agent}).log)
-    assert len(found) == agent.asked > 1
-    assert {(call.model, call.cost_dollars, call.input_tokens) for call in found} == {("mine", DOLLARS, 1_000)}
+UNKNOWN = (None, "nobody:has-heard-of-it", "some words", "package.module:NAME")
+COSTS = {"mine": DOLLARS, MODEL: (1_000 * 0.15 + 100 * 0.6) / 1_000_000, **dict.fromkeys(UNKNOWN)}
 
 
-def test_a_call_of_a_hosted_model_costs_what_the_price_table_says():
-    [price] = {call.cost_dollars for call in told(sale().run(agents={"Tal": Teller(MODEL)}).log)}
-    assert price == pytest.approx((1_000 * 0.15 + 100 * 0.6) / 1_000_000)
+@pytest.mark.parametrize(("model", "cost"), COSTS.items())
+def test_a_call_costs_what_the_user_or_the_price_table_says_and_else_an_unknown_amount(model, cost):
+    agent = Teller(model)
+    log = sale().run(agents={"Tal": agent}).log
+    assert len(told(log)) == agent.asked > 1
+    [(name, price, tokens)] = {(call.model, call.cost_dollars, call.input_tokens) for call in told(log)}
+    assert (name, price, tokens) == (model or AGENT, cost and pytest.approx(cost), 1_000)
+    if cost is None:
+        assert calls(log).by_bidder["Tal"].cost_dollars is None
+        assert calls(log).by_model[name].unpriced == len(told(log))
 
 
-@pytest.mark.parametrize("model", [None, "nobody:has-heard-of-it", "some words", "package.module:NAME"])
-def test_what_a_model_costs_that_nobody_knows_the_price_of_is_unknown(model):
-    log = sale().run(agents={"Tal": Teller(model)}).log
-    assert {(call.model, call.cost_dollars) for call in told(log)} == {(model or AGENT, None)}
-    assert calls(log).by_bidder["Tal"].cost_dollars is None
-    assert calls(log).by_model[model or AGENT].unpriced == len(told(log))
-
-
-@pytest.mark.parametrize(
-    ("config", "model"),
-    [({"model": "gpt-4o-mini"}, MODEL), ({"model": "gpt-4o-mini", "base_url": "http://here"}, "gpt-4o-mini")],
-)
+@pytest.mark.parametrize(("config", "model"), [({}, MODEL), ({"base_url": "http://here"}, "gpt-4o-mini")])
 def test_an_assistant_of_autogens_is_counted_with_the_model_that_its_client_names(config, model):
-    agent = AssistantAgent("tal", model_client=Client(**config))
+    agent = AssistantAgent("tal", model_client=Client(model="gpt-4o-mini", **config))
     [one, *_] = told(sale().run(agents={"Tal": agent}).log)
     assert (one.model, one.cost_dollars is None) == (model, model != MODEL)
 
@@ -192,13 +185,11 @@ def test_an_answer_that_was_paid_for_counts_also_if_the_run_paused_before_it_was
 
 
 def test_a_limit_says_whose_calls_of_which_model_do_not_count_towards_it():
-    with pytest.warns(
-        UserWarning, match="bidder 'Tal' tells of calls of model 'agent', whose price is unknown"
-    ) as said:
+    unpriced = "bidder 'Tal' tells of calls of model 'agent', whose price is unknown"
+    with pytest.warns(UserWarning, match=unpriced) as said:
         sale().run(agents={"Tal": Teller(None)}, max_cost=1)
     assert len(said) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         sale().run(agents={"Tal": Teller(None)})
         sale().run(agents={"Tal": Teller()}, max_cost=1)
 

@@ -133,18 +133,15 @@ def test_the_auctions_of_a_series_have_the_options_of_the_whole(host, tmp_path):
     assert cached(tmp_path / "run" / "2") == len(calls(tmp_path / "run" / "2")) > 0
 
 
-@pytest.mark.parametrize(
-    ("has", "words", "complaint"),
-    [
-        ([{"cache": "always"}], "", "has options that can't be read ('cache"),
-        ([{"max_cost": "5"}], "", "has options that can't be read ('max_cost': input should be a valid number)"),
-        ([{"lane": "batch"}], "", "has options that can't be read ('lane': unexpected keyword argument)"),
-        ([{"max_cost": -2.0}], "", "a limit of -2.0 dollars can't be kept"),
-        ({}, "", "has options that can't be read (they are no list of options)"),
-        ([], "--max-cost 0", "a limit of 0.0 dollars can't be kept"),
-        ([], "--max-cost nan", "a limit of nan dollars can't be kept"),
-    ],
-)
+@pytest.mark.parametrize(("has", "words", "complaint"), [
+    ([{"cache": "always"}], "", "has options that can't be read ('cache"),
+    ([{"max_cost": "5"}], "", "has options that can't be read ('max_cost': input should be a valid number)"),
+    ([{"lane": "batch"}], "", "has options that can't be read ('lane': unexpected keyword argument)"),
+    ([{"max_cost": -2.0}], "", "a limit of -2.0 dollars can't be kept"),
+    ({}, "", "has options that can't be read (they are no list of options)"),
+    ([], "--max-cost 0", "a limit of 0.0 dollars can't be kept"),
+    ([], "--max-cost nan", "a limit of nan dollars can't be kept"),
+])  # fmt: skip
 def test_options_that_are_none_are_refused_in_a_line(tmp_path, has, words, complaint):
     free = SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}
     Auction(**free).run(out=tmp_path / "run")

@@ -24,17 +24,11 @@ def git(folder: Path, *words: str) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize(
-    "then",
-    [
-        (),
-        (("pack-refs", "--all"),),
-        (("checkout", "--detach"),),
-        (("switch", "-c", "a/branch"), ("tag", "-a", "v1", "-m", "one"), ("pack-refs", "--all")),
-        (("pack-refs", "--all"), ("commit", "--allow-empty", "-m", "two")),
-    ],
-    ids=["a branch", "packed", "detached", "packed with a tag", "packed before"],
-)
+@pytest.mark.parametrize("then", [
+    (), (("pack-refs", "--all"),), (("checkout", "--detach"),),
+    (("switch", "-c", "a/branch"), ("tag", "-a", "v1", "-m", "one"), ("pack-refs", "--all")),
+    (("pack-refs", "--all"), ("commit", "--allow-empty", "-m", "two")),
+], ids=["a branch", "packed", "detached", "packed with a tag", "packed before"])  # fmt: skip
 def test_the_commit_is_that_which_git_tells_in_the_checkout_and_below_it(then, tmp_path):
     for words in (("init", "-b", "main"), ("commit", "--allow-empty", "-m", "one"), *then):
         git(tmp_path, *words)
@@ -50,19 +44,15 @@ def test_without_a_commit_there_is_none_to_tell(tmp_path):
 
 
 HOSTILE = {
-    "empty": {},
-    "no commit": {"HEAD": b"0123"},
-    "binary": {"HEAD": bytes(range(256))},
-    "huge": {"HEAD": b"0" * (MOST_HEAD + 1)},
-    "a path up": {"HEAD": b"ref: refs/../../secret"},
-    "an absolute path": {"HEAD": b"ref: /secret"},
-    "outside refs": {"HEAD": b"ref: config"},
+    "empty": {}, "no commit": {"HEAD": b"0123"}, "binary": {"HEAD": bytes(range(256))},
+    "huge": {"HEAD": b"0" * (MOST_HEAD + 1)}, "a path up": {"HEAD": b"ref: refs/../../secret"},
+    "an absolute path": {"HEAD": b"ref: /secret"}, "outside refs": {"HEAD": b"ref: config"},
     "a deep name": {"HEAD": b"ref: refs" + b"/a" * 2_000},
     "no such branch": {"HEAD": b"ref: refs/heads/main", "packed-refs": b"# pack-refs\n^" + COMMIT.encode() + b"\n\n"},
     "huge packed refs": {"HEAD": b"ref: refs/heads/main", "packed-refs": b"\n" * (MOST_REFS + 1)},
     "binary packed refs": {"HEAD": b"ref: refs/heads/main", "packed-refs": b"\xff" * 100},
     "a folder as a branch": {"HEAD": b"ref: refs/heads", "refs/heads/main": COMMIT.encode()},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("harm", HOSTILE)

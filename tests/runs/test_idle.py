@@ -16,39 +16,18 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import resolve
 
 OTHER = {
-    "planning": "none",
-    "correct_beliefs": False,
-    "theory_of_mind": "inferred",
-    "strategy": "on",
-    "bidding": "limit",
-    "chain_of_thought": False,
-    "memory": "list",
-    "learning": True,
-    "believe": False,
-    "predict": False,
-    "reply": "json",
-    "context": "dialogue",
-    "facts": "prose",
-    "bounds": "untold",
-    "hints": False,
-    "relative_objective": True,
-    "persona_value": 500,
-    "model": "other",
-    "max_bids": 5,
-    "levels": [0.5, 0.5],
-    "objective": "items",
-    "budget": 70,
+    "planning": "none", "correct_beliefs": False, "theory_of_mind": "inferred", "strategy": "on", "bidding": "limit",
+    "chain_of_thought": False, "memory": "list", "learning": True, "believe": False, "predict": False, "reply": "json",
+    "context": "dialogue", "facts": "prose", "bounds": "untold", "hints": False, "relative_objective": True,
+    "persona_value": 500, "model": "other", "max_bids": 5, "levels": [0.5, 0.5], "objective": "items", "budget": 70,
     "overestimate": 0,
-}
+}  # fmt: skip
 """For each setting that not everybody reads, a value that it does not have by default."""
 OF_A_GAME = ("objective", "budget", "overestimate")
 PLAYERS = {
-    "model": {},
-    "minimum-raise": {"rule": "minimum-raise"},
-    "random": {"rule": "random"},
-    "person": {"person": True},
+    "model": {}, "minimum-raise": {"rule": "minimum-raise"}, "random": {"rule": "random"}, "person": {"person": True},
     "agent": {"agent": True},
-}
+}  # fmt: skip
 PROTOCOL = {"believe", "reply", "context", "facts", "bounds", "hints", "relative_objective"}
 MIND = {"planning", "theory_of_mind", "predict", "strategy", "memory", "learning"}
 SESSIONS = {*MIND, "chain_of_thought", "model", *PROTOCOL}
@@ -88,18 +67,9 @@ def refusal(game: str, player: str, setting: str) -> str:
 
 def test_every_setting_of_a_bidder_is_tried():
     everyone = {
-        "name",
-        "persona",
-        "timeout_seconds",
-        "rule",
-        "agent",
-        "person",
-        "nodes",
-        "protocol",
-        "prompts",
-        "placebo",
+        "name", "persona", "timeout_seconds", "rule", "agent", "person", "nodes", "protocol", "prompts", "placebo",
         "rivals",
-    }
+    }  # fmt: skip
     assert set(Bidder.model_fields) - everyone == set(OTHER)
 
 

@@ -57,35 +57,27 @@ def test_a_line_that_is_cut_short_may_have_been_as_dear_as_the_dearest(tmp_path)
     assert paid_for(tmp_path, PRICED) == 7 + 4
 
 
+ONE = json.dumps(asdict(CALL)).encode()
 WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}]
 MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in [*WRONG_TYPES, {"message": 5}, {"new": 1}]]
 
 
 @pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *MISTYPED], ids=str)
 def test_a_line_that_is_no_call_costs_as_much_as_the_dearest_of_its_run(line, tmp_path):
-    call = json.dumps(asdict(CALL)).encode()
     (tmp_path / "0001").mkdir()
-    (tmp_path / "0001" / "calls.jsonl").write_bytes(call + b"\n" + line + b"\n" + call + b"\n")
+    (tmp_path / "0001" / "calls.jsonl").write_bytes(ONE + b"\n" + line + b"\n" + ONE + b"\n")
     assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
     with pytest.raises(LogError, match=r"0001/calls.jsonl' line 2 is not a model call; restore the file$"):
         read_calls(tmp_path / "0001" / "calls.jsonl")
 
 
-def test_zeros_as_long_as_three_calls_may_have_been_three(tmp_path):
-    call = json.dumps(asdict(CALL)).encode()
-    (tmp_path / "calls.jsonl").write_bytes(call + b"\n" + b"\0" * (3 * len(call)))
-    assert paid_for(tmp_path, PRICED) == 4 * CALL.cost_dollars
-
-
-def test_where_no_call_can_be_read_a_damaged_line_costs_what_a_first_call_is_taken_to_cost(tmp_path):
-    (tmp_path / "calls.jsonl").write_bytes(b"garbage\n")
-    assert paid_for(tmp_path, PRICED) == pytest.approx(5_000 * (3 + 6) / 1_000_000)
-
-
-def quietly(do, *given, **named):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return do(*given, **named)
+@pytest.mark.parametrize(("text", "dollars"), [
+    (ONE + b"\n" + b"\0" * (3 * len(ONE)), 4 * CALL.cost_dollars),
+    (b"garbage\n", 5_000 * (3 + 6) / 1_000_000),
+], ids=["zeros as long as three calls", "no call, so as a first call is taken to cost"])  # fmt: skip
+def test_what_is_damaged_costs_as_many_calls_as_it_may_have_held(text, dollars, tmp_path):
+    (tmp_path / "calls.jsonl").write_bytes(text)
+    assert paid_for(tmp_path, PRICED) == pytest.approx(dollars)
 
 
 def test_a_limit_is_kept_by_a_run_with_a_damaged_line_and_what_it_hid_is_not_spent_again(whole, tmp_path):
@@ -98,8 +90,8 @@ def test_a_limit_is_kept_by_a_run_with_a_damaged_line_and_what_it_hid_is_not_spe
     for _ in range(2):  # the second time from the files that are set aside
         before = spent_in(folder)
         assert before >= limit
-        with pytest.raises(LimitReached):
-            quietly(resume, folder, max_cost=limit)
+        with pytest.raises(LimitReached), warnings.catch_warnings(action="ignore"):
+            resume(folder, max_cost=limit)
         assert spent_in(folder) == pytest.approx(before)
         assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(calls) - 1
 
@@ -146,13 +138,13 @@ def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_a
 
 
 def test_what_was_paid_before_counts_so_the_same_limit_buys_no_other_call(whole, tmp_path):
-    limit = 0.3 * spent_in(whole)
+    run, limit = tmp_path / "run", 0.3 * spent_in(whole)
     with pytest.raises(RunPaused, match=r"the limit of \$.* is reached, as \$.* are spent"):
-        Auction(**SALE).run(out=tmp_path / "run", max_cost=limit)
-    before = (tmp_path / "run" / "calls.jsonl").read_bytes()
+        Auction(**SALE).run(out=run, max_cost=limit)
+    before = (run / "calls.jsonl").read_bytes()
     with pytest.raises(LimitReached):
-        resume(tmp_path / "run", max_cost=limit)
-    assert (tmp_path / "run" / "calls.jsonl").read_bytes() == before
+        resume(run, max_cost=limit)
+    assert (run / "calls.jsonl").read_bytes() == before
 
 
 def test_a_limit_in_memory_is_kept_too_and_one_that_is_not_reached_changes_nothing(whole):
@@ -247,10 +239,8 @@ def test_a_call_that_waits_for_money_takes_none_of_its_bidders_time():
         names = ("Ann", "Ben", "Cho", "Dee")
         sale = Auction(
             items=[Item(name="Lot 1", start=1_000, true_value=2_300)],
-            bidders=[Bidder(name, model="m", timeout_seconds=1.2) for name in names],
-            models={"m": patient},
-            seed=5,
-        )
+            bidders=[Bidder(name, model="m", timeout_seconds=1.2) for name in names], models={"m": patient}, seed=5,
+        )  # fmt: skip
         cost = sum(call.cost_dollars for call in of_type(sale.run().log, ModelCalled))
         short = sale.run(max_cost=cost + 0.0001)
     assert not of_type(short.log, SeatFailed)

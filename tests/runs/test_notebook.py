@@ -52,16 +52,11 @@ def test_a_series_shows_mean_ranks():
 @pytest.mark.slow
 def test_an_experiment_shows_its_verdict_one_chart_and_its_first_numbers(tmp_path):
     design = Experiment(
-        name="small",
-        title=NASTY,
-        question="Does a limit cost?",
-        source="nobody",
-        repeats=2,
+        name="small", title=NASTY, question="Does a limit cost?", source="nobody", repeats=2,
         auction={"items": ITEMS, "bidders": SEATS},
         arms=(Variation(name="one"), Variation(name="two", auction={"bidders": {"Ben": {"max_bids": 1}}})),
-        metrics=("profit",),
-        comparisons=(Comparison(metric="profit", of=Side(arm="one"), against=Side(arm="two")),),
-    )
+        metrics=("profit",), comparisons=(Comparison(metric="profit", of=Side(arm="one"), against=Side(arm="two")),),
+    )  # fmt: skip
     asyncio.run(run_experiment(design, tmp_path / "out"))
     html = load(tmp_path / "out")._repr_html_()
     shown = Tags(html)

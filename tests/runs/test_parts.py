@@ -37,13 +37,9 @@ def test_a_log_names_the_game_the_policies_the_models_and_the_catalogue(tmp_path
     bidders = [Bidder("Ann", model="chat"), Bidder("Ben", rule="mine"), Bidder("Cho", rule="random"), Bidder("Dee")]
     with installed(install(tmp_path, "brought", {"brought.py": PACKAGE}, POINTS, "2.3")):
         assert parts(Auction(items={"count": 1}, bidders=bidders)) == [
-            harbors("game", "english"),
-            ("policy", "mine", "brought", "2.3"),
-            harbors("policy", "random"),
-            ("model", "chat", "brought", "2.3"),
-            harbors("model", "simulated"),
-            harbors("catalogue", "homes@1"),
-        ]
+            harbors("game", "english"), ("policy", "mine", "brought", "2.3"), harbors("policy", "random"),
+            ("model", "chat", "brought", "2.3"), harbors("model", "simulated"), harbors("catalogue", "homes@1"),
+        ]  # fmt: skip
 
 
 def test_a_game_without_items_and_personas_takes_nothing_from_a_catalogue():

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -34,31 +34,16 @@ from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run, start
 
 GAMES = {
-    "english": {"lowerings": 1},
-    "water": {"days": 6},
-    "second-price": {"runs": 3, "show": "actions and values"},
-    "first-price": {"runs": 3},
-    "english-private": {"runs": 3},
-    "beauty": {"runs": 3, "bound": 55.5},
-}
+    "english": {"lowerings": 1}, "water": {"days": 6}, "second-price": {"runs": 3, "show": "actions and values"},
+    "first-price": {"runs": 3}, "english-private": {"runs": 3}, "beauty": {"runs": 3, "bound": 55.5},
+}  # fmt: skip
 NAMES = ("Alex", "Bob", "Cindy", "David")
 SECRET = "sk-abcdefgh12345678"
 GOOD_FOR_NOTHING: tuple[Any, ...] = (
     *(
         Bid(Decimal(words))
         for words in [
-            "0",
-            "-0",
-            "-5",
-            "47.5",
-            "47.50",
-            "1250.00",
-            "1E+3",
-            "12.3456789",
-            "1E+30",
-            "0.005",
-            "NaN",
-            "Infinity",
+            "0", "-0", "-5", "47.5", "47.50", "1250.00", "1E+3", "12.3456789", "1E+30", "0.005", "NaN", "Infinity",
         ]
     ),
     *(Bid(odd) for odd in (5, 12.5, "5", None)),
@@ -66,7 +51,7 @@ GOOD_FOR_NOTHING: tuple[Any, ...] = (
     *(Accept(), Wait(), Choose("it"), Say("I bid $7."), BundleBid(("it",), Decimal(5)), Take(2)),
     *("I bid $1,250.", "I choose 12.50.", "I bid half a \ud83d.", "", "a" * 3_000, "I withdraw, or not.", "I pass"),
     *(ValueError(f"my key is {SECRET}"), StopIteration(), SystemExit(0), KeyError("\ud83d"), RuntimeError("x" * 900)),
-)
+)  # fmt: skip
 """What a policy may give back, or raise, that is no plain answer."""
 
 
@@ -84,14 +69,21 @@ class Odd(Policy):
         return answer
 
 
-class Raising(Policy):
-    """Always raises one error."""
+@dataclass(frozen=True)
+class Doing(Policy):
+    """Does one thing at each ask, which may raise an error, and gives back what comes of it."""
 
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+    do: Callable[[Ask], Any]
 
     def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-        raise self.error
+        return self.do(ask)
+
+
+def raising(error: BaseException) -> Doing:
+    def fail(_: Ask) -> None:
+        raise error
+
+    return Doing(fail)
 
 
 class Pondering(Policy):
@@ -152,19 +144,14 @@ def test_whatever_policies_give_back_or_raise_it_is_taken_as_in_the_room(game, s
 
 @pytest.mark.parametrize("answer", GOOD_FOR_NOTHING, ids=lambda answer: ascii(answer)[:40])
 def test_each_odd_answer_is_taken_as_in_the_room(answer):
-    class Giving(Policy):
-        def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-            if isinstance(answer, Exception):
-                raise answer
-            return answer
-
+    policy = raising(answer) if isinstance(answer, Exception) else Doing(lambda _: answer)
     for game in ("second-price", "beauty"):
-        run, other = (seated(scripts(game, "random", "rational"), Giving()) for _ in range(2))
+        run, other = (seated(scripts(game, "random", "rational"), policy) for _ in range(2))
         assert lines(run.play(None, None).log) == lines(in_the_room(other))
 
 
 def test_what_a_policy_raises_is_logged_without_secrets_and_costs_its_seat_the_turn_alone():
-    log = seated(scripts("second-price", "random", "rational"), Raising(ValueError(SECRET))).play(None, None).log
+    log = seated(scripts("second-price", "random", "rational"), raising(ValueError(SECRET))).play(None, None).log
     assert of_type(log, SeatFailed) == [SeatFailed("Alex", "error", "ValueError: [redacted]")] * 3
 
 
@@ -173,48 +160,34 @@ NO_PLAY = [RunFolderError("no room"), RunPaused("later"), SystemExit(3), Keyboar
 
 @pytest.mark.parametrize("error", [*NO_PLAY, asyncio.CancelledError(), BaseException("all")], ids=repr)
 def test_whatever_a_policy_raises_costs_its_seat_the_turn_alone_here_and_in_the_room(error):
-    runs = [seated(scripts("second-price", "random", "rational"), Raising(error)) for _ in range(2)]
+    runs = [seated(scripts("second-price", "random", "rational"), raising(error)) for _ in range(2)]
     held, roomy = runs[0].play(None, None).log, in_the_room(runs[1])
     detail = "cancelled itself" if isinstance(error, asyncio.CancelledError) else f"{type(error).__name__}: {error}"
     assert of_type(held, SeatFailed) == [SeatFailed("Alex", "error", detail)] * 3
     assert lines(held) == lines(roomy)
 
 
-class Blocking(Policy):
-    """Does not give the thread back: it runs for ever, or sleeps in C, which can't be interrupted."""
-
-    def __init__(self, sleeps: bool) -> None:
-        self.sleeps = sleeps
-
-    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-        while not self.sleeps:
-            pass
-        time.sleep(0.3)
-        return Bid(ask.maximum)
+def runs_for_ever(ask: Ask) -> None:
+    while True:
+        pass
 
 
-@pytest.mark.parametrize("sleeps", [True, False])
-def test_a_policy_that_does_not_give_the_thread_back_runs_out_of_time_here_and_in_the_room(sleeps):
+@pytest.mark.parametrize("do", [lambda _: time.sleep(0.3), runs_for_ever], ids=["sleeps in C", "runs for ever"])
+def test_a_policy_that_does_not_give_the_thread_back_runs_out_of_time_here_and_in_the_room(do):
     auction = scripts("second-price", "random", "rational")
     hasty, *others = auction.bidders
     auction = auction.model_copy(update={"bidders": (hasty.model_copy(update={"timeout_seconds": 0.2}), *others)})
-    held = seated(auction, Blocking(sleeps)).play(None, None).log
-    roomy = in_the_room(seated(auction, Blocking(sleeps)))
+    held, roomy = seated(auction, Doing(do)).play(None, None).log, in_the_room(seated(auction, Doing(do)))
     detail = "no answer within 0.2 s, and nobody else could go on meanwhile"
     assert of_type(held, SeatFailed) == [SeatFailed("Alex", "timeout", detail)] * 3
     assert lines(held) == lines(roomy)
 
 
-class Pressed(Policy):
-    def decide(self, ask: Ask, seen: Sequence[Any]) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return Withdraw()
-
-
 def test_ctrl_c_stops_a_sale_also_while_a_policy_decides():
+    pressed = Doing(lambda _: signal.raise_signal(signal.SIGINT))
     for hold in (lambda run: run.play(None, None), in_the_room):
         with pytest.raises(KeyboardInterrupt):
-            hold(seated(scripts("second-price", "random", "rational"), Pressed()))
+            hold(seated(scripts("second-price", "random", "rational"), pressed))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -237,7 +210,7 @@ def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(game, firs
 
 def test_a_failure_that_the_log_holds_is_replayed_though_the_policy_fails_no_more(tmp_path):
     auction = scripts("second-price", "rational", "rational")
-    seated(auction, Raising(ValueError("once"))).play(tmp_path / "run", None)
+    seated(auction, raising(ValueError("once"))).play(tmp_path / "run", None)
     events = tmp_path / "run" / "events.jsonl"
     written = events.read_bytes().splitlines(keepends=True)
     events.write_bytes(b"".join(written[:-1]))
@@ -255,12 +228,8 @@ def test_in_a_folder_each_event_is_on_disk_when_a_listener_hears_of_it(tmp_path)
         entry._replace(at=round(entry.at, 6)) for entry in result.log[1:]
     )
     assert sorted(path.name for path in result.folder.iterdir()) == [
-        "calls.jsonl",
-        "config.json",
-        "events.jsonl",
-        "manifest.json",
-        "mark",
-    ]
+        "calls.jsonl", "config.json", "events.jsonl", "manifest.json", "mark",
+    ]  # fmt: skip
 
 
 def test_as_soon_as_one_seat_is_anything_but_a_policy_that_only_decides_the_room_holds_the_sale():

@@ -34,12 +34,9 @@ from support.forging import lines_of, write
 from support.plugins import install, installed
 
 THREE = {
-    "water": {"days": 4},
-    "second-price": {"runs": 3, "show": "actions and values"},
-    "first-price": {"runs": 3},
-    "english-private": {"runs": 2},
-    "beauty": {"runs": 3},
-}
+    "water": {"days": 4}, "second-price": {"runs": 3, "show": "actions and values"}, "first-price": {"runs": 3},
+    "english-private": {"runs": 2}, "beauty": {"runs": 3},
+}  # fmt: skip
 SLIPS = Simulated(unreadable_rate=0.1, low_bid_rate=0.2, over_budget_rate=0.1, wrong_sum_rate=0.3)
 MINDS = {
     "a theory of mind of two levels": {"theory_of_mind": "second", "strategy": "on", "believe": False},
@@ -93,16 +90,11 @@ class Clerk(BaseChatAgent):
 def sale(**mind):
     by_call = {"bidding": "call", **mind}
     return Auction(
-        seed=7,
-        items=houses(2, seed=7),
-        bidders=[
-            Bidder("Ann", persona="urban-dwellers", **by_call),
-            Bidder("Ben", persona="rural-home-seekers", **by_call),
-            Bidder("Cho", rule="minimum-raise"),
-        ],
-        models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)},
-        failed_calls="play on",
-    )
+        seed=7, items=houses(2, seed=7),
+        bidders=[Bidder("Ann", persona="urban-dwellers", **by_call),
+                 Bidder("Ben", persona="rural-home-seekers", **by_call), Bidder("Cho", rule="minimum-raise")],
+        models={"simulated": ModelSettings(repairs=1, simulated=SLIPS)}, failed_calls="play on",
+    )  # fmt: skip
 
 
 def mixed():
@@ -117,13 +109,11 @@ def series():
     return Auction(
         seed=5,
         items=[Item(name="Lot A", start=1000, true_value=2000), Item(name="Lot B", start=1000, true_value=2000)],
-        bidders=[
-            Bidder("Ann", budget=4000, memory="full", learning=True),
-            Bidder("Ben", budget=4000, memory="episodes", learning=True),
-            Bidder("Cho", budget=4000, rule="minimum-raise"),
-        ],
+        bidders=[Bidder("Ann", budget=4000, memory="full", learning=True),
+                 Bidder("Ben", budget=4000, memory="episodes", learning=True),
+                 Bidder("Cho", budget=4000, rule="minimum-raise")],
         series=Series(auctions=3, shuffled=True),
-    )
+    )  # fmt: skip
 
 
 def contents(folder):
@@ -140,6 +130,11 @@ def whole(tmp_path_factory):
 @pytest.fixture
 def forged(whole, tmp_path):
     return shutil.copytree(whole, tmp_path / "forged")
+
+
+@pytest.fixture
+def forged_series(in_a_row, tmp_path):
+    return shutil.copytree(in_a_row, tmp_path / "forged")
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +155,9 @@ def test_a_run_follows_whatever_its_bidders_think(mind, tmp_path):
 
 @pytest.mark.parametrize(("game", "rules"), THREE.items())
 def test_a_run_of_every_game_follows(game, rules, tmp_path):
-    bidders = [Bidder("Alex"), Bidder("Bob"), Bidder("Cindy", rule="rational")]
     models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.2, over_budget_rate=0.1))}
-    auction = Auction(seed=3, bidders=bidders, rules={"game": game, **rules}, models=models)
-    auction.run(out=tmp_path / "run")
+    bidders = [Bidder("Alex"), Bidder("Bob"), Bidder("Cindy", rule="rational")]
+    Auction(seed=3, bidders=bidders, rules={"game": game, **rules}, models=models).run(out=tmp_path / "run")
     verdict = play_again(tmp_path / "run")
     assert (verdict.follows, verdict.level, verdict.unchecked) == (True, "deep", (TAKEN[ModelCalled],))
 
@@ -239,12 +233,8 @@ def test_a_folder_that_is_played_again_is_only_read_and_nothing_is_made_or_conta
     def refuse(*_, **__):
         raise AssertionError
 
-    for place, name in (
-        (BaseChatModel, "__init__"),
-        (socket.socket, "connect"),
-        (socket, "getaddrinfo"),
-        (Person, "act"),
-    ):
+    contacts = {BaseChatModel: "__init__", socket.socket: "connect", socket: "getaddrinfo", Person: "act"}
+    for place, name in contacts.items():
         monkeypatch.setattr(place, name, refuse)
     assert play_again(in_a_row).follows
     assert play_again(whole).follows
@@ -292,10 +282,10 @@ def call_line(call):
     return f'{body}, "digest": "{sha256(body.encode()).hexdigest()[:16]}"}}\n'
 
 
-def write_config(folder, change):
+def write_config(folder, edit):
     """Change settings, with a manifest that fits."""
     settings = json.loads((folder / "config.json").read_text())
-    change(settings)
+    edit(settings)
     text = json.dumps(settings, indent=2)
     (folder / "config.json").write_text(text + "\n")
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -306,11 +296,20 @@ def first(entries, type, **fields):  # noqa: A002
     return next(n for n, one in enumerate(entries) if one.get("type") == type and fields.items() <= one.items())
 
 
-def difference(folder):
+def difference(folder, entries=None):
+    """Return the difference that is found in a folder, after its log is written anew with these entries."""
+    if entries:
+        write_log(folder, entries)
     verdict = play_again(folder)
     assert (verdict.follows, verdict.level) == (False, "deep")
     assert verdict.expected != verdict.found
     return verdict
+
+
+def change(values, path, value):
+    """Set the value at a path of keys."""
+    *outer, name = path
+    reduce(getitem, outer, values)[name] = value
 
 
 def test_a_log_written_anew_with_the_same_events_follows(forged):
@@ -320,28 +319,25 @@ def test_a_log_written_anew_with_the_same_events_follows(forged):
     assert play_again(forged).follows
 
 
-@pytest.mark.parametrize(
-    ("kind", "field", "value"),
-    [
-        ("planned", "text", "I was told to."),
-        ("decided", "amount", 1),
-        ("tried", "reason", "no reason"),
-        ("bidder_seated", "budget", 1),
-        ("item_labelled", "true_value", 1),
-        ("item_sold", "price", 1),
-        ("profiled", "rival", "Cho"),
-        ("log_opened", "seed", 8),
-    ],
-)
-def test_an_edited_event_is_found_at_its_line(forged, kind, field, value):
+@pytest.mark.parametrize(("kind", "changed", "was_there"), [
+    ("planned", {"text": "I was told to."}, True),
+    ("decided", {"amount": 1}, True),
+    ("tried", {"reason": "no reason"}, True),
+    ("bidder_seated", {"budget": 1}, True),
+    ("item_labelled", {"true_value": 1}, True),
+    ("item_sold", {"price": 1}, True),
+    ("profiled", {"rival": "Cho"}, True),
+    ("log_opened", {"seed": 8}, True),
+    ("model_called", {"finish": ""}, False),  # written though it has its default
+    ("model_called", {"retries": 0}, False),
+])  # fmt: skip
+def test_an_edited_event_is_found_at_its_line(forged, kind, changed, was_there):
     entries = lines(forged)
     at = first(entries, kind)
-    assert field in entries[at]
-    entries[at][field] = value
-    write_log(forged, entries)
-    verdict = difference(forged)
-    assert (verdict.line, verdict.event) == (at + 1, kind)
-    assert json.loads(verdict.found) == {field: value}
+    assert (changed.keys() <= entries[at].keys()) is was_there
+    entries[at] |= changed
+    verdict = difference(forged, entries)
+    assert (verdict.line, verdict.event, json.loads(verdict.found)) == (at + 1, kind, changed)
 
 
 @pytest.mark.parametrize(
@@ -353,23 +349,11 @@ def test_a_field_that_is_left_out_is_found_though_reading_fills_it_in(kind, left
     *outer, name = left_out
     at = next(n for n, one in enumerate(entries) if one["type"] == kind and left_out[0] in one)
     del reduce(getitem, outer, entries[at])[name]
-    write_log(forged, entries)
-    verdict = difference(forged)
+    verdict = difference(forged, entries)
     assert (verdict.line, verdict.event) == (at + 1, kind)
     expected = verdict.expected.removesuffix("...")
     assert f'"{name}": ' in expected
     assert expected.startswith(f'{{"{left_out[0]}": ')
-
-
-@pytest.mark.parametrize("added", [{"finish": ""}, {"retries": 0}])
-def test_a_field_that_is_written_though_it_has_its_default_is_found(added, forged):
-    entries = lines(forged)
-    at = first(entries, "model_called")
-    entries[at] |= added
-    write_log(forged, entries)
-    verdict = difference(forged)
-    assert (verdict.line, verdict.event) == (at + 1, "model_called")
-    assert json.loads(verdict.found) == added
 
 
 @pytest.mark.slow
@@ -391,94 +375,85 @@ def test_thoughts_that_change_places_are_found(forged):
     entries = lines(forged)
     one, other = [at for at, entry in enumerate(entries) if entry["type"] == "planned"][:2]
     entries[one], entries[other] = entries[other], entries[one]
-    write_log(forged, entries)
-    assert difference(forged).line <= one + 1
+    assert difference(forged, entries).line <= one + 1
 
 
-def test_an_event_that_is_dropped_doubled_or_added_after_the_end_is_found(whole, tmp_path):
-    entries = lines(whole)
+@pytest.mark.parametrize("how", ["dropped", "doubled", "added after the end"])
+def test_an_event_that_is_dropped_doubled_or_added_after_the_end_is_found(how, forged):
+    entries = lines(forged)
     at = first(entries, "decided")
-    for number, (line, changed) in enumerate(
-        {
-            at + 1: [*entries[:at], *entries[at + 1 :]],
-            at + 2: [*entries[: at + 1], entries[at], *entries[at + 1 :]],
-            len(entries): [*entries, entries[-1]],
-        }.items()
-    ):
-        folder = shutil.copytree(whole, tmp_path / str(number))
-        write_log(folder, changed)
-        assert difference(folder).line in (line, line + 1)
+    line, changed = {
+        "dropped": (at + 1, [*entries[:at], *entries[at + 1 :]]),
+        "doubled": (at + 2, [*entries[: at + 1], *entries[at:]]),
+        "added after the end": (len(entries), [*entries, entries[-1]]),
+    }[how]
+    assert difference(forged, changed).line in (line, line + 1)
 
 
 def test_a_changed_reply_is_found_where_the_log_tells_of_it(forged):
     recorded = calls(forged)
-    at = next(n for n, call in enumerate(recorded) if call["purpose"] == "plan" and call["outcome"] == "ok")
-    reply = json.loads(recorded[at]["reply"])
-    recorded[at]["reply"] = json.dumps({**reply, "plan": "because"})
+    call = next(call for call in recorded if call["purpose"] == "plan" and call["outcome"] == "ok")
+    call["reply"] = json.dumps({**json.loads(call["reply"]), "plan": "because"})
     write_calls(forged, recorded)
-    verdict = difference(forged)
-    assert (verdict.line, verdict.event) == (
-        first(lines(forged), "planned", bidder=recorded[at]["bidder"]) + 1,
-        "planned",
-    )
+    verdict, line = difference(forged), first(lines(forged), "planned", bidder=call["bidder"]) + 1
+    assert (verdict.line, verdict.event) == (line, "planned")
     assert "because" in verdict.expected
 
 
 def test_a_changed_prompt_is_found_with_the_first_place_that_differs(forged):
     recorded = calls(forged)
-    at = next(n for n, call in enumerate(recorded) if call["purpose"] == "bid" and call["bidder"] == "Ben")
-    recorded[at]["prompt"][1] = recorded[at]["prompt"][1][:50] + "secretly " + recorded[at]["prompt"][1][50:]
+    call = next(call for call in recorded if call["purpose"] == "bid" and call["bidder"] == "Ben")
+    call["prompt"][1] = call["prompt"][1][:50] + "secretly " + call["prompt"][1][50:]
     write_calls(forged, recorded)
     verdict = difference(forged)
     entry = lines(forged)[verdict.line - 1]
-    assert (entry["type"], entry["bidder"], entry["began"]) == ("model_called", "Ben", recorded[at]["began"])
+    assert (entry["type"], entry["bidder"], entry["began"]) == ("model_called", "Ben", call["began"])
     assert re.search(r"^the 'bid' prompt of 'Ben', attempt 1, message 2, character 5\d: ", verdict.found)
     assert "secretly" in verdict.found
     assert "secretly" not in verdict.expected
 
 
-@pytest.mark.parametrize("how", ["dropped", "doubled", "cheaper", "another's"])
+def told_of(folder, call):
+    """Return the number of the line of the log that tells of a call."""
+    return first(lines(folder), "model_called", began=call["began"], bidder=call["bidder"]) + 1
+
+
+@pytest.mark.parametrize("how", [{}, {"doubled": True}, {"input_tokens": 1}, {"model": "openai:gpt-4o"}], ids=str)
 def test_each_call_is_recorded_once_and_as_the_log_tells_it(how, forged):
     recorded = calls(forged)
     call = recorded[20]
-    at = first(lines(forged), "model_called", began=call["began"], bidder=call["bidder"])
-    match how:
-        case "dropped":
-            recorded.remove(call)
-        case "doubled":
-            recorded.insert(30, call)
-        case "cheaper":
-            recorded[20] = {**call, "input_tokens": 1}
-        case "another's":
-            recorded[20] = {**call, "model": "openai:gpt-4o"}
+    if how == {"doubled": True}:
+        recorded.insert(30, call)
+    else:
+        recorded[20:21] = [{**call, **how}] if how else []
     write_calls(forged, recorded)
     verdict = difference(forged)
-    assert (verdict.line, verdict.event) == (at + 1, "model_called")
+    assert (verdict.line, verdict.event) == (told_of(forged, call), "model_called")
 
 
 def test_a_call_whose_line_is_damaged_counts_as_lost(forged):
-    recorded = calls(forged)
+    call = calls(forged)[20]
     text = (forged / "calls.jsonl").read_text().splitlines(keepends=True)
     text[20] = text[20].replace('"purpose"', '"porpoise"')
     (forged / "calls.jsonl").write_text("".join(text))
-    at = first(lines(forged), "model_called", began=recorded[20]["began"], bidder=recorded[20]["bidder"])
     verdict = difference(forged)
-    asked = f"{recorded[20]['purpose']!r} of {recorded[20]['bidder']!r}, attempt {recorded[20]['attempt']}"
-    assert (verdict.line, verdict.expected) == (at + 1, f"the answer to {asked}, in calls.jsonl")
+    asked = f"{call['purpose']!r} of {call['bidder']!r}, attempt {call['attempt']}"
+    answer = f"the answer to {asked}, in calls.jsonl"
+    assert (verdict.line, verdict.expected) == (told_of(forged, call), answer)
 
 
 def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_compared_all_the_same(forged):
     recorded, entries = calls(forged), lines(forged)
     call = next(call for call in recorded[20:] if call["purpose"] == "bid")
-    at = first(entries, "model_called", began=call["began"], bidder=call["bidder"])
-    entries[at]["form"] = call["form"] = "text"
+    line = told_of(forged, call)
+    entries[line - 1]["form"] = call["form"] = "text"
     call["prompt"][0] += "\nReply with one JSON object of this JSON schema, and nothing else: {}\n"
     write_log(forged, entries)
     write_calls(forged, recorded)
     assert play_again(forged).follows
     call["prompt"][1] += "!"
     write_calls(forged, recorded)
-    assert difference(forged).line == at + 1
+    assert difference(forged).line == line
 
 
 def test_calls_of_a_seat_that_failed_may_be_lost_as_nobody_needs_them(tmp_path):
@@ -497,68 +472,38 @@ def test_a_call_that_no_event_tells_of_is_found(forged):
     assert "'cheat' of" in difference(forged).found
 
 
-def seed(settings):
-    settings["seed"] = 8
+@pytest.mark.parametrize(("path", "value", "event"), [
+    (("seed",), 8, "log_opened"), (("bidders", 1, "budget"), 700_000, "bidder_seated"),
+    (("bidders", 0, "overestimate"), 0.3, "signal"), (("rules", "reasks"), 0, "log_opened"),
+    (("bidders", 0, "chain_of_thought"), False, "model_called"),
+])  # fmt: skip
+def test_changed_settings_are_found(path, value, event, forged):
+    write_config(forged, lambda settings: change(settings, path, value))
+    assert difference(forged).event == event
 
 
-def budget(settings):
-    settings["bidders"][1]["budget"] = 700_000
-
-
-def estimate(settings):
-    settings["bidders"][0]["overestimate"] = 0.3
-
-
-def reasks(settings):
-    settings["rules"]["reasks"] = 0
-
-
-def mind(settings):
-    settings["bidders"][0]["chain_of_thought"] = False
-
-
-@pytest.mark.parametrize(
-    ("change", "event"),
-    [
-        (seed, "log_opened"),
-        (budget, "bidder_seated"),
-        (estimate, "signal"),
-        (reasks, "log_opened"),
-        (mind, "model_called"),
-    ],
-)
-def test_changed_settings_are_found(change, event, forged):
-    write_config(forged, change)
-    verdict = difference(forged)
-    assert verdict.event == event
-
-
-def test_a_rank_that_the_log_of_a_series_tells_wrongly_is_found(in_a_row, tmp_path):
-    folder = shutil.copytree(in_a_row, tmp_path / "forged")
-    entries = lines(folder)
+def test_a_rank_that_the_log_of_a_series_tells_wrongly_is_found(forged_series):
+    entries = lines(forged_series)
     entries[3]["ranks"]["Ann"] += 1
-    write_log(folder, entries)
-    assert (difference(folder).line, difference(folder).event) == (4, "auction_held")
+    verdict = difference(forged_series, entries)
+    assert (verdict.line, verdict.event) == (4, "auction_held")
 
 
-def test_a_memory_that_was_put_in_the_log_of_a_series_is_found_by_the_prompt_that_lacks_it(in_a_row, tmp_path):
-    folder = shutil.copytree(in_a_row, tmp_path / "forged")
-    entries = lines(folder / "2")
-    at = first(entries, "recalled")
-    entries[at]["memories"].append({"kind": "learning", "text": "Ben always gives in."})
-    write_log(folder / "2", entries)
-    verdict = difference(folder)
+def test_a_memory_that_was_put_in_the_log_of_a_series_is_found_by_the_prompt_that_lacks_it(forged_series):
+    entries = lines(forged_series / "2")
+    memory = {"kind": "learning", "text": "Ben always gives in."}
+    entries[first(entries, "recalled")]["memories"].append(memory)
+    write_log(forged_series / "2", entries)
+    verdict = difference(forged_series)
     assert verdict.event == "model_called"
     assert "Ben always gives in" in verdict.expected
 
 
-def test_auctions_of_a_series_that_change_places_are_refused(in_a_row, tmp_path):
-    folder = shutil.copytree(in_a_row, tmp_path / "forged")
-    (folder / "1").rename(folder / "x")
-    (folder / "2").rename(folder / "1")
-    (folder / "x").rename(folder / "2")
+def test_auctions_of_a_series_that_change_places_are_refused(forged_series):
+    for old, new in ("1x", "21", "x2"):
+        (forged_series / old).rename(forged_series / new)
     with pytest.raises(RunFolderError, match="is not what its series gives"):
-        play_again(folder)
+        play_again(forged_series)
 
 
 # ---------------------------------------------------------------- what can't be played again

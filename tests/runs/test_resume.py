@@ -82,36 +82,57 @@ FILES = ("config.json", "manifest.json", "mark")
 def sale(model="mine", items=3, **settings):
     by_call = {"bidding": "call", **settings}
     return Auction(
-        seed=7,
-        items=houses(items, seed=7),
-        bidders=[
-            Bidder("Ann", persona="urban-dwellers", model=model, theory_of_mind="inferred", **by_call),
-            Bidder("Ben", model=model, **by_call),
-            Bidder("Cho", rule="minimum-raise"),
-            Bidder("Dot", agent=True),
-        ],
-        models={"mine": ModelSettings(repairs=1)},
-        failed_calls="play on",
-    )
+        seed=7, items=houses(items, seed=7),
+        bidders=[Bidder("Ann", persona="urban-dwellers", model=model, theory_of_mind="inferred", **by_call),
+                 Bidder("Ben", model=model, **by_call), Bidder("Cho", rule="minimum-raise"), Bidder("Dot", agent=True)],
+        models={"mine": ModelSettings(repairs=1)}, failed_calls="play on",
+    )  # fmt: skip
 
 
 def chat(**mood):
     return Counting(settings=Simulated(unreadable_rate=0.1, low_bid_rate=0.2), made=[], **mood)
 
 
-def broken(auction, folder, after, model=None, clerk=None):
-    """Hold an auction that crashes right after so many lines are written."""
+def crash_after(number):
+    """Return a listener that breaks a run off right after so many lines are written."""
 
     def crash(entry):
-        if entry.seq + 1 == after:
+        if entry.seq + 1 == number:
             raise Broken
 
+    return crash
+
+
+def broken(folder, after, model=None, clerk=None, **settings):
+    """Hold a sale that crashes right after so many lines are written; return its folder."""
+    given = {"models": {"mine": model or chat()}, "agents": {"Dot": clerk or Clerk()}}
     with pytest.raises(Broken):
-        auction.run(out=folder, models={"mine": model or chat()}, agents={"Dot": clerk or Clerk()}, listen=crash)
+        sale(**settings).run(out=folder, listen=crash_after(after), **given)
+    return folder
+
+
+def clerk_after(folder, kind=Clerk):
+    clerk = kind()
+    clerk.asked = (folder / "events.jsonl").read_bytes().count(b'"answered"')
+    return clerk
+
+
+def resumed(folder, model=None, clerk=None, **more):
+    """Resume a run and return its result; the lines that it had stay as they were."""
+    before = timeless(folder)
+    given = {"models": {"mine": model or chat()}, "agents": {"Dot": clerk or clerk_after(folder)}}
+    result = resume(folder, **given, **more)
+    assert (folder / "events.jsonl").read_bytes().endswith(b"\n")
+    assert timeless(folder)[: len(before)] == before
+    return result
+
+
+def whole_lines(path):
+    return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 
 def lines(folder):
-    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in whole_lines(folder / "events.jsonl")]
 
 
 def timeless(folder):
@@ -127,6 +148,17 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "run"
     sale().run(out=folder, models={"mine": chat()}, agents={"Dot": Clerk()})
     return folder
+
+
+@pytest.fixture(scope="module")
+def at_90(tmp_path_factory):
+    return broken(tmp_path_factory.mktemp("broken") / "run", 90)
+
+
+@pytest.fixture
+def run(at_90, tmp_path):
+    """A run that broke off after 90 lines."""
+    return shutil.copytree(at_90, tmp_path / "run")
 
 
 # ---------------------------------------------------------------- any point
@@ -158,56 +190,44 @@ def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(copied, tm
     for after in {*range(1, len(expected), step), len(expected) - 1}:
         folder = Path(shutil.copytree(copied / str(after), tmp_path / str(after)))
         assert len(lines(folder)) == after
-        result = resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+        told = [entry.event for entry in resumed(folder).log]
         assert timeless(folder) == expected, after
         assert paid(folder) == paid(whole), after
-        assert [entry.event for entry in result.log] == [
-            entry.event for entry in read_log(folder / "events.jsonl").entries
-        ]
+        assert told == [entry.event for entry in read_log(folder / "events.jsonl").entries]
 
 
 def test_a_resumed_run_makes_only_the_calls_that_were_missing(whole, tmp_path):
-    broken(sale(), tmp_path / "run", 100, before := chat())
-    resume(tmp_path / "run", models={"mine": (after := chat())}, agents={"Dot": Clerk()})
+    folder = broken(tmp_path / "run", 100, before := chat())
+    resumed(folder, after := chat())
     assert after.made
     assert len(before.made) + len(after.made) == len((whole / "calls.jsonl").read_text().splitlines())
 
 
 def test_the_calls_of_the_turn_that_was_being_played_are_not_paid_twice(whole, tmp_path):
-    folder = tmp_path / "run"
     # All calls of a turn are made before the first of them is in the log.
-    broken(sale(), folder, 1 + next(line["seq"] for line in lines(whole) if line["type"] == "model_called"))
+    first = next(line["seq"] for line in lines(whole) if line["type"] == "model_called")
+    folder = broken(tmp_path / "run", 1 + first)
     assert sum(paid(folder).values()) > sum(line["type"] == "model_called" for line in lines(folder)) == 1
-    resume(folder, models={"mine": chat()}, agents={"Dot": Clerk()})
+    resumed(folder)
     assert paid(folder) == paid(whole)
 
 
 def test_a_run_may_be_interrupted_again_and_again(whole, tmp_path):
-    folder = tmp_path / "run"
-    broken(sale(), folder, 40)
-
-    def resumed(after):
-        def crash(entry):
-            if entry.seq == after:
-                raise Broken
-
-        clerk = Clerk()
-        clerk.asked = sum(line["type"] == "answered" for line in lines(folder))
-        return resume(folder, models={"mine": chat()}, agents={"Dot": clerk}, listen=crash)
-
-    for after in (60, 61, 90, 150):
+    folder = broken(tmp_path / "run", 40)
+    for after in (61, 62, 91, 151):
         with pytest.raises(Broken):
-            resumed(after)
-    resumed(-1)
+            resumed(folder, listen=crash_after(after))
+    resumed(folder)
     assert {path.name for path in folder.iterdir()} == {*FILES, "events.jsonl", "calls.jsonl"}
     assert timeless(folder) == timeless(whole)
     assert paid(folder) == paid(whole)
 
 
-def test_the_clock_goes_on_from_where_it_stopped(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
-    resume(tmp_path / "run", models={"mine": chat()}, agents={"Dot": Clerk()})
-    times = [line["at"] for line in lines(tmp_path / "run")]
+def test_the_clock_goes_on_from_where_it_stopped_and_a_listener_hears_of_the_whole_run(run):
+    heard = []
+    resumed(run, listen=heard.append)
+    assert [entry.seq for entry in heard] == list(range(len(lines(run))))
+    times = [line["at"] for line in lines(run)]
     assert times == sorted(times)
 
 
@@ -219,50 +239,30 @@ def test_replies_that_came_in_any_order_are_replayed(tmp_path):
             await asyncio.sleep(0.01 * (4 - len(self.made) % 4))
             return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
-    folder = tmp_path / "run"
-    broken(sale(), folder, 120, Uneven(made=[]))
-    before = timeless(folder)
-    resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
-    assert timeless(folder)[: len(before)] == before
-
-
-def test_a_listener_hears_of_the_whole_run(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
-    heard = []
-    resume(tmp_path / "run", models={"mine": chat()}, agents={"Dot": Clerk()}, listen=heard.append)
-    assert [entry.seq for entry in heard] == list(range(len(lines(tmp_path / "run"))))
+    resumed(broken(tmp_path / "run", 120, Uneven(made=[])))
 
 
 def test_a_run_without_a_whole_line_begins_anew(whole, tmp_path):
-    broken(sale(), tmp_path / "run", 1)
-    (tmp_path / "run" / "events.jsonl").unlink()
-    resume(tmp_path / "run", models={"mine": chat()}, agents={"Dot": Clerk()})
-    assert timeless(tmp_path / "run") == timeless(whole)
+    folder = broken(tmp_path / "run", 1)
+    (folder / "events.jsonl").unlink()
+    resume(folder, models={"mine": chat()}, agents={"Dot": Clerk()})
+    assert timeless(folder) == timeless(whole)
 
 
 # ---------------------------------------------------------------- lines cut short
 
 
-@pytest.mark.parametrize("rest", ["{", '{"seq": 80, "at": 1.5, "audience": "everyone", "type": "bid_pl', '{"é'])
-def test_a_line_of_the_log_that_was_cut_short_is_dropped_and_said_so(rest, whole, tmp_path):
-    folder = tmp_path / "run"
-    broken(sale(), folder, 80)
-    with (folder / "events.jsonl").open("a") as log:
+@pytest.mark.parametrize("rest", ["{", '{"seq": 90, "at": 1.5, "audience": "everyone", "type": "bid_pl', '{"é'])
+def test_a_line_of_the_log_that_was_cut_short_is_dropped_and_said_so(rest, whole, run):
+    with (run / "events.jsonl").open("a") as log:
         log.write(rest)
-    with pytest.warns(UserWarning, match=r"line 81 is cut short.* is dropped"):
-        resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
-    assert timeless(folder) == timeless(whole)
-
-
-def clerk_after(folder):
-    clerk = Clerk()
-    clerk.asked = (folder / "events.jsonl").read_bytes().count(b'"answered"')
-    return clerk
+    with pytest.warns(UserWarning, match=r"line 91 is cut short.* is dropped"):
+        resumed(run)
+    assert timeless(run) == timeless(whole)
 
 
 def test_a_call_that_was_cut_short_is_asked_anew(whole, tmp_path):
-    folder = tmp_path / "run"
-    broken(sale(), folder, 80)
+    folder = broken(tmp_path / "run", 80)
     calls = (folder / "calls.jsonl").read_bytes()
     last = calls.splitlines()[-1]
     # As if the log had not got as far as that call.
@@ -270,7 +270,7 @@ def test_a_call_that_was_cut_short_is_asked_anew(whole, tmp_path):
         (folder / "events.jsonl").write_bytes(b"".join(log[:-1]))
     (folder / "calls.jsonl").write_bytes(calls + last[:30])
     with pytest.warns(UserWarning, match=r"line \d+ can't be read and is kept in calls-damaged.jsonl"):
-        resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
+        resumed(folder)
     assert timeless(folder) == timeless(whole)
     assert all(json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines())
 
@@ -279,29 +279,24 @@ def test_a_call_that_was_cut_short_is_asked_anew(whole, tmp_path):
 
 
 def test_a_failure_that_the_log_holds_is_replayed_as_it_was(tmp_path):
-    auction, folder = sale(), tmp_path / "run"
-    whole = auction.run(models={"mine": chat(fails=("replan", "bid"))}, agents={"Dot": Clerk()}).log
+    whole = sale().run(models={"mine": chat(fails=("replan", "bid"))}, agents={"Dot": Clerk()}).log
     assert {type(entry.event) for entry in whole} >= {ThoughtFailed, SeatFailed}
-    broken(auction, folder, len(whole) - 1, chat(fails=("replan", "bid")))
-    sound = chat()  # the provider is well again, so any call that is made would succeed
-    result = resume(folder, models={"mine": sound}, agents={"Dot": clerk_after(folder)})
+    folder = broken(tmp_path / "run", len(whole) - 1, chat(fails=("replan", "bid")))
+    result = resumed(folder, sound := chat())  # the provider is well again, so any call that is made would succeed
     assert sound.made == []
-    assert [entry.event for entry in result.log if not isinstance(entry.event, ModelCalled)][1:] == [
-        entry.event for entry in whole if not isinstance(entry.event, ModelCalled)
-    ][1:]
+    after, before = (
+        [one.event for one in log[1:] if not isinstance(one.event, ModelCalled)] for log in (result.log, whole)
+    )
+    assert after == before
 
 
 @pytest.mark.slow
 def test_a_seat_that_ran_out_of_time_is_not_waited_for_again(tmp_path):
-    auction, folder = sale(timeout_seconds=1), tmp_path / "run"
-    whole = auction.run(models={"mine": chat(hangs=("believe",))}, agents={"Dot": Clerk()}).log
+    whole = sale(timeout_seconds=1).run(models={"mine": chat(hangs=("believe",))}, agents={"Dot": Clerk()}).log
     assert {failed.kind for failed in of_type(whole, SeatFailed)} == {"timeout"}
-    broken(auction, folder, len(whole) - 1, chat(hangs=("believe",)))
-    before = timeless(folder)
-    sound = chat()
-    resume(folder, models={"mine": sound}, agents={"Dot": clerk_after(folder)})
+    folder = broken(tmp_path / "run", len(whole) - 1, chat(hangs=("believe",)), timeout_seconds=1)
+    resumed(folder, sound := chat())
     assert sound.made == []
-    assert timeless(folder)[: len(before)] == before
 
 
 @pytest.mark.parametrize("rival", [{"rule": "minimum-raise"}, {}], ids=["scripts alone", "in the room"])
@@ -354,7 +349,7 @@ def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
     asyncio.run(interrupted())
     cut = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines() if "CancelledError" in line]
     assert {call["bidder"] for call in cut} == {"Ann", "Ben"}
-    result = resume(folder, models={"mine": chat(seed=5)}, agents={"Dot": clerk_after(folder)})
+    result = resumed(folder, chat(seed=5))
     assert not of_type(result.log, ThoughtFailed)
     assert not of_type(result.log, SeatFailed)
 
@@ -363,35 +358,28 @@ def test_a_call_cut_by_the_interruption_is_asked_anew(tmp_path):
 
 
 def test_an_agent_is_not_asked_again_and_hears_later_what_it_missed(tmp_path):
-    folder, before = tmp_path / "run", Clerk()
-    broken(sale(), folder, 150, clerk=before)
-    answered = [event.words for event in of_type(read_log(folder / "events.jsonl").entries, Answered)]
-    assert len(answered) > 2
-    after = clerk_after(folder)
-    resume(folder, models={"mine": chat()}, agents={"Dot": after})
+    folder = broken(tmp_path / "run", 150, clerk=(before := Clerk()))
+    assert len(of_type(read_log(folder / "events.jsonl").entries, Answered)) > 2
+    resumed(folder, clerk=(after := clerk_after(folder)))
     assert after.heard[: len(before.heard)] == before.heard
 
 
-def test_what_an_agent_said_is_its_own(tmp_path):
-    log = sale().run(models={"mine": chat()}, agents={"Dot": Clerk()}).log
-    assert {event.audience for event in of_type(log, Answered)} == {"bidder:Dot"}
+def test_what_an_agent_said_is_its_own(whole):
+    told = of_type(read_log(whole / "events.jsonl").entries, Answered)
+    assert {event.audience for event in told} == {"bidder:Dot"}
 
 
 def test_an_agent_that_failed_is_not_asked_again(tmp_path):
-    folder = tmp_path / "run"
-    broken(sale(), folder, 170, clerk=Clerk(fails_at=2))
+    folder = broken(tmp_path / "run", 170, clerk=Clerk(fails_at=2))
     assert of_type(read_log(folder / "events.jsonl").entries, SeatFailed)
-    before = timeless(folder)
-    resume(folder, models={"mine": chat()}, agents={"Dot": clerk_after(folder)})
-    assert timeless(folder)[: len(before)] == before
+    resumed(folder)
 
 
-def test_an_agent_that_is_not_given_is_missed_by_name(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
-    before = unchanged(tmp_path / "run")
+def test_an_agent_that_is_not_given_is_missed_by_name(run):
+    before = unchanged(run)
     with pytest.raises(ConfigError, match="'Dot' is played by an agent of yours"):
-        resume(tmp_path / "run", models={"mine": chat()})
-    assert unchanged(tmp_path / "run") == before
+        resume(run, models={"mine": chat()})
+    assert unchanged(run) == before
 
 
 # ---------------------------------------------------------------- refusals
@@ -406,42 +394,28 @@ def refused(folder, error, match):
     assert model.made == []
 
 
-def test_another_version_is_refused_at_the_first_line(tmp_path, monkeypatch):
-    broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor._runs.opening.__version__", "9.0")
-    refused(
-        tmp_path / "run",
-        LogError,
-        r"line 1 is 'log_opened' with harbor '0.1.0', but this run gives '9.0'; resume with the",
-    )
+@pytest.mark.parametrize(("place", "changed", "match"), [
+    ("harbor._runs.opening.__version__", "9.0",
+     r"line 1 is 'log_opened' with harbor '0.1.0', but this run gives '9.0'; resume with the"),
+    ("harbor._runs.resolve.to_cents", lambda amount: amount + 1,
+     r"line \d+ is 'signal' with values .*, but this run gives "),
+    ("harbor.graphs._context.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1),
+     r"line \d+ is 'model_called', but this run gives .*not what is recorded"),
+], ids=["another version", "other values", "another prompt"])  # fmt: skip
+def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does_before_a_call_is_paid(
+    run, monkeypatch, place, changed, match
+):
+    monkeypatch.setattr(place, changed)
+    refused(run, LogError, match)
 
 
-def test_a_run_that_goes_otherwise_is_refused_at_the_line_where_it_does(tmp_path, monkeypatch):
-    broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr("harbor._runs.resolve.to_cents", lambda amount: amount + 1)
-    refused(tmp_path / "run", LogError, r"line \d+ is 'signal' with values .*, but this run gives ")
-
-
-def test_a_prompt_that_changed_is_refused_before_a_call_is_paid(tmp_path, monkeypatch):
-    broken(sale(), tmp_path / "run", 90)
-    monkeypatch.setattr(
-        "harbor.graphs._context.prompting.as_json", lambda facts: json.dumps(facts, default=float, indent=1)
-    )
-    refused(tmp_path / "run", LogError, r"line \d+ is 'model_called', but this run gives .*not what is recorded")
-
-
-def test_a_config_that_changed_is_refused(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
-    config = tmp_path / "run" / "config.json"
-    config.write_text(config.read_text().replace('"seed": 7', '"seed": 8'))
-    refused(tmp_path / "run", RunFolderError, "config.json' was changed since the run began")
-
-
-def test_a_line_of_the_log_that_was_edited_is_refused(tmp_path):
-    broken(sale(), tmp_path / "run", 90)
-    log = tmp_path / "run" / "events.jsonl"
-    log.write_text(log.read_text().replace('"seed":7', '"seed":8'))
-    refused(tmp_path / "run", LogError, "line 1 was edited")
+@pytest.mark.parametrize(("name", "seed", "other", "error", "match"), [
+    ("config.json", '"seed": 7', '"seed": 8', RunFolderError, "config.json' was changed since the run began"),
+    ("events.jsonl", '"seed":7', '"seed":8', LogError, "line 1 was edited"),
+])  # fmt: skip
+def test_a_file_that_was_edited_is_refused(run, name, seed, other, error, match):
+    (run / name).write_text((run / name).read_text().replace(seed, other))
+    refused(run, error, match)
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
@@ -450,12 +424,8 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 
 @pytest.mark.slow
 def test_a_run_that_another_process_holds_is_refused(tmp_path):
-    def crash(entry):
-        if entry.seq == 20:
-            raise Broken
-
     with pytest.raises(Broken):
-        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=crash)
+        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=crash_after(21))
     with closing(RunFolder.reopen(tmp_path / "run")):
         with pytest.raises(RunFolderError, match="another process"):
             RunFolder.reopen(tmp_path / "run")
@@ -500,6 +470,22 @@ def slow(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def place(slow, tmp_path):
+    """A folder with settings of a slow auction."""
+    shutil.copy(slow / "slow.toml", tmp_path)
+    return tmp_path
+
+
+AUCTION = ("auction", "slow.toml", "--out", "run", "--quiet")
+
+
+def resumes_to(whole, folder):
+    assert harbor("resume", "run", "--quiet", cwd=folder.parent).returncode == 0
+    assert timeless(folder) == timeless(whole)
+    assert paid(folder) == paid(whole)
+
+
 def killed(command, folder, name, size, how=signal.SIGKILL):
     """Start a process and kill it when a file of the run has so many bytes; False if it was done before that."""
     nap = threading.Event()
@@ -513,71 +499,45 @@ def killed(command, folder, name, size, how=signal.SIGKILL):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "share"),  # early and late of each: one follows the other, so that these are four moments
-    [("calls.jsonl", 0.02), ("events.jsonl", 0.37), ("calls.jsonl", 0.71), ("events.jsonl", 0.95)],
-)
-def test_a_killed_auction_resumes_to_the_log_of_one_that_was_not(slow, tmp_path, name, share):
-    folder = tmp_path / "run"
-    (tmp_path / "slow.toml").write_text(SLOW)
+@pytest.mark.parametrize(("name", "share", "how"), [
+    # early and late of each: one follows the other, so that these are four moments
+    ("calls.jsonl", 0.02, signal.SIGKILL), ("events.jsonl", 0.37, signal.SIGKILL),
+    ("calls.jsonl", 0.71, signal.SIGKILL), ("events.jsonl", 0.95, signal.SIGKILL),
+    ("events.jsonl", 0.5, signal.SIGINT),
+])  # fmt: skip
+def test_an_auction_that_is_killed_or_stopped_by_ctrl_c_resumes_to_the_log_of_one_that_was_not(
+    slow, place, name, share, how
+):
     size = int((slow / "whole" / name).stat().st_size * share)
-    assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, name, size)
-    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(folder) == timeless(slow / "whole")
-    assert paid(folder) == paid(slow / "whole")
+    assert killed(AUCTION, place / "run", name, size, how)
+    resumes_to(slow / "whole", place / "run")
 
 
 @pytest.mark.slow
-def test_an_auction_that_is_killed_over_and_over_comes_to_its_end(slow, tmp_path):
-    folder = tmp_path / "run"
-    (tmp_path / "slow.toml").write_text(SLOW)
+def test_an_auction_that_is_killed_over_and_over_comes_to_its_end(slow, place):
     full = (slow / "whole" / "events.jsonl").stat().st_size
-    assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, "events.jsonl", full // 5)
+    assert killed(AUCTION, place / "run", "events.jsonl", full // 5)
     for fifth in (2, 3, 4):
-        assert killed(["resume", "run", "--quiet"], folder, "events.jsonl", full * fifth // 5)
-    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(folder) == timeless(slow / "whole")
-    assert paid(folder) == paid(slow / "whole")
+        assert killed(["resume", "run", "--quiet"], place / "run", "events.jsonl", full * fifth // 5)
+    resumes_to(slow / "whole", place / "run")
 
 
 @pytest.mark.slow
-def test_an_auction_stopped_by_ctrl_c_resumes(slow, tmp_path):
-    folder = tmp_path / "run"
-    (tmp_path / "slow.toml").write_text(SLOW)
-    size = (slow / "whole" / "events.jsonl").stat().st_size // 2
-    assert killed(["auction", "slow.toml", "--out", "run", "--quiet"], folder, "events.jsonl", size, signal.SIGINT)
-    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(folder) == timeless(slow / "whole")
-    assert paid(folder) == paid(slow / "whole")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [12_000, pytest.param(60_000, marks=pytest.mark.slow)])
-def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, tmp_path, limit):
-    folder = tmp_path / "run"
-    (tmp_path / "slow.toml").write_text(SLOW)
-    done = process("auction", "slow.toml", "--out", "run", "--quiet", cwd=tmp_path, **full_disk(limit))
+@pytest.mark.parametrize("limit", [12_000, 60_000])
+def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, place, limit):
+    done = process(*AUCTION, cwd=place, **full_disk(limit))
     assert done.returncode == 2, done.stderr
     assert "can't be written (File too large)" in done.stderr
     assert "harbor resume run" in done.stderr
-    assert not any(line["type"] == "seat_failed" for line in map(json.loads, whole_lines(folder / "events.jsonl")))
-    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(folder) == timeless(slow / "whole")
-
-
-def whole_lines(path: Path) -> list[bytes]:
-    return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    assert not of_kind(lines(place / "run"), "seat_failed")
+    assert harbor("resume", "run", "--quiet", cwd=place).returncode == 0
+    assert timeless(place / "run") == timeless(slow / "whole")
 
 
 def test_items_of_your_own_are_resumed_as_well(tmp_path):
     auction = Auction(items=[Item(name="Lot", start=100, true_value=300)], bidders=[Bidder("Ann"), Bidder("Ben")])
-
-    def crash(entry):
-        if entry.seq == 20:
-            raise Broken
-
     with pytest.raises(Broken):
-        auction.run(out=tmp_path / "run", listen=crash)
+        auction.run(out=tmp_path / "run", listen=crash_after(21))
     assert resume(tmp_path / "run").log[-1].event == auction.run().log[-1].event
 
 
@@ -602,8 +562,15 @@ def but_for_the_agents_calls(folder):
 
 @pytest.fixture(scope="module")
 def metered(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("metered") / "run"
-    sale().run(out=folder, models={"mine": chat()}, agents={"Dot": Metered()})
+    """A run with such an agent, and what was on disk one, two and three lines after each of its first three answers."""
+    folder, answered = tmp_path_factory.mktemp("metered") / "run", []
+
+    def copy(entry):
+        answered.extend([entry.seq] if isinstance(entry.event, Answered) else [])
+        if answered and len(answered) < 4 and 0 <= (more := entry.seq - answered[-1]) < 3:
+            shutil.copytree(folder, folder.parent / f"{len(answered)}-{more + 1}")
+
+    sale().run(out=folder, models={"mine": chat()}, agents={"Dot": Metered()}, listen=copy)
     return folder
 
 
@@ -620,17 +587,10 @@ def test_calls_of_an_agents_own_model_are_counted_from_what_it_tells(metered):
     assert found.total.cost_dollars is None
 
 
-def test_calls_that_an_agent_told_of_are_in_the_log_again_as_they_were_when_a_run_resumes(metered, tmp_path):
-    answers = [line["seq"] for line in lines(metered) if line["type"] == "answered"][:3]
-    for answer, more in product(answers, (1, 2, 3)):
-        folder, clerk = tmp_path / f"{answer}-{more}", Metered()
-        broken(sale(), folder, answer + more, clerk=Metered())
-        before = timeless(folder)
-        clerk.asked = sum(line["type"] == "answered" for line in before)
-        resume(folder, models={"mine": chat()}, agents={"Dot": clerk})
-        assert timeless(folder)[: len(before)] == before
+def test_calls_that_an_agent_told_of_are_in_the_log_again_as_they_were_when_a_run_resumes(metered):
+    for answer, more in product((1, 2, 3), (1, 2, 3)):
+        folder = metered.parent / f"{answer}-{more}"
+        resumed(folder, clerk=clerk_after(folder, Metered))
         assert but_for_the_agents_calls(folder) == but_for_the_agents_calls(metered)
-        lost = (
-            3 - more
-        )  # a log that ends between an answer and its calls keeps the answer, and not what was still to come
-        assert len(of_the_agent(folder)) == len(of_the_agent(metered)) - lost
+        # A log that ends between an answer and its calls keeps the answer, and not what was still to come.
+        assert len(of_the_agent(folder)) == len(of_the_agent(metered)) - (3 - more)

@@ -120,6 +120,17 @@ def logs(folder):
     }
 
 
+def check_same(folder, whole):
+    """Check that a series has the logs and memories of another."""
+    assert logs(folder) == logs(whole)
+    assert memories(folder) == memories(whole)
+
+
+def copied(folder, to):
+    """Copy a series without its memory."""
+    return shutil.copytree(folder, to, ignore=shutil.ignore_patterns("memory"))
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A series that was never interrupted, held from the shell."""
@@ -157,19 +168,15 @@ def test_the_log_of_a_series_has_ranks_profits_and_learnings_of_every_auction(wh
 
 def test_each_auction_has_a_seed_of_its_own_that_the_seed_of_the_series_gives(whole):
     opened = [of_type(read_log(whole / "run" / number / "events.jsonl").entries, LogOpened)[0].seed for number in "123"]
+    held = of_type(run_series(read_settings(whole / "series.toml", Auction)).log, AuctionHeld)
     assert len(set(opened)) == AUCTIONS
-    assert opened == [
-        held.seed for held in of_type(run_series(read_settings(whole / "series.toml", Auction)).log, AuctionHeld)
-    ]
+    assert opened == [one.seed for one in held]
 
 
 def test_an_auction_recalls_what_the_ones_before_it_left(whole):
-    recalled = [
-        len(next(one for one in of_type(read_log(whole / "run" / number / "events.jsonl").entries, Recalled)).memories)
-        for number in "123"
-    ]
-    assert recalled[0] == 0
-    assert 0 < recalled[1] < recalled[2]
+    logs = [read_log(whole / "run" / number / "events.jsonl").entries for number in "123"]
+    recalled = [len(of_type(log, Recalled)[0].memories) for log in logs]
+    assert 0 == recalled[0] < recalled[1] < recalled[2]
 
 
 def test_without_carry_over_every_auction_begins_anew():
@@ -206,10 +213,9 @@ def test_listed_items_come_in_another_order_each_time_if_asked():
 
 @pytest.mark.slow
 def test_means_and_totals_are_over_the_auctions():
-    result = run_series(short(3))
-    summary = summarise_series(result.log)
+    log = run_series(short(3)).log
+    summary, held = summarise_series(log), of_type(log, AuctionHeld)
     for bidder in ("Ann", "Ben"):
-        held = of_type(result.log, AuctionHeld)
         assert summary.mean_ranks[bidder] == pytest.approx(sum(one.ranks[bidder] for one in held) / 3)
         assert summary.total_profits[bidder] == sum(one.profits[bidder] for one in held)
     assert summary.simulated
@@ -235,11 +241,8 @@ def test_run_and_hold_series_each_refuse_what_is_the_others():
 
 
 def test_a_series_of_another_game_is_ranked_by_what_everyone_earned():
-    config = Auction(
-        bidders=[Bidder("Ann", rule="rational"), Bidder("Ben", rule="rational")],
-        rules={"game": "second-price", "runs": 2},
-        series={"auctions": 2},
-    )
+    bidders = [Bidder(name, rule="rational") for name in ("Ann", "Ben")]
+    config = Auction(bidders=bidders, rules={"game": "second-price", "runs": 2}, series={"auctions": 2})
     held = of_type(run_series(config).log, AuctionHeld)
     assert [set(one.ranks) for one in held] == [{"Ann", "Ben"}] * 2
 
@@ -259,35 +262,16 @@ def test_the_preset_is_the_published_arena():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("what", "nth"),
-    [
-        ("keep_learnings", 4),
-        ("SaleClosed", 2),
-        *(
-            pytest.param(what, nth, marks=pytest.mark.slow)
-            for what, nth in [
-                ("SeriesOpened", 1),
-                ("Acted", 2),
-                ("keep_episodes", 1),
-                ("keep_dossiers", 2),
-                ("keep_learnings", 1),
-                ("Learned", 3),
-                ("Remembered", 2),
-                ("AuctionHeld", 1),
-                ("Recalled", 4),
-                ("SeriesClosed", 1),
-            ]
-        ),
-    ],
-)
+@pytest.mark.parametrize(("what", "nth"), [
+    ("keep_learnings", 4), ("SaleClosed", 2), ("SeriesOpened", 1), ("Acted", 2), ("keep_episodes", 1),
+    ("keep_dossiers", 2), ("keep_learnings", 1), ("Learned", 3), ("Remembered", 2), ("AuctionHeld", 1),
+    ("Recalled", 4), ("SeriesClosed", 1),
+])  # fmt: skip
 def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(whole, tmp_path, what, nth):
     killed = kill(whole, tmp_path, what, nth)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    result = resume(tmp_path / "run")
-    assert len(result.auctions) == AUCTIONS
-    assert logs(tmp_path / "run") == logs(whole / "run")
-    assert memories(tmp_path / "run") == memories(whole / "run")
+    assert len(resume(tmp_path / "run").auctions) == AUCTIONS
+    check_same(tmp_path / "run", whole / "run")
 
 
 @pytest.mark.slow
@@ -296,8 +280,7 @@ def test_a_series_that_is_killed_over_and_over_comes_to_its_end(whole, tmp_path)
     for what, nth in points:
         kill(whole, tmp_path, what, nth)
     resume(tmp_path / "run")
-    assert logs(tmp_path / "run") == logs(whole / "run")
-    assert memories(tmp_path / "run") == memories(whole / "run")
+    check_same(tmp_path / "run", whole / "run")
 
 
 @pytest.mark.slow
@@ -335,19 +318,17 @@ def stopped(tmp_path_factory):
 
 
 def test_a_series_goes_on_with_the_memory_that_a_pack_has_as_lines(stopped, tmp_path):
-    shutil.copytree(stopped / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
-    packed = tmp_path / "run" / "memory.jsonl"
+    packed = copied(stopped / "run", tmp_path / "run") / "memory.jsonl"
     assert harbor("memory", "export", stopped / "run", "--out", packed).returncode == 0
     done = harbor("resume", "run", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "the memory is made again from 'run/memory.jsonl'" in done.stderr
-    assert logs(tmp_path / "run") == logs(stopped / "whole" / "run")
-    assert memories(tmp_path / "run") == memories(stopped / "whole" / "run")
+    check_same(tmp_path / "run", stopped / "whole" / "run")
 
 
 @pytest.mark.parametrize("lines", [None, ""], ids=["no lines", "lines of none"])
 def test_a_series_whose_memory_is_gone_is_not_held_without_it(stopped, tmp_path, lines):
-    shutil.copytree(stopped / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
+    copied(stopped / "run", tmp_path / "run")
     if lines is not None:
         (tmp_path / "run" / "memory.jsonl").write_text(lines)
     before = logs(tmp_path / "run")
@@ -356,7 +337,7 @@ def test_a_series_whose_memory_is_gone_is_not_held_without_it(stopped, tmp_path,
 
 
 def test_a_series_that_is_over_needs_no_memory(whole, tmp_path):
-    shutil.copytree(whole / "run", tmp_path / "run", ignore=shutil.ignore_patterns("memory"))
+    copied(whole / "run", tmp_path / "run")
     assert harbor("resume", "run", cwd=tmp_path).returncode == 0
 
 

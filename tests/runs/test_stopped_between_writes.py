@@ -42,15 +42,9 @@ def _series(bidders: list[dict[str, Any]]) -> Kind:
 
 def _experiment(bidders: list[dict[str, Any]]) -> Kind:
     design = Experiment(
-        name="small",
-        title="Small",
-        question="Does it go on?",
-        source="made up",
-        repeats=2,
-        auction={"items": LOTS, "bidders": bidders},
-        arms=[{"name": "plain"}],
-        metrics=("profit",),
-    )
+        name="small", title="Small", question="Does it go on?", source="made up", repeats=2,
+        auction={"items": LOTS, "bidders": bidders}, arms=[{"name": "plain"}], metrics=("profit",),
+    )  # fmt: skip
     return (
         lambda out: asyncio.run(run_experiment(design, out)),
         lambda out: asyncio.run(resume_experiment(out)),
@@ -126,19 +120,14 @@ def settings_in(run: Path) -> dict[str, object]:
 
 KINDS = {"run": _run(RULES), "series": _series(RULES)}
 SLOW = {
-    "experiment": _experiment(RULES),
-    "run of a model": _run(MODELS),
-    "series with memories": _series(REMEMBERING),
-}
+    "experiment": _experiment(RULES), "run of a model": _run(MODELS), "series with memories": _series(REMEMBERING),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("begin", "go_on"),
-    [
-        *(pytest.param(*kind, id=name) for name, kind in KINDS.items()),
-        *(pytest.param(*kind, id=name, marks=pytest.mark.slow) for name, kind in SLOW.items()),
-    ],
-)
+@pytest.mark.parametrize(("begin", "go_on"), [
+    *(pytest.param(*kind, id=name) for name, kind in KINDS.items()),
+    *(pytest.param(*kind, id=name, marks=pytest.mark.slow) for name, kind in SLOW.items()),
+])  # fmt: skip
 def test_whatever_write_comes_last_what_is_resumed_is_what_was_never_stopped(begin, go_on, tmp_path):
     states, run = states_of(begin, tmp_path), tmp_path / "work" / "run"
     whole, settings = left_in(run), settings_in(run)
@@ -165,13 +154,11 @@ def _filled(content: Callable[[bytes], bytes]) -> Callable[[Path], None]:
 
 LOST: dict[str, Callable[[Path], None]] = {
     "all": _unlinked("config.json", "manifest.json", "events.jsonl", "calls.jsonl"),
-    "manifest": _unlinked("manifest.json"),
-    "config": _unlinked("config.json"),
-    "settings": _unlinked("config.json", "manifest.json"),
-    "what settings hold": _filled(lambda _: b""),
+    "manifest": _unlinked("manifest.json"), "config": _unlinked("config.json"),
+    "settings": _unlinked("config.json", "manifest.json"), "what settings hold": _filled(lambda _: b""),
     "what settings hold, for zeros": _filled(lambda content: b"\0" * len(content)),
     "the end of settings": _filled(lambda content: content[: len(content) // 2]),
-}
+}  # fmt: skip
 """What a power cut may take from a game that scripts play: it costs nothing, so its files are not synced."""
 
 

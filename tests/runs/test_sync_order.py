@@ -16,13 +16,11 @@ from support.power import patch_syncing, synced_sizes
 
 
 def sale(**playing):
-    bidders = [
-        Bidder("Ann", bidding="call", **playing),
-        Bidder("Ben", bidding="call", **playing),
-        Bidder("Cho", rule="minimum-raise"),
-    ]
+    bidders = [Bidder(name, bidding="call", **playing) for name in ("Ann", "Ben")]
     models = {"mine": PRICED} if playing.get("model") == "mine" else {}
-    return Auction(seed=7, items=houses(2, seed=7), bidders=bidders, models=models)
+    return Auction(
+        seed=7, items=houses(2, seed=7), bidders=[*bidders, Bidder("Cho", rule="minimum-raise")], models=models
+    )
 
 
 def test_every_paid_reply_is_on_the_disk_before_an_event_of_its_turn_is_written(tmp_path):
