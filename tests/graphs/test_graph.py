@@ -220,9 +220,7 @@ async def test_replanning_and_belief_are_asked_at_the_same_moment_where_beliefs_
 
 
 @pytest.mark.parametrize(
-    ("protocol", "belief"),
-    [({}, lambda facts: facts["belief"]), (PAPER, lambda facts: facts)],
-    ids=["native", "paper"],
+    ("protocol", "belief"), [({}, lambda facts: facts["belief"]), (PAPER, lambda facts: facts)], ids=["native", "paper"]
 )
 def test_replanning_reads_what_was_just_believed_where_beliefs_are_not_corrected(protocol, belief):
     desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))

@@ -285,8 +285,7 @@ def test_the_bundles_say_nothing_of_it_as_their_papers():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "hints", "told"),
-    [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)],
+    ("protocol", "hints", "told"), [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)]
 )
 def test_how_far_off_estimates_were_is_a_hint_of_papers(protocol, hints, told, tmp_path):
     mind = {"protocol": protocol, "hints": hints, "facts": "json", "theory_of_mind": "second"}
