@@ -53,10 +53,7 @@ TOLD: dict[str, dict[str, list[list[str]]]] = {
         "first_price": [MEETING, [*SEALED[:4], "prior", *SEALED[4:]]],
     },
     "alympics": {
-        "water": [
-            PLAYING,
-            ["task", "game", "in_words", "past", "residents", "today", "days_left", "supply_today"],
-        ],
+        "water": [PLAYING, ["task", "game", "in_words", "past", "residents", "today", "days_left", "supply_today"]]
     },
 }
 """By bundle and prompt: what is told of who asks, and then in each turn, up to the first call of its kind."""
@@ -75,11 +72,7 @@ NATIVE: dict[str, tuple[list[str], list[str], list[str]]] = {
     "fused": (DESCRIBED, ["results"], ["rivals", *CALLED]),
     "limit": (STAYING, ["results"], [*GOING_BY, "forecasts", "increment", "minimum"]),
     "believe": (STAYING, ["results"], ["belief", "over"]),
-    "profile": (
-        DESCRIBED,
-        ["results", "bidding"],
-        ["bidder", "item", "went_up_to", "ended", "declined_at", "shares"],
-    ),
+    "profile": (DESCRIBED, ["results", "bidding"], ["bidder", "item", "went_up_to", "ended", "declined_at", "shares"]),
     "mirror": (DESCRIBED, ["results", "bidding"], ["your_bidding", "shares_of_you"]),
     "rivals": (DESCRIBED, ["results", "bidding"], ["how_far", "rivals", "next_item", "budget"]),
     "replan": (DESCRIBED, ["results"], ["rivals", *GOING_BY, "earned"]),

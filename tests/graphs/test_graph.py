@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -40,18 +41,9 @@ ASKED = ("plan", "profile", "mirror", "predict", "strategize", "bid", "fused", "
 """The prompts of the ascending auction."""
 WHO = ("you", "objective", "give_reasons")
 """Who is asked."""
-ASKED_ANYWHERE = (
-    "contest_plan",
-    "contest_replan",
-    "contest_believe",
-    "profile",
-    "mirror",
-    "predict",
-    "strategize",
-    "learn",
-)
+ANYWHERE = ("contest_plan", "contest_replan", "contest_believe", "profile", "mirror", "predict", "strategize", "learn")
 """The prompts of all other games."""
-PROMPT_FILES = [ENGLISH / f"{name}.md" for name in ASKED] + [PROMPTS / f"{name}.md" for name in ASKED_ANYWHERE]
+PROMPT_FILES = [ENGLISH / f"{name}.md" for name in ASKED] + [PROMPTS / f"{name}.md" for name in ANYWHERE]
 
 
 class Scripted(BaseChatModel):
@@ -72,26 +64,15 @@ class Scripted(BaseChatModel):
         return self._generate(messages)
 
 
-class Meeting(SimulatedChat):
-    """A simulated model whose calls wait for each other: a lone call never ends."""
-
-    barrier: Any
-
-    async def _agenerate(self, *args: Any, **named: Any) -> ChatResult:
-        await self.barrier.wait()
-        return await super()._agenerate(*args, **named)
-
-
 class Desk:
     """A mouthpiece with everything that comes out of it."""
 
-    def __init__(self, chat: BaseChatModel | None = None, repairs: int = 2) -> None:
+    def __init__(self, chat: BaseChatModel | None = None) -> None:
         self.notes: list[Event] = []
         self.calls: list[RawCall] = []
-        settings = ModelSettings(repairs=repairs)
-        self.model = ModelClient(
-            "Ann", "model", chat or SimulatedChat(), settings, self.notes.append, self.calls.append, lambda: 0.0
-        )
+        settings = ModelSettings(repairs=2)
+        notes, calls = self.notes.append, self.calls.append
+        self.model = ModelClient("Ann", "model", chat or SimulatedChat(), settings, notes, calls, lambda: 0.0)
 
     def mind(self, **switches: Any) -> BidderContext:
         return BidderContext(self.model, MindSettings(bidding="call", **switches), lambda: self.notes.append)
@@ -121,36 +102,24 @@ def after_lot_a(winner: str = "Ann", budget: int = 10_000) -> list[Event]:
     ]
 
 
-def ask(minimum: int = 1_000, maximum: int = 10_000, attempt: int = 1, refusal: str = "") -> Ask:
-    return Ask("Ann", "Lot A", 1, Amount(Decimal(minimum), Decimal(maximum)), attempt, refusal)
+def ask() -> Ask:
+    return Ask("Ann", "Lot A", 1, Amount(Decimal(1_000), Decimal(10_000)), 1, "")
 
 
 def act(mind: BidderContext, wanted: Ask | Pause, seen: Sequence[Event]) -> Any:
-    player = GraphBidder(mind)
-    return asyncio.run(player.act(wanted, seen))
+    return asyncio.run(GraphBidder(mind).act(wanted, seen))
 
 
-def nodes(**switches: Any) -> set[str]:
-    graph = GraphBidder(Desk().mind(**switches)).graph.get_graph()
-    return set(graph.nodes) - {"__start__", "__end__"}
-
-
-def edges(**switches: Any) -> set[tuple[str, str]]:
-    return {(edge.source, edge.target) for edge in GraphBidder(Desk().mind(**switches)).graph.get_graph().edges}
-
-
-def plan_of(*names: str) -> str:
-    priorities = [{"item": name, "priority": 2} for name in names]
+def plan_of(*names: str, second: Any = 2) -> str:
+    priorities = [{"item": name, "priority": second if place == 1 else 2} for place, name in enumerate(names)]
     return json.dumps({"reasons": "because", "plan": "buy", "priorities": priorities})
 
 
-def belief(
-    budget: int = 0, profits: dict[str, int] | None = None, wins: dict[str, list[tuple[str, int]]] | None = None
-):
+def belief(budget: int, profits: dict[str, int], wins: dict[str, list[tuple[str, int]]]) -> Belief:
     return Belief(
-        budget=Decimal(budget),
-        profits={name: Decimal(profit) for name, profit in (profits or {}).items()},
-        wins={name: tuple(Win(item, Decimal(price)) for item, price in won) for name, won in (wins or {}).items()},
+        Decimal(budget),
+        {name: Decimal(profit) for name, profit in profits.items()},
+        {name: tuple(Win(item, Decimal(price)) for item, price in won) for name, won in wins.items()},
     )
 
 
@@ -158,32 +127,14 @@ PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "
 """The prompts of a paper."""
 
 
-def sale_of_two(model: ModelSettings, **switches: Any) -> Sequence[Any]:
-    """Hold a sale in which the model bidder buys both items from a rule bidder; give the log."""
-    return sale(2, model, **switches)
-
-
 def sale(number: int, model: ModelSettings, **switches: Any) -> Sequence[Any]:
-    """Hold a sale of so many items, all of which the model bidder buys; give the log."""
+    """Hold a sale of so many items, all of which the model bidder buys; return the log."""
     items = [Item(name=name, start=1_000, true_value=2_000) for name in LOTS[:number]]
     bidders = [Bidder("Ann", budget=10_000, **switches), Bidder("Ben", rule="minimum-raise", max_bids=2, budget=10_000)]
     return Auction(items=items, bidders=bidders, models={"simulated": model}).run().log
 
 
 # ---------------------------------------------------------------- the nodes
-
-
-@pytest.mark.parametrize("correct_beliefs", [True, False])
-@pytest.mark.parametrize(
-    ("planning", "expected"),
-    [
-        ("none", {"bid", "believe"}),
-        ("static", {"bid", "believe", "plan"}),
-        ("adaptive", {"bid", "believe", "plan", "replan"}),
-    ],
-)
-def test_a_node_that_is_switched_off_is_not_in_the_graph(planning, expected, correct_beliefs):
-    assert nodes(planning=planning, correct_beliefs=correct_beliefs) == expected
 
 
 @pytest.mark.parametrize(
@@ -195,53 +146,35 @@ def test_a_node_that_is_switched_off_is_not_in_the_graph(planning, expected, cor
     ],
 )
 def test_a_node_that_is_switched_off_makes_no_call(planning, purposes):
-    log = sale_of_two(ModelSettings(), planning=planning, bidding="call")
+    log = sale(2, ModelSettings(), planning=planning, bidding="call")
     assert {call.purpose for call in of_type(log, ModelCalled)} == purposes
 
 
-def test_replanning_follows_belief_where_beliefs_are_not_corrected():
-    found = edges(correct_beliefs=False)
-    assert ("believe", "replan") in found
-    assert ("__start__", "replan") not in found
-
-
-def test_replanning_stands_beside_belief_where_beliefs_are_corrected():
-    found = edges(correct_beliefs=True)
-    assert ("believe", "replan") not in found
-    assert ("__start__", "replan") in found
-
-
-async def test_replanning_and_belief_are_asked_at_the_same_moment_where_beliefs_are_corrected():
-    desk = Desk(Meeting(barrier=asyncio.Barrier(2)))
-    mind = desk.mind()
-    async with asyncio.timeout(5):
-        await GraphBidder(mind).act(Pause("Ann", ("Lot A",)), after_lot_a())
-    assert {call.purpose for call in desk.calls} == {"believe", "replan"}
+@pytest.mark.parametrize("corrected", [True, False])
+def test_replanning_stands_beside_belief_where_beliefs_are_corrected_and_follows_it_elsewhere(corrected):
+    graph = GraphBidder(Desk().mind(correct_beliefs=corrected)).graph.get_graph()
+    assert [edge.source for edge in graph.edges if edge.target == "replan"] == ["__start__" if corrected else "believe"]
 
 
 @pytest.mark.parametrize(
-    ("protocol", "belief"),
-    [({}, lambda facts: facts["belief"]), (PAPER, lambda facts: facts)],
-    ids=["native", "paper"],
+    ("switches", "belief", "budget"),
+    [
+        ({"correct_beliefs": False}, lambda facts: facts["belief"], 8_500 + 100),
+        (PAPER | {"correct_beliefs": False}, lambda facts: facts, 8_500 + 100),
+        ({}, lambda facts: {} if "belief" in facts else facts, 8_500),
+    ],
+    ids=["native", "paper", "corrected"],
 )
-def test_replanning_reads_what_was_just_believed_where_beliefs_are_not_corrected(protocol, belief):
+def test_replanning_reads_what_was_just_believed_unless_beliefs_are_corrected(switches, belief, budget):
     desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))
-    act(desk.mind(**{**protocol, "correct_beliefs": False}), Pause("Ann", ("Lot A",)), after_lot_a())
-    assert [call.purpose for call in desk.calls] == ["believe", "replan"]
-    assert belief(read_facts("\n".join(desk.calls[1].prompt)))["budget"] == 8_500 + 100
-
-
-def test_replanning_reads_the_truth_where_beliefs_are_corrected():
-    desk = Desk(SimulatedChat(settings=Simulated(wrong_sum_rate=1)))
-    act(desk.mind(), Pause("Ann", ("Lot A",)), after_lot_a())
-    replan = next(call for call in desk.calls if call.purpose == "replan")
-    facts = read_facts("\n".join(replan.prompt))
-    assert facts["budget"] == 8_500
-    assert "belief" not in facts
+    act(desk.mind(**switches), Pause("Ann", ("Lot A",)), after_lot_a())
+    prompts = {call.purpose: "\n".join(call.prompt) for call in desk.calls}
+    assert sorted(prompts) == ["believe", "replan"]
+    assert belief(read_facts(prompts["replan"]))["budget"] == budget
 
 
 def test_nobody_replans_when_nothing_is_left():
-    log = sale_of_two(ModelSettings())
+    log = sale(2, ModelSettings())
     assert [call.purpose for call in of_type(log, ModelCalled)].count("replan") == 1
     assert len(of_type(log, Paused)) == 3
 
@@ -253,8 +186,10 @@ def test_nobody_replans_who_can_pay_for_nothing_any_more(correct_beliefs):
     assert [call.purpose for call in desk.calls] == ["believe"]
 
 
-def test_a_pause_wants_no_answer():
-    assert act(Desk().mind(), Pause("Ann"), opening()) is None
+def test_an_opening_pause_wants_no_answer_and_asks_nothing_without_a_plan():
+    desk = Desk()
+    assert act(desk.mind(planning="none"), Pause("Ann"), opening()) is None
+    assert desk.calls == []
 
 
 async def test_a_node_that_is_alone_on_an_occasion_answers_what_its_graph_answers():
@@ -271,53 +206,41 @@ async def test_a_graph_is_run_where_several_nodes_follow_each_other(strategy, ru
     assert len(entered) == runs
 
 
-def test_without_a_plan_the_opening_pause_asks_nothing():
-    desk = Desk()
-    act(desk.mind(planning="none"), Pause("Ann"), opening())
-    assert desk.calls == []
-
-
 def test_a_player_reads_each_event_once():
     desk = Desk()
-    mind = desk.mind()
-    player = GraphBidder(mind)
+    player = GraphBidder(desk.mind())
 
     async def twice() -> None:
         await player.act(ask(), opening())
         await player.act(Pause("Ann", ("Lot A",)), after_lot_a())
 
     asyncio.run(twice())
-    believed = desk.of(Believed)[0]
-    assert believed.held.wins == {"Ann": (Win("Lot A", Decimal(1_500)),)}
-    assert believed.held.budget == 8_500
+    (believed,) = desk.of(Believed)
+    assert (believed.held.budget, believed.held.wins) == (8_500, {"Ann": (Win("Lot A", Decimal(1_500)),)})
 
 
 # ---------------------------------------------------------------- plan
 
 
-def test_a_plan_covers_every_item():
+@pytest.mark.parametrize(("closed", "seen", "names"), [((), opening(), LOTS), (("Lot A",), after_lot_a(), LOTS[1:])])
+def test_a_plan_covers_every_item_still_to_come(closed, seen, names):
     desk = Desk()
-    act(desk.mind(), Pause("Ann"), opening())
-    assert set(desk.of(Planned)[0].priorities) == set(LOTS)
-
-
-def test_a_new_plan_covers_every_item_still_to_come():
-    desk = Desk()
-    act(desk.mind(), Pause("Ann", ("Lot A",)), after_lot_a())
-    assert set(desk.of(Planned)[0].priorities) == {"Lot B", "Lot C"}
+    act(desk.mind(), Pause("Ann", closed), seen)
+    assert set(desk.of(Planned)[0].priorities) == set(names)
 
 
 @pytest.mark.parametrize(
-    ("names", "complaint"),
+    ("reply", "complaint"),
     [
-        (("Lot A", "Lot B"), "missing items: 'Lot C'"),
-        (("Lot A", "Lot B", "Lot C", "Lot X"), "unknown items: 'Lot X'"),
-        (("Lot A", "Lot B", "Lot C", "Lot A"), "items named twice: 'Lot A'"),
-        (("lot a", "Lot B", "Lot C"), "missing items: 'Lot A'; unknown items: 'lot a'"),
+        (plan_of("Lot A", "Lot B"), "missing items: 'Lot C'"),
+        (plan_of("Lot A", "Lot B", "Lot C", "Lot X"), "unknown items: 'Lot X'"),
+        (plan_of("Lot A", "Lot B", "Lot C", "Lot A"), "items named twice: 'Lot A'"),
+        (plan_of("lot a", "Lot B", "Lot C"), "missing items: 'Lot A'; unknown items: 'lot a'"),
+        *((plan_of(*LOTS, second=bad), "priorities.1.priority") for bad in (0, 4, 2.5, "high")),
     ],
 )
-def test_a_plan_that_does_not_name_each_item_once_is_sent_back(names, complaint):
-    chat = Scripted(replies=[plan_of(*names), plan_of(*LOTS)])
+def test_a_plan_that_does_not_name_each_item_once_with_a_priority_of_one_to_three_is_sent_back(reply, complaint):
+    chat = Scripted(replies=[reply, plan_of(*LOTS)])
     desk = Desk(chat)
     act(desk.mind(), Pause("Ann"), opening())
     assert complaint in str(chat.heard[1][-1].content)
@@ -325,39 +248,20 @@ def test_a_plan_that_does_not_name_each_item_once_is_sent_back(names, complaint)
     assert set(desk.of(Planned)[0].priorities) == set(LOTS)
 
 
-@pytest.mark.parametrize("priority", [0, 4, 2.5, "high"])
-def test_a_priority_that_is_not_one_to_three_is_sent_back(priority):
-    bad = json.loads(plan_of(*LOTS))
-    bad["priorities"][1]["priority"] = priority
-    chat = Scripted(replies=[json.dumps(bad), plan_of(*LOTS)])
-    act(Desk(chat).mind(), Pause("Ann"), opening())
-    assert "priorities.1.priority" in str(chat.heard[1][-1].content)
-
-
 def test_a_bidder_that_cannot_plan_still_bids():
-    chatter = ModelSettings(repairs=0, simulated=Simulated(unreadable_rate=0.7))
-    log = sale_of_two(chatter)
-    assert "plan" in {call.purpose for call in of_type(log, ModelCalled)}
+    log = sale(2, ModelSettings(repairs=0, simulated=Simulated(unreadable_rate=0.7)))
     assert "plan" in {failure.purpose for failure in of_type(log, ThoughtFailed)}
-    assert {ask.item for ask in of_type(log, ItemOpened)} == set(LOTS[:2])
     assert {call.item for call in of_type(log, ItemSold)} == set(LOTS[:2])
 
 
 # ---------------------------------------------------------------- bid
 
 
-def test_a_decision_is_written_down_with_its_reasons():
-    chat = Scripted(replies=['{"reasons": "cheap", "action": "bid", "amount": 1250}'])
-    desk = Desk(chat)
-    assert act(desk.mind(), ask(), opening()) == Bid(Decimal(1_250))
-    assert desk.of(Decided) == [Decided("Ann", "Lot A", 1, 1, "cheap", Decimal(1_250))]
-
-
-def test_the_amount_of_a_withdrawal_does_not_count():
-    chat = Scripted(replies=['{"reasons": "dear", "action": "withdraw", "amount": 1250}'])
-    desk = Desk(chat)
-    assert act(desk.mind(), ask(), opening()) == Withdraw()
-    assert desk.of(Decided)[0].amount is None
+@pytest.mark.parametrize(("action", "answer"), [("bid", Bid(Decimal(1_250))), ("withdraw", Withdraw())])
+def test_a_decision_is_written_down_with_its_reasons_and_the_amount_of_a_withdrawal_does_not_count(action, answer):
+    desk = Desk(Scripted(replies=[f'{{"reasons": "so", "action": "{action}", "amount": 1250}}']))
+    assert act(desk.mind(), ask(), opening()) == answer
+    assert desk.of(Decided) == [Decided("Ann", "Lot A", 1, 1, "so", getattr(answer, "amount", None))]
 
 
 @pytest.mark.parametrize(
@@ -373,26 +277,11 @@ def test_the_amount_of_a_withdrawal_does_not_count():
 )
 def test_an_unreadable_bid_is_left_to_the_auctioneer_and_not_repaired(reply):
     desk = Desk(Scripted(replies=[reply]))
-    answer = act(desk.mind(), ask(), opening())
-    assert isinstance(answer, Unreadable)
-    assert len(desk.calls) == 1
-    assert desk.of(Decided) == []
+    assert isinstance(act(desk.mind(), ask(), opening()), Unreadable)
+    assert (len(desk.calls), desk.of(Decided)) == (1, [])
 
 
-def test_the_refusal_of_a_bid_is_in_the_prompt_of_the_next():
-    desk = Desk()
-    refusal = "$90 is below the least bid of $1,000"
-    act(desk.mind(), ask(attempt=2, refusal=refusal), opening())
-    assert read_facts("\n".join(desk.calls[0].prompt))["refused"] == refusal
-
-
-def test_a_first_ask_speaks_of_no_refusal():
-    desk = Desk()
-    act(desk.mind(), ask(), opening())
-    assert "refused" not in read_facts("\n".join(desk.calls[0].prompt))
-
-
-def test_a_refused_bid_comes_back_in_the_prompt_of_a_real_sale(tmp_path):
+def test_a_refusal_is_in_the_prompt_of_the_next_bid_alone(tmp_path):
     items = [Item(name="Lot A", start=1_000, true_value=2_000)]
     low = ModelSettings(simulated=Simulated(low_bid_rate=1))
     Auction(items=items, bidders=[Bidder("Ann", bidding="call")], models={"simulated": low}).run(out=tmp_path / "run")
@@ -407,14 +296,10 @@ def test_a_refused_bid_comes_back_in_the_prompt_of_a_real_sale(tmp_path):
 def test_a_wrong_sum_is_counted_and_the_truth_is_held():
     log = sale(3, ModelSettings(simulated=Simulated(wrong_sum_rate=1)))
     believed = of_type(log, Believed)
-    spent = {sold.item: sold.price for sold in of_type(log, ItemSold)}
-    assert [belief.errors_self for belief in believed] == [1, 1]
-    assert [belief.errors_others for belief in believed] == [0, 0]
-    assert [belief.held.budget for belief in believed] == [
-        10_000 - spent["Lot A"],
-        10_000 - spent["Lot A"] - spent["Lot B"],
-    ]
-    assert [belief.said.budget - belief.held.budget for belief in believed] == [100, 100]
+    left = [10_000 - price for price in accumulate(sold.price for sold in of_type(log, ItemSold)[:2])]
+    assert [(belief.errors_self, belief.errors_others) for belief in believed] == [(1, 0)] * 2
+    assert [belief.held.budget for belief in believed] == left
+    assert [belief.said.budget for belief in believed] == [right + 100 for right in left]
 
 
 def test_without_correction_what_was_said_is_held_and_the_error_grows():
@@ -426,15 +311,10 @@ def test_without_correction_what_was_said_is_held_and_the_error_grows():
 
 
 @pytest.mark.parametrize(("protocol", "last"), [({}, "Lot B"), (PAPER, "Lot C")], ids=["native", "paper"])
-def test_a_belief_after_the_last_item_is_asked_for_by_papers_alone(protocol, last):
+def test_right_sums_are_no_errors_and_a_belief_after_the_last_item_is_asked_for_by_papers_alone(protocol, last):
     believed = of_type(sale(3, ModelSettings(), **protocol), Believed)
     assert believed[-1].closed == (last,)
-
-
-def test_right_sums_are_no_errors():
-    log = sale(3, ModelSettings())
-    believed = of_type(log, Believed)
-    assert [(belief.errors_self, belief.errors_others) for belief in believed] == [(0, 0)] * 2
+    assert {(belief.errors_self, belief.errors_others) for belief in believed} == {(0, 0)}
     assert all(belief.fields_self >= 2 and belief.fields_others >= 1 for belief in believed)
 
 
@@ -447,64 +327,59 @@ def test_items_that_close_while_nobody_is_asked_are_believed_too():
 
 def test_an_error_is_counted_once_though_the_reply_was_repaired():
     wrong = json.dumps({"budget": 1, "profits": [{"bidder": "Ann", "profit": 500}, {"bidder": "Ben", "profit": 0}]})
-    chat = Scripted(replies=["Hm.", wrong])
-    desk = Desk(chat)
+    desk = Desk(Scripted(replies=["Hm.", wrong]))
     act(desk.mind(planning="none"), Pause("Ann", ("Lot A",)), after_lot_a())
-    assert len(desk.of(Believed)) == 1
-    assert desk.of(Believed)[0].errors_self == 2  # the budget, and the item won that it forgot
+    assert [one.errors_self for one in desk.of(Believed)] == [2]  # the budget, and the item won that it forgot
 
 
 def counted(fields):
-    """Count the wrong fields and all fields, each by whether they are about oneself."""
+    """Count the wrong fields and all fields, about oneself and about others."""
     return tuple(
-        {mine: sum(field.mine == mine and (which or not field.right) for field in fields) for mine in (True, False)}
+        tuple(sum(field.mine == mine and (which or not field.right) for field in fields) for mine in (True, False))
         for which in (False, True)
     )
 
 
-def test_a_true_belief_has_no_errors():
-    truth = belief(100, {"Ann": 5, "Ben": -5}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]})
-    assert counted(compare(truth, truth, "Ann")) == ({True: 0, False: 0}, {True: 3, False: 2})
+A, B = ("Lot A", 10), ("Lot B", 20)
+TRUE = (100, {"Ann": 5, "Ben": 7}, {"Ann": [A], "Ben": [B]})
 
 
 @pytest.mark.parametrize(
-    ("said", "wrong_self", "wrong_others"),
+    ("said", "wrong"),
     [
-        (belief(99, {"Ann": 5, "Ben": 7}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]}), 1, 0),
-        (belief(100, {"Ann": 6, "Ben": 7}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]}), 1, 0),
-        (belief(100, {"Ann": 5}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]}), 0, 1),
-        (belief(100, {"Ann": 5, "Ben": 8}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]}), 0, 1),
-        (belief(100, {"Ann": 5, "Ben": 7}, {"Ann": [("Lot A", 11)], "Ben": [("Lot B", 20)]}), 1, 0),
-        (belief(100, {"Ann": 5, "Ben": 7}, {"Ben": [("Lot B", 20)]}), 1, 0),
-        (belief(100, {"Ann": 5, "Ben": 7}, {"Ann": [("Lot A", 10), ("Lot B", 20)]}), 1, 1),
-        (belief(100, {"Ann": 5, "Ben": 7}, {"Ben": [("Lot A", 10), ("Lot B", 20)]}), 1, 1),
-        (belief(100, {"Ann": 5, "Ben": 7}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)], "Eve": [("x", 1)]}), 0, 1),
+        (TRUE, (0, 0)),
+        ((99, *TRUE[1:]), (1, 0)),
+        ((100, {"Ann": 6, "Ben": 7}, TRUE[2]), (1, 0)),
+        ((100, {"Ann": 5}, TRUE[2]), (0, 1)),
+        ((100, {"Ann": 5, "Ben": 8}, TRUE[2]), (0, 1)),
+        ((*TRUE[:2], {"Ann": [("Lot A", 11)], "Ben": [B]}), (1, 0)),
+        ((*TRUE[:2], {"Ben": [B]}), (1, 0)),
+        ((*TRUE[:2], {"Ann": [A, B]}), (1, 1)),
+        ((*TRUE[:2], {"Ben": [A, B]}), (1, 1)),
+        ((*TRUE[:2], TRUE[2] | {"Eve": [("x", 1)]}), (0, 1)),
     ],
 )
-def test_a_wrong_field_is_counted_for_whom_it_is_about(said, wrong_self, wrong_others):
-    truth = belief(100, {"Ann": 5, "Ben": 7}, {"Ann": [("Lot A", 10)], "Ben": [("Lot B", 20)]})
-    wrong, _ = counted(compare(said, truth, "Ann"))
-    assert (wrong[True], wrong[False]) == (wrong_self, wrong_others)
+def test_a_wrong_field_is_counted_for_whom_it_is_about(said, wrong):
+    found = counted(compare(belief(*said), belief(*TRUE), "Ann"))
+    assert found[0] == wrong
+    assert said != TRUE or found[1] == (3, 2)
 
 
 def test_bidder_1_is_not_bidder_10():
-    truth = belief(100, {"Bidder 1": 5, "Bidder 10": 0}, {"Bidder 1": [("Lot A", 10)]})
-    said = belief(100, {"Bidder 1": 5, "Bidder 10": 0}, {"Bidder 10": [("Lot A", 10)]})
-    assert counted(compare(said, truth, "Bidder 1")) == ({True: 1, False: 1}, {True: 3, False: 2})
+    profits = {"Bidder 1": 5, "Bidder 10": 0}
+    said, truth = (belief(100, profits, {whose: [A]}) for whose in ("Bidder 10", "Bidder 1"))
+    assert counted(compare(said, truth, "Bidder 1")) == ((1, 1), (3, 2))
 
 
-@given(
-    budget=st.integers(0, 9),
-    profits=st.dictionaries(st.sampled_from(["Ann", "Ben", "Cho"]), st.integers(-3, 3)),
-    wins=st.dictionaries(
-        st.sampled_from(["Ann", "Ben", "Cho"]),
-        st.lists(st.tuples(st.sampled_from(LOTS), st.integers(1, 3)), max_size=3),
-    ),
-)
+people = st.sampled_from(["Ann", "Ben", "Cho"])
+wins = st.dictionaries(people, st.lists(st.tuples(st.sampled_from(LOTS), st.integers(1, 3)), max_size=3))
+
+
+@given(st.integers(0, 9), st.dictionaries(people, st.integers(-3, 3)), wins)
 def test_there_are_never_more_errors_than_fields(budget, profits, wins):
     truth = belief(5, {"Ann": 1, "Ben": 0, "Cho": 0}, {"Ann": [("Lot A", 1)]})
     wrong, fields = counted(compare(belief(budget, profits, wins), truth, "Ann"))
-    assert all(0 <= wrong[mine] <= fields[mine] for mine in (True, False))
+    assert all(0 <= one <= of for one, of in zip(wrong, fields, strict=True))
 
 
 # ---------------------------------------------------------------- prompts
@@ -527,13 +402,11 @@ def test_every_prompt_file_has_exactly_one_block_of_facts():
 
 def test_all_calls_begin_with_the_rules_and_with_what_never_changes():
     desk = Desk()
-    act(desk.mind(), Pause("Ann"), opening())
-    act(desk.mind(), ask(), opening())
-    act(desk.mind(), Pause("Ann", ("Lot A",)), after_lot_a())
-    assert len(desk.calls) == 4
+    for wanted, seen in ((Pause("Ann"), opening()), (ask(), opening()), (Pause("Ann", ("Lot A",)), after_lot_a())):
+        act(desk.mind(), wanted, seen)
+    assert [len(desk.calls), len({call.prompt[0] for call in desk.calls})] == [4, 1]
     rules = (ENGLISH / "system.md").read_text().partition("\n[if relative_objective]")[0]
-    assert all(call.prompt[0].startswith(rules) for call in desk.calls)
-    assert len({call.prompt[0] for call in desk.calls}) == 1
+    assert desk.calls[0].prompt[0].startswith(rules)
     assert facts_in(desk.calls[0].prompt[0]).keys() == {"rules", "bidders", "all_items", "initial_budget", *WHO}
 
 
@@ -552,9 +425,7 @@ def test_a_listing_cannot_close_the_block_it_stands_in(listing):
     for text in desk.calls[0].prompt:
         assert text.count("\n</facts>") == text.count("<facts>\n") == 1
     facts = read_facts("\n".join(desk.calls[0].prompt))
-    assert facts["task"] == "bid"
-    assert facts["minimum"] == 1_000
-    assert facts["all_items"][0]["listing"] == listing
+    assert (facts["task"], facts["minimum"], facts["all_items"][0]["listing"]) == ("bid", 1_000, listing)
 
 
 @given(st.text())

@@ -197,22 +197,14 @@ def test_later_calls_are_answered_by_the_limit_without_a_model(least, answer):
 
 def test_a_price_above_all_that_was_forecast_is_no_reason_to_ask_again():
     desk = Desk()
-    seen = [
-        limit_of(5_000),
-        Acted("Ben", "Lot A", Bid(Decimal(4_000))),
-        RoundClosed("Lot A", 1, "Ben", Decimal(4_000)),
-    ]
+    seen = [limit_of(5_000), Acted("Ben", "Lot A", Bid(Decimal(4_000))), RoundClosed("Lot A", 1, "Ben", Decimal(4_000))]
     assert desk.answer(seen, 4_100) == Bid(Decimal(4_100))
     assert desk.asked == []
 
 
 def test_an_item_that_is_offered_again_at_a_lower_price_is_a_new_question():
     desk = Desk(700)
-    seen = [
-        limit_of(None),
-        Acted("Ann", "Lot A", Withdraw()),
-        PriceLowered("Lot A", Decimal(500), Decimal(50)),
-    ]
+    seen = [limit_of(None), Acted("Ann", "Lot A", Withdraw()), PriceLowered("Lot A", Decimal(500), Decimal(50))]
     assert desk.answer(seen, 500) == Bid(Decimal(500))
     assert desk.asked == ["limit: ok"]
 

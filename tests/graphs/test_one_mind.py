@@ -477,9 +477,7 @@ def test_a_game_to_recall_that_is_not_there_is_refused():
 
 def test_a_series_of_any_game_ranks_by_outcomes():
     config = AuctionConfig(
-        bidders=(Bidder("Ann"), Bidder("Ben")),
-        rules={"game": "first-price", "runs": 2},
-        series=Series(auctions=2),
+        bidders=(Bidder("Ann"), Bidder("Ben")), rules={"game": "first-price", "runs": 2}, series=Series(auctions=2)
     )
     held = of_type(run_series(config).log, AuctionHeld)
     assert [one.auction for one in held] == [1, 2]

@@ -47,11 +47,7 @@ KEYS = {  # EconArena, App. B: at first, once results are shown, after a chain o
     ),
     **dict.fromkeys(
         ("second-price", "first-price", "english-private"),
-        (
-            ["understanding", "bid", "reason"],
-            ["goal", "previous bid", "previous payoff", "bid", "reason"],
-            ["bid"],
-        ),
+        (["understanding", "bid", "reason"], ["goal", "previous bid", "previous payoff", "bid", "reason"], ["bid"]),
     ),
 }
 

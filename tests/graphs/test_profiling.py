@@ -11,9 +11,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
-from autogen_agentchat.base import Response
-from autogen_agentchat.messages import BaseChatMessage, TextMessage
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage
@@ -47,7 +44,7 @@ from harbor._games.replies import Share, Weight
 from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._metrics.calls import calls
-from harbor.evaluation._metrics.profiling import ProfilingError, divergence, profiling_errors
+from harbor.evaluation._metrics.profiling import divergence, profiling_errors
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.node import PROMPTS
 from harbor.graphs._nodes.profile import mend, scaled
@@ -73,95 +70,82 @@ class Desk:
     def __init__(self, chat: SimulatedChat | None = None, **switches: Any) -> None:
         self.notes: list[Event] = []
         self.prompts: list[dict[str, Any]] = []
-        notes, mood = self.notes.append, self._keep
-        model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), notes, mood, play_on=True)
-        self.mind = BidderContext(
-            model, MindSettings(**{"theory_of_mind": "inferred", **switches}), lambda: self.notes.append
-        )
-
-    def _keep(self, call: Any) -> None:
-        self.prompts.append(read_facts("\n".join(call.prompt)))
+        note, keep = self.notes.append, lambda call: self.prompts.append(read_facts("\n".join(call.prompt)))
+        model = ModelClient("Ann", "model", chat or SimulatedChat(), ModelSettings(), note, keep, play_on=True)
+        self.mind = BidderContext(model, MindSettings(**{"theory_of_mind": "inferred", **switches}), lambda: note)
 
     def after(self, seen: Sequence[Event], closed: tuple[str, ...] = (LOFT.name,)) -> dict[str, Profiled]:
-        """Think after a hammer; give the new profiles by rival."""
+        """Think after a hammer; return the new profiles by rival."""
         asyncio.run(GraphBidder(self.mind).act(Pause("Ann", closed), seen))
         return {note.rival: note for note in self.notes if isinstance(note, Profiled)}
 
 
-def opening(rivals: Sequence[str] = RIVALS) -> list[Event]:
-    """Everything that Ann has seen when the loft comes under the hammer, with a shed to follow."""
-    estimates = {LOFT.name: Decimal(440_000), "Shed": Decimal(2_000)}
+def sold_to_ben(rivals: Sequence[str] = RIVALS, of_cho: str = "declined") -> list[Event]:
+    """Return what Ann has seen: Ben bought the loft for $330,000, Cho went out at $300,000 without a bid.
+
+    Dan did nothing at all. A shed follows.
+    """
+    broke = BidderWithdrew(LOFT.name, 2, "Cho", "cannot afford")
+    lots = Lot(LOFT.name, LOFT.start, LOFT.listing), Lot("Shed", Decimal(1_000))
     return [
         BidderSeated("Ann", Decimal(1_000_000), {}, "profit"),
-        Signal("Ann", estimates, noisy=True),
+        Signal("Ann", {LOFT.name: Decimal(440_000), "Shed": Decimal(2_000)}, noisy=True),
         CatalogShown("Ann", TEXTS),
-        SaleOpened(
-            ("Ann", *rivals), (Lot(LOFT.name, LOFT.start, LOFT.listing), Lot("Shed", Decimal(1_000))), "true value"
-        ),
+        SaleOpened(("Ann", *rivals), lots, "true value"),
         ItemOpened(LOFT.name, LOFT.start, Decimal(15_000)),
-    ]
-
-
-def sold_to_ben(rivals: Sequence[str] = RIVALS, of_cho: str = "declined") -> list[Event]:
-    """Ben buys the loft for $330,000, Cho goes out at $300,000 without a bid, Dan says nothing at all."""
-    is_broke = of_cho == "cannot afford"
-    out: Event = (
-        BidderWithdrew(LOFT.name, 2, "Cho", of_cho) if is_broke else Acted("Cho", LOFT.name, Withdraw(of_cho), 2)
-    )  # type: ignore[arg-type]
-    return [
-        *opening(rivals),
         Acted("Ben", LOFT.name, Bid(Decimal(285_000))),
         RoundClosed(LOFT.name, 1, "Ben", Decimal(285_000)),
-        out,
+        broke if of_cho == broke.reason else Acted("Cho", LOFT.name, Withdraw(of_cho), 2),  # type: ignore[arg-type]
         Acted("Ben", LOFT.name, Bid(Decimal(330_000)), 3),
         RoundClosed(LOFT.name, 3, "Ben", Decimal(330_000)),
         *sold(LOFT.name, "Ben", Decimal(330_000)),
     ]
 
 
-def log(*happened: Event) -> list[Entry]:
-    return [Entry(number, number / 10, event) for number, event in enumerate(happened)]
-
-
 # ---------------------------------------------------------------- KL, by hand
 
 
-def one_hot(persona: str) -> dict[str, float]:
-    return traits.truth({persona: 1.0}, TEXTS)
+ONE, MIX = ({persona: 1 / len(some) if persona in some else 0.0 for persona in TEXTS} for some in (
+    ["downsizing"], ["downsizing", "urban-dwellers"],
+))  # fmt: skip
+THREE = {"a": 0.5, "b": 0.5, "c": 0.0}
+GUESS = {"a": 0.5, "b": -0.5, "c": 0.0}
+"""Shifted, these weights are 1.5, 0.5 and 1 of 3 in all: shares of 1/2, 1/6 and 1/3."""
+# With a tenth added to each and 1.3 in all: truth 0.6, 0.6, 0.1 and guess 0.6, 0.26667, 0.43333, over 1.3.
+SMOOTHED = (0.6 * math.log(0.6 / (1 / 6 + 0.1)) + 0.1 * math.log(0.1 / (1 / 3 + 0.1))) / 1.3
 
 
-def test_a_perfect_profile_is_nought_nats_from_the_truth():
-    perfect = {persona: 1.0 if persona == "downsizing" else -1.0 for persona in TEXTS}
-    assert divergence(one_hot("downsizing"), perfect) == pytest.approx(0, abs=1e-9)
+def surely(truth: dict[str, float]) -> dict[str, float]:
+    return {persona: 1.0 if share else -1.0 for persona, share in truth.items()}
 
 
-def test_a_perfect_profile_of_a_mix_is_nought_nats_from_the_truth():
-    truth = traits.truth({"downsizing": 0.5, "urban-dwellers": 0.5}, TEXTS)
-    perfect = {persona: 1.0 if truth[persona] else -1.0 for persona in TEXTS}
-    assert divergence(truth, perfect) == pytest.approx(0, abs=1e-9)
+@pytest.mark.parametrize(
+    ("truth", "profile", "epsilon", "expected"),
+    [
+        (ONE, surely(ONE), {}, pytest.approx(0, abs=1e-9)),
+        (MIX, surely(MIX), {}, pytest.approx(0, abs=1e-9)),
+        (ONE, {}, {"epsilon": 1e-12}, pytest.approx(math.log(10))),
+        (ONE, {}, {}, pytest.approx(2.30, abs=0.005)),
+        (MIX, {}, {"epsilon": 1e-12}, pytest.approx(math.log(5))),
+        (MIX, {}, {}, pytest.approx(1.61, abs=0.005)),
+        (THREE, GUESS, {"epsilon": 1e-12}, pytest.approx(math.log(3) / 2)),
+        (THREE, GUESS, {"epsilon": 0.1}, pytest.approx(SMOOTHED)),
+        (THREE, GUESS, {"epsilon": 0.1}, pytest.approx(0.26148, abs=1e-5)),
+    ],
+)
+def test_a_divergence_is_as_worked_by_hand(truth, profile, epsilon, expected):
+    assert divergence(truth, profile, **epsilon) == expected
 
 
-def test_a_uniform_guess_over_ten_is_ln_ten_nats_from_the_truth():
-    assert divergence(one_hot("downsizing"), {}, epsilon=1e-12) == pytest.approx(math.log(10))
-    assert divergence(one_hot("downsizing"), {}) == pytest.approx(2.30, abs=0.005)
-
-
-def test_a_uniform_guess_at_a_mix_of_two_is_ln_five_nats_from_the_truth():
-    truth = traits.truth({"downsizing": 0.5, "urban-dwellers": 0.5}, TEXTS)
-    assert divergence(truth, {}, epsilon=1e-12) == pytest.approx(math.log(5))
-    assert divergence(truth, {}) == pytest.approx(1.61, abs=0.005)
-
-
-def test_the_divergence_of_three_personas_is_as_worked_by_hand():
-    # Shifted, the weights are 1.5, 0.5 and 1 of 3 in all: shares of 1/2, 1/6 and 1/3.
-    truth, profile = {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.5, "b": -0.5, "c": 0.0}
-    assert divergence(truth, profile, epsilon=1e-12) == pytest.approx(math.log(3) / 2)
+def test_the_truth_is_shared_evenly_by_the_personas_of_a_rival():
+    for shares in ({"downsizing": 1.0}, {"downsizing": 0.5, "urban-dwellers": 0.5}):
+        assert traits.truth(shares, TEXTS) == dict.fromkeys(TEXTS, 0.0) | shares
 
 
 @pytest.mark.parametrize(
     ("truth", "total"),
     [({"a": 0.0, "b": 0.0}, "0"), ({"a": 0.5, "b": 0.0}, "0.5"), ({"a": 1.0, "b": 1.0}, "2"), ({}, "0")],
-    ids=["no persona", "half a persona", "two whole personas", "no catalog"],
+    ids=["none", "half", "two whole", "no catalog"],
 )
 def test_a_truth_that_does_not_add_up_to_one_is_refused(truth, total):
     with pytest.raises(ValueError, match=f"the shares of the truth add up to {total}; give shares that add up to 1"):
@@ -174,57 +158,43 @@ def test_an_epsilon_that_is_not_above_nought_is_refused(epsilon):
         divergence({"a": 1.0, "b": 0.0}, {"a": 0.5}, epsilon)
 
 
-def test_both_sides_are_smoothed_before_they_are_compared():
-    # With a tenth added to each and 1.3 in all: truth 0.6, 0.6, 0.1 and guess 0.6, 0.26667, 0.43333, over 1.3.
-    truth, profile = {"a": 0.5, "b": 0.5, "c": 0.0}, {"a": 0.5, "b": -0.5, "c": 0.0}
-    by_hand = (0.6 * math.log(0.6 / (1 / 6 + 0.1)) + 0.1 * math.log(0.1 / (1 / 3 + 0.1))) / 1.3
-    assert by_hand == pytest.approx(0.26148, abs=1e-5)
-    assert divergence(truth, profile, epsilon=0.1) == pytest.approx(by_hand)
-
-
 def test_a_certain_mistake_is_far_from_the_truth_and_still_finite():
-    wrong = {persona: 1.0 if persona == "urban-dwellers" else -1.0 for persona in TEXTS}
-    assert 10 < divergence(one_hot("downsizing"), wrong) < math.inf
+    assert 10 < divergence(ONE, dict.fromkeys(TEXTS, -1.0) | {"urban-dwellers": 1.0}) < math.inf
 
 
 @given(st.lists(st.floats(-1, 1), min_size=10, max_size=10), st.sampled_from(sorted(TEXTS)))
 def test_a_divergence_is_never_below_nought(weights, persona):
-    assert divergence(one_hot(persona), dict(zip(TEXTS, weights, strict=True))) >= -1e-9
+    assert divergence(traits.truth({persona: 1.0}, TEXTS), dict(zip(TEXTS, weights, strict=True))) >= -1e-9
 
 
-def test_profiles_are_compared_with_the_truth_rival_by_rival_and_item_by_item():
+@pytest.mark.parametrize(
+    ("labels", "profiles", "expected"),
+    [
+        (
+            {"Ann": {}, "Ben": {"a": 1.0}, "Cho": {"a": 0.5, "b": 0.5}},
+            [("Ben", "Loft", 0.0, 0.0), ("Cho", "Loft", 0.0, 0.0), ("Ben", "Farm", 1.0, -1.0)],
+            [("Ben", "Loft", math.log(2)), ("Cho", "Loft", 0.0), ("Ben", "Farm", 0.0)],
+        ),
+        (
+            {"Ben": {}, "Cho": {"elsewhere": 1.0}, "Dan": {"a": 1.0}, "Eve": {"a": 0.5, "elsewhere": 0.5}},
+            [(rival, "Loft", 1.0, -1.0) for rival in (*RIVALS, "Eve")],
+            [("Dan", "Loft", 0.0)],
+        ),
+        ({"Ben": {"a": 1.0}}, [], []),
+    ],
+    ids=["rivals and items", "personas outside the catalog or none", "no profiles"],
+)
+def test_profiles_are_compared_with_a_truth_within_the_catalog_rival_by_rival_and_item_by_item(
+    labels, profiles, expected
+):
     happened = [
-        BidderLabelled("Ann", {}, "simulated"),
-        BidderLabelled("Ben", {"a": 1.0}, "simulated"),
-        BidderLabelled("Cho", {"a": 0.5, "b": 0.5}, "simulated"),
+        *(BidderLabelled(name, personas, "simulated") for name, personas in labels.items()),
         CatalogShown("Ann", {"a": "A.", "b": "B."}),
-        Profiled("Ann", "Ben", "Loft", {"a": 0.0, "b": 0.0}, 0),
-        Profiled("Ann", "Cho", "Loft", {"a": 0.0, "b": 0.0}, 0),
-        Profiled("Ann", "Ben", "Farm", {"a": 1.0, "b": -1.0}, 0),
+        *(Profiled("Ann", rival, item, {"a": a, "b": b}, 0) for rival, item, a, b in profiles),
     ]
-    found = profiling_errors(log(*happened), epsilon=1e-12)
-    assert [(one.bidder, one.rival, one.item) for one in found] == [
-        ("Ann", "Ben", "Loft"),
-        ("Ann", "Cho", "Loft"),
-        ("Ann", "Ben", "Farm"),
-    ]
-    assert [one.divergence for one in found] == pytest.approx([math.log(2), 0, 0], abs=1e-9)
-
-
-def test_a_rival_with_a_persona_outside_the_catalog_or_none_has_no_truth_to_be_compared_with():
-    happened = [
-        BidderLabelled("Ben", {}, "truthful"),
-        BidderLabelled("Cho", {"elsewhere": 1.0}, "simulated"),
-        BidderLabelled("Dan", {"a": 1.0}, "simulated"),
-        BidderLabelled("Eve", {"a": 0.5, "elsewhere": 0.5}, "simulated"),
-        CatalogShown("Ann", {"a": "A.", "b": "B."}),
-        *(Profiled("Ann", rival, "Loft", {"a": 1.0, "b": -1.0}, 0) for rival in (*RIVALS, "Eve")),
-    ]
-    assert profiling_errors(log(*happened)) == [ProfilingError("Ann", "Dan", "Loft", 0.0)]
-
-
-def test_a_log_without_profiles_has_no_profiling_errors():
-    assert profiling_errors(log(BidderLabelled("Ben", {"a": 1.0}, "simulated"))) == []
+    found = profiling_errors([Entry(number, number / 10, event) for number, event in enumerate(happened)], 1e-12)
+    assert [(one.bidder, one.rival, one.item) for one in found] == [("Ann", *one[:2]) for one in expected]
+    assert [one.divergence for one in found] == pytest.approx([one[2] for one in expected], abs=1e-9)
 
 
 # ---------------------------------------------------------------- the update, by hand
@@ -351,20 +321,13 @@ def test_the_order_of_rivals_is_irrelevant(order):
 # ---------------------------------------------------------------- the node
 
 
-def test_every_rival_is_profiled_after_every_item_over_the_whole_catalog():
+def test_every_rival_is_profiled_over_the_whole_catalog_by_whether_it_bid_hard_or_declined_at_once():
     found = Desk().after(sold_to_ben())
     assert set(found) == set(RIVALS)
     assert all(set(one.weights) == set(TEXTS) and one.closed == LOFT.name for one in found.values())
-
-
-def test_who_bid_hard_is_taken_for_one_whom_the_listing_suits():
-    weights = Desk().after(sold_to_ben())["Ben"].weights
-    assert weights["urban-dwellers"] > 0 > weights["rural-home-seekers"]
-
-
-def test_who_declined_without_a_bid_is_not_taken_for_one_whom_the_listing_suits():
-    weights = Desk().after(sold_to_ben())["Cho"].weights
-    assert weights["urban-dwellers"] < weights["rural-home-seekers"]
+    ben, cho = found["Ben"].weights, found["Cho"].weights
+    assert ben["urban-dwellers"] > 0 > ben["rural-home-seekers"]
+    assert cho["urban-dwellers"] < cho["rural-home-seekers"]
 
 
 @pytest.mark.parametrize(
@@ -393,13 +356,6 @@ def test_items_that_closed_together_are_learned_from_in_their_order():
         assert learned == [LOFT.name, "Shed"]
 
 
-def seated(rivals: dict[str, dict[str, float]]) -> list[Event]:
-    """Give what Ann has seen after the hammer, with these profiles of rivals given to her at the start."""
-    first, *later = sold_to_ben()
-    assert isinstance(first, BidderSeated)
-    return [replace(first, rivals=rivals), *later]
-
-
 class Blind(SimulatedChat):
     """Can't say anything about a rival's profile."""
 
@@ -413,20 +369,21 @@ GIVEN = {"Ben": traits.profile(traits.truth({"downsizing": 1.0}, TEXTS))}
 
 
 @pytest.mark.parametrize(
-    ("switches", "given", "chat", "told"),
+    ("theory_of_mind", "given", "chat", "told"),
     [
-        ({"theory_of_mind": "none"}, {}, SimulatedChat(), False),
-        ({"theory_of_mind": "true"}, GIVEN, SimulatedChat(), True),
-        ({"theory_of_mind": "true"}, {}, SimulatedChat(), False),
-        ({"theory_of_mind": "inferred"}, {}, SimulatedChat(), True),
-        ({"theory_of_mind": "second"}, {}, SimulatedChat(), True),
-        ({"theory_of_mind": "inferred"}, {}, Blind(), False),
+        ("none", {}, SimulatedChat(), False),
+        ("true", GIVEN, SimulatedChat(), True),
+        ("true", {}, SimulatedChat(), False),
+        ("inferred", {}, SimulatedChat(), True),
+        ("second", {}, SimulatedChat(), True),
+        ("inferred", {}, Blind(), False),
     ],
     ids=["none", "true", "true of nobody", "inferred", "second", "profiling failed"],
 )
-def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(switches, given, chat, told):
-    desk = Desk(chat, **switches)
-    desk.after(seated(given))
+def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(theory_of_mind, given, chat, told):
+    desk = Desk(chat, theory_of_mind=theory_of_mind)
+    first, *later = sold_to_ben()
+    desk.after([replace(first, rivals=given), *later])
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "replan"]
     assert [key in prompt for key in ("rivals", "catalog")] == [told] * 2
     if told:
@@ -440,7 +397,8 @@ def test_a_new_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(switches
 )
 def test_the_first_plan_is_told_of_rivals_if_and_only_if_their_personas_are_given(theory_of_mind, given, told):
     desk = Desk(theory_of_mind=theory_of_mind)
-    desk.after(seated(given)[:4], closed=())
+    first, *later = sold_to_ben()
+    desk.after([replace(first, rivals=given), *later[:3]], closed=())
     (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "plan"]
     assert [key in prompt for key in ("rivals", "catalog")] == [told] * 2
     if told:
@@ -458,27 +416,17 @@ def test_a_rival_is_judged_by_its_own_bids_beside_those_of_all_bidders():
     assert [conduct[rival]["ended"] for rival in RIVALS] == ["won", "declined", "not asked"]
 
 
-@pytest.mark.parametrize("reason", ["cannot afford", "failed bids", "fault"])
-def test_a_rival_that_left_for_another_reason_than_taste_has_declined_nothing(reason):
-    desk = Desk()
-    desk.after(sold_to_ben(of_cho=reason))
-    (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "profile" and prompt["bidder"] == "Cho"]
-    assert prompt["ended"] == reason
-    assert "declined_at" not in prompt
-
-
 # ---------------------------------------------------------------- rivals of whom there is nothing to learn
 
 
-def test_a_rival_that_never_bid_nor_declined_keeps_its_profile_exactly():
-    found = Desk().after(sold_to_ben())["Dan"]
-    assert found.weights == dict.fromkeys(TEXTS, 0.0)
-    assert found.repaired == 0
-
-
 @pytest.mark.parametrize("reason", ["cannot afford", "failed bids", "fault"])
-def test_a_rival_that_left_for_another_reason_than_taste_keeps_its_profile_exactly(reason):
-    assert Desk().after(sold_to_ben(of_cho=reason))["Cho"].weights == dict.fromkeys(TEXTS, 0.0)
+def test_a_rival_that_did_nothing_or_left_for_another_reason_than_taste_keeps_its_profile_exactly(reason):
+    desk = Desk()
+    found = desk.after(sold_to_ben(of_cho=reason))
+    (prompt,) = [prompt for prompt in desk.prompts if prompt["task"] == "profile" and prompt["bidder"] == "Cho"]
+    assert (prompt["ended"], "declined_at" in prompt) == (reason, False)
+    assert found["Cho"].weights == found["Dan"].weights == dict.fromkeys(TEXTS, 0.0)
+    assert found["Dan"].repaired == 0
 
 
 def test_a_model_is_not_told_that_want_of_money_is_giving_up():
@@ -488,21 +436,8 @@ def test_a_model_is_not_told_that_want_of_money_is_giving_up():
     assert '("cannot afford"), it might have gone further: then its highest bid is only a lower bound.' in told
 
 
-class Broken(BaseChatAgent):
-    """An agent that fails whenever it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__("broken", "An agent.")
-
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (TextMessage,)
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: Any) -> Response:
-        raise RuntimeError("broken")
-
-    async def on_reset(self, cancellation_token: Any) -> None:
-        pass
+def broken(turn: Any) -> None:
+    raise RuntimeError("broken")
 
 
 def test_a_sale_with_rivals_that_are_poor_or_broken_goes_on_and_leaves_their_profiles_at_zero():
@@ -512,7 +447,7 @@ def test_a_sale_with_rivals_that_are_poor_or_broken_goes_on_and_leaves_their_pro
         Bidder("Broken", agent=True),
         Bidder("Ben", persona="urban-dwellers", rule="minimum-raise"),
     ]
-    held = Auction(items=houses(3, 1), bidders=bidders).run(agents={"Broken": Broken()}).log
+    held = Auction(items=houses(3, 1), bidders=bidders).run(agents={"Broken": broken}).log
     found = [note for note in of_type(held, Profiled) if note.rival in ("Poor", "Broken")]
     assert {failed.bidder for failed in of_type(held, SeatFailed)} == {"Broken"}
     assert len(found) == 3 * 2
@@ -547,21 +482,22 @@ def in_shares(**shares: Any) -> list[dict[str, Any]]:
 WHOLE = {persona.replace("-", "_"): 0.25 for persona in TEXTS}
 
 
-@pytest.mark.parametrize(
-    ("weights", "expected", "repaired"),
-    [
-        (said(**WHOLE), {}, 0),
-        (said(**{**WHOLE, "downsizing": 5}), {"downsizing": 1.0}, 1),
-        (said(**{**WHOLE, "downsizing": -5, "urban_dwellers": 1.01}), {"downsizing": -1.0, "urban-dwellers": 1.0}, 2),
-        (said(**{key: value for key, value in WHOLE.items() if key != "downsizing"}), {"downsizing": 0.5}, 1),
-        (said(**WHOLE, stranger=0.9), {}, 1),
-        (said(**WHOLE, Downsizing=0.9), {}, 1),
-        (said(**WHOLE) + said(downsizing=0.75), {"downsizing": 0.75}, 1),
-        (said(**{**WHOLE, "urban_dwellers": -9}, stranger=7), {"urban-dwellers": -1.0}, 2),
-        ([], dict.fromkeys(TEXTS, 0.5), 10),
-    ],
-    ids=["whole", "too large", "two out of range", "missing", "unknown", "in another case", "twice", "both", "none"],
-)
+WEIGHTS = {
+    "whole": (said(**WHOLE), {}, 0),
+    "too large": (said(**WHOLE | {"downsizing": 5}), {"downsizing": 1.0}, 1),
+    "two out of range": (
+        said(**WHOLE | {"downsizing": -5, "urban_dwellers": 1.01}), {"downsizing": -1.0, "urban-dwellers": 1.0}, 2,
+    ),
+    "missing": (said(**{key: 0.25 for key in WHOLE if key != "downsizing"}), {"downsizing": 0.5}, 1),
+    "unknown": (said(**WHOLE, stranger=0.9), {}, 1),
+    "in another case": (said(**WHOLE, Downsizing=0.9), {}, 1),
+    "twice": (said(**WHOLE) + said(downsizing=0.75), {"downsizing": 0.75}, 1),
+    "both": (said(**WHOLE | {"urban_dwellers": -9}, stranger=7), {"urban-dwellers": -1.0}, 2),
+    "none": ([], dict.fromkeys(TEXTS, 0.5), 10),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("weights", "expected", "repaired"), WEIGHTS.values(), ids=WEIGHTS)
 def test_bad_weights_are_clipped_kept_or_dropped_and_counted(weights, expected, repaired):
     before = Profiled("Ann", "Ben", "Attic", dict.fromkeys(TEXTS, 0.5), 0)
     found = Desk(Careless(said=weights), **PAPER).after([*sold_to_ben(), before])["Ben"]
@@ -570,39 +506,23 @@ def test_bad_weights_are_clipped_kept_or_dropped_and_counted(weights, expected, 
 
 
 HALVES = {"downsizing": 50, "urban-dwellers": 50}
+SHARES = {  # what is said, what is kept, and how much was wrong
+    "whole": (in_shares(**dict.fromkeys(WHOLE, 10)), dict.fromkeys(TEXTS, 10), 0),
+    "others missing": (in_shares(downsizing=60, urban_dwellers=40), {"downsizing": 60, "urban-dwellers": 40}, 0),
+    "rounded": (in_shares(downsizing=49.5, urban_dwellers=49.5), HALVES, 0),
+    "too little": (in_shares(downsizing=49.4, urban_dwellers=49.4), HALVES, 1),
+    "of one": (in_shares(downsizing=0.5, urban_dwellers=0.5), HALVES, 1),
+    "too much": (in_shares(downsizing=300, urban_dwellers=300), HALVES, 1),
+    "unknown": (in_shares(downsizing=50, urban_dwellers=50, stranger=20), HALVES, 1),
+    "unknown and scaled": (in_shares(downsizing=30, urban_dwellers=30, stranger=40), HALVES, 2),
+    "in another case": (in_shares(downsizing=50, urban_dwellers=50, Downsizing=20), HALVES, 1),
+    "twice": (in_shares(downsizing=90, urban_dwellers=50) + in_shares(downsizing=50), HALVES, 1),
+    "negative": (in_shares(downsizing=50, urban_dwellers=50, vacation_homes=-5), HALVES, 1),
+    "negative and scaled": (in_shares(downsizing=60, urban_dwellers=60, vacation_homes=-20), HALVES, 2),
+}
 
 
-@pytest.mark.parametrize(
-    ("shares", "expected", "repaired"),
-    [
-        (in_shares(**dict.fromkeys(WHOLE, 10)), dict.fromkeys(TEXTS, 10), 0),
-        (in_shares(downsizing=60, urban_dwellers=40), {"downsizing": 60, "urban-dwellers": 40}, 0),
-        (in_shares(downsizing=49.5, urban_dwellers=49.5), HALVES, 0),
-        (in_shares(downsizing=49.4, urban_dwellers=49.4), HALVES, 1),
-        (in_shares(downsizing=0.5, urban_dwellers=0.5), HALVES, 1),
-        (in_shares(downsizing=300, urban_dwellers=300), HALVES, 1),
-        (in_shares(downsizing=50, urban_dwellers=50, stranger=20), HALVES, 1),
-        (in_shares(downsizing=30, urban_dwellers=30, stranger=40), HALVES, 2),
-        (in_shares(downsizing=50, urban_dwellers=50, Downsizing=20), HALVES, 1),
-        (in_shares(downsizing=90, urban_dwellers=50) + in_shares(downsizing=50), HALVES, 1),
-        (in_shares(downsizing=50, urban_dwellers=50, vacation_homes=-5), HALVES, 1),
-        (in_shares(downsizing=60, urban_dwellers=60, vacation_homes=-20), HALVES, 2),
-    ],
-    ids=[
-        "whole",
-        "others missing",
-        "rounded",
-        "too little",
-        "of one",
-        "too much",
-        "unknown",
-        "unknown and scaled",
-        "in another case",
-        "twice",
-        "negative",
-        "negative and scaled",
-    ],
-)
+@pytest.mark.parametrize(("shares", "expected", "repaired"), SHARES.values(), ids=SHARES)
 def test_shares_are_scaled_or_dropped_and_what_was_wrong_is_counted(shares, expected, repaired):
     before = Profiled("Ann", "Ben", "Attic", {**dict.fromkeys(TEXTS, -1.0), "vacation-homes": 1.0}, 0)
     found = Desk(Careless(said=shares)).after([*sold_to_ben(), before])["Ben"]
@@ -636,31 +556,27 @@ def test_a_weight_or_a_share_that_is_no_number_is_sent_back(number, protocol):
     assert outcomes == ["unreadable"] * 9
 
 
-@given(
-    st.lists(st.builds(Weight, persona=st.sampled_from([*"abcxy"]), weight=st.floats(-9, 9)), max_size=8),
-    st.dictionaries(st.sampled_from([*"abc"]), st.floats(-1, 1)),
-)
+OLD = st.dictionaries(st.sampled_from([*"abc"]), st.floats(-1, 1))
+
+
+def whole(weights: dict[str, float]) -> bool:
+    return list(weights) == [*"abc"] and all(-1 <= weight <= 1 for weight in weights.values())
+
+
+@given(st.lists(st.builds(Weight, persona=st.sampled_from([*"abcxy"]), weight=st.floats(-9, 9)), max_size=8), OLD)
 def test_mended_weights_are_whole_and_bounded_whatever_was_said(said, old):
     weights, repaired = mend(said, "abc", old)
-    assert list(weights) == [*"abc"]
-    assert all(-1 <= weight <= 1 for weight in weights.values())
+    assert whole(weights)
     assert (repaired == 0) <= ({one.persona for one in said} == {*"abc"})
 
 
-@given(
-    st.lists(st.builds(Share, persona=st.sampled_from([*"abcxy"]), share=st.floats(-9, 200)), max_size=8),
-    st.dictionaries(st.sampled_from([*"abc"]), st.floats(-1, 1)),
-)
+@given(st.lists(st.builds(Share, persona=st.sampled_from([*"abcxy"]), share=st.floats(-9, 200)), max_size=8), OLD)
 def test_scaled_shares_are_whole_and_bounded_whatever_was_said(said, old):
     weights, repaired = scaled(said, "abc", old)
-    assert list(weights) == [*"abc"]
-    assert all(-1 <= weight <= 1 for weight in weights.values())
-    names = [one.persona for one in said]
-    assert (repaired == 0) == (
-        len(names) == len({*names} & {*"abc"})
-        and all(one.share >= 0 for one in said)
-        and abs(sum(one.share for one in said) - 100) <= 1
-    )
+    assert whole(weights)
+    names, said_shares = [one.persona for one in said], [one.share for one in said]
+    fits = all(share >= 0 for share in said_shares) and abs(sum(said_shares) - 100) <= 1
+    assert (repaired == 0) == (fits and len(names) == len({*names} & {*"abc"}))
 
 
 # ---------------------------------------------------------------- at the same moment
@@ -678,31 +594,18 @@ class Meeting(SimulatedChat):
         return await super()._agenerate(messages, *args, **named)
 
 
-@pytest.mark.parametrize(
-    ("theory_of_mind", "meeting"), [("inferred", ["profile", "believe"]), ("second", ["profile", "believe", "mirror"])]
-)
+@pytest.mark.parametrize(("theory_of_mind", "more"), [("inferred", []), ("second", ["mirror"])])
 @pytest.mark.parametrize("correct_beliefs", [True, False])
-async def test_profiles_of_all_rivals_and_the_belief_are_asked_at_the_same_moment(
-    theory_of_mind, meeting, correct_beliefs
+async def test_profiles_and_the_belief_are_asked_at_the_same_moment_and_then_prediction_and_the_new_plan(
+    theory_of_mind, more, correct_beliefs
 ):
-    together = asyncio.Barrier(len(RIVALS) + len(meeting) - 1)
-    desk = Desk(
-        Meeting(barriers=dict.fromkeys(meeting, together)),
-        theory_of_mind=theory_of_mind,
-        correct_beliefs=correct_beliefs,
-    )
+    first, last = ["profile"] * len(RIVALS) + ["believe", *more], ["predict", "replan"]
+    barriers = {**dict.fromkeys(first, asyncio.Barrier(len(first))), **dict.fromkeys(last, asyncio.Barrier(2))}
+    desk = Desk(Meeting(barriers=barriers), theory_of_mind=theory_of_mind, correct_beliefs=correct_beliefs)
     async with asyncio.timeout(20):
         await GraphBidder(desk.mind).act(Pause("Ann", (LOFT.name,)), sold_to_ben())
     tasks = [prompt["task"] for prompt in desk.prompts]
-    assert sorted(tasks[: len(RIVALS) + len(meeting) - 1]) == sorted(["profile"] * 2 + meeting)
-    assert sorted(tasks[len(RIVALS) + len(meeting) - 1 :]) == ["predict", "replan"]
-
-
-async def test_prediction_and_the_new_plan_are_asked_at_the_same_moment():
-    desk = Desk(Meeting(barriers=dict.fromkeys(["predict", "replan"], asyncio.Barrier(2))))
-    async with asyncio.timeout(20):
-        await GraphBidder(desk.mind).act(Pause("Ann", (LOFT.name,)), sold_to_ben())
-    assert {prompt["task"] for prompt in desk.prompts} == {"profile", "believe", "predict", "replan"}
+    assert (sorted(tasks[:-2]), sorted(tasks[-2:])) == (sorted(first), last)
 
 
 class Patient(SimulatedChat):
@@ -714,26 +617,20 @@ class Patient(SimulatedChat):
         return await super()._agenerate(*args, **named)
 
 
-def pauses(theory_of_mind: str, planning: str) -> list[int]:
-    """Hold a sale of three houses between three minds; give the chain of calls of every pause."""
-    bidders = [
-        Bidder(name, model="mine", theory_of_mind=theory_of_mind, planning=planning) for name in ("Ann", "Ben", "Cho")
-    ]
+def pauses(**switches: str) -> list[int]:
+    """Hold a sale of three houses between three minds; return the chain of calls of every pause."""
+    bidders = [Bidder(name, model="mine", **switches) for name in ("Ann", "Ben", "Cho")]
     entries = Auction(items=houses(3, 2), bidders=bidders).run(models={"mine": Patient()}).log
     stops = [number for number, entry in enumerate(entries) if isinstance(entry.event, Paused | BiddersAsked)]
-    return [
-        calls(entries[start:end]).chain
-        for start, end in zip(stops, [*stops[1:], len(entries)], strict=True)
-        if isinstance(entries[start].event, Paused)
-    ]
+    ends = zip(stops, [*stops[1:], len(entries)], strict=True)
+    return [calls(entries[start:end]).chain for start, end in ends if isinstance(entries[start].event, Paused)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("planning", "theory_of_mind"), crossed(["none", "adaptive"], ["inferred", "second"]))
 def test_profiling_adds_at_most_one_call_an_item_to_the_chain(theory_of_mind, planning):
-    without, with_profiles = pauses("none", planning)[1:], pauses(theory_of_mind, planning)[1:]
-    assert without == [1, 1, 0]  # after the last item there is nothing left to think of
-    assert with_profiles == [2, 2, 0]
+    assert pauses(theory_of_mind="none", planning=planning)[1:] == [1, 1, 0]  # after the last item nothing is left
+    assert pauses(theory_of_mind=theory_of_mind, planning=planning)[1:] == [2, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -753,24 +650,21 @@ def test_profiling_costs_one_call_a_rival_and_item_after_which_profiles_are_of_u
 
 def test_the_prompts_of_a_profiler_are_the_same_whatever_its_rivals_truly_are(tmp_path):
     told = []
-    for number, (ben, cho, label) in enumerate(
-        [("downsizing", "urban-dwellers", "downsizing"), ("vacation-homes", None, "vacation-homes")]
-    ):
+    for ben, cho in (("downsizing", "urban-dwellers"), ("vacation-homes", None)):
         bidders = [
             Bidder("Ann", theory_of_mind="second", strategy="on"),
             Bidder("Ben", rule="minimum-raise", persona=ben),
             Bidder("Cho", rule="truthful", persona=cho),
         ]
-        items = [item.model_copy(update={"persona": label}) for item in houses(3, 4)]
-        Auction(items=items, bidders=bidders).run(out=tmp_path / f"run-{number}")
-        lines = (tmp_path / f"run-{number}" / "calls.jsonl").read_text().splitlines()
-        told.append([json.loads(line)["prompt"] for line in lines])
+        items = [item.model_copy(update={"persona": ben}) for item in houses(3, 4)]
+        Auction(items=items, bidders=bidders).run(out=tmp_path / ben)
+        told.append([json.loads(one)["prompt"] for one in (tmp_path / ben / "calls.jsonl").read_text().splitlines()])
     assert len(told[0]) > 10
     assert told[0] == told[1]
 
 
 def shown(value: str, protocol: dict[str, Any]) -> tuple[list[dict[str, float]], list[dict[str, Any]]]:
-    """Give the profiles after this value is shown, and the prompts that asked for them."""
+    """Return the profiles after this value is shown, and the prompts that asked for them."""
     desk = Desk(**protocol)
     found = desk.after([*sold_to_ben(), ValueRevealed(LOFT.name, Decimal(value))])
     return [one.weights for one in found.values()], [one for one in desk.prompts if one["task"] == "profile"]

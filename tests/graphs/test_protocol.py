@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -43,24 +45,34 @@ GAMES: dict[str, dict[str, Any]] = {
 }
 NAMES = ("Alex", "Bob", "Cindy")
 CHANGES: list[dict[str, Any]] = [
-    {"reply": "tool"},
-    {"reply": "json"},
-    {"reply": "text"},
-    {"context": "dialogue"},
-    {"facts": "prose"},
-    {"bounds": "untold"},
-    {"hints": False},
+    *({"reply": reply} for reply in ("tool", "json", "text")),
+    *({"context": "dialogue"}, {"facts": "prose"}, {"bounds": "untold"}, {"hints": False}),
     {"relative_objective": True},
     {"reply": "text", "context": "dialogue", "facts": "prose", "bounds": "untold", "hints": False},
 ]
 
 
-def held(game: str, folder: Path, **mind: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """Hold a small game between three bidders of one mind; give its log and the calls."""
+def calls_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+
+
+def run(folder: Path, bidders: Sequence[Bidder], **settings: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Hold an auction; return its log and the calls."""
+    usual = {} if "rules" in settings else {"items": LOTS}
+    log = Auction(bidders=bidders, **usual | settings).run(out=folder / "run").log
+    return log, calls_of(folder / "run")
+
+
+@cache
+def held(game: str, **mind: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Hold a small game between three bidders of one mind; return its log and the calls."""
     settings = {"budget": 10_000, "bidding": "call", **mind} if game == "english" else mind
-    run = folder / f"run-{len(list(folder.iterdir()))}"
-    log = Auction(bidders=[Bidder(name, **settings) for name in NAMES], **GAMES[game]).run(out=run).log
-    return log, [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
+    with TemporaryDirectory() as folder:
+        return run(Path(folder), [Bidder(name, **settings) for name in NAMES], **GAMES[game])
+
+
+def people(**mind: Any) -> list[Bidder]:
+    return [Bidder(name, budget=10_000, **mind) for name in NAMES]
 
 
 def public(log: Any) -> list[Any]:
@@ -76,41 +88,41 @@ def texts(call: dict[str, Any]) -> str:
     return "\n".join(call["prompt"])
 
 
-@pytest.fixture(scope="module")
-def usual(request: Any, tmp_path_factory: Any) -> tuple[str, Any]:
-    """A game with the settings as they are."""
-    return request.param, held(request.param, tmp_path_factory.mktemp("usual"))[0]
+def halve(folder: Path) -> None:
+    """Leave of a run what it had written in the middle."""
+    for name in ("events.jsonl", "calls.jsonl"):
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
 
 
-@pytest.mark.parametrize(("usual", "change"), crossed([*GAMES], CHANGES), indirect=["usual"])
-def test_the_built_in_model_understands_every_protocol(usual, change, tmp_path):
-    game, log = usual
-    assert public(held(game, tmp_path, **change)[0]) == public(log)
+@pytest.mark.parametrize(("game", "change"), crossed([*GAMES], CHANGES))
+def test_the_built_in_model_understands_every_protocol(game, change):
+    assert public(held(game, **change)[0]) == public(held(game)[0])
 
 
 @pytest.mark.parametrize("correct_beliefs", ["none", "model"])
 @pytest.mark.parametrize("bounds", ["told", "untold"])
-def test_the_built_in_model_understands_beliefs_of_its_own_however_bounds_are_told(bounds, correct_beliefs, tmp_path):
-    usual, own = held("english", tmp_path)[0], {"bounds": bounds, "correct_beliefs": correct_beliefs}
-    assert public(held("english", tmp_path, **own)[0]) == public(usual)
+def test_the_built_in_model_understands_beliefs_of_its_own_however_bounds_are_told(bounds, correct_beliefs):
+    own = held("english", bounds=bounds, correct_beliefs=correct_beliefs)[0]
+    assert public(own) == public(held("english")[0])
 
 
 # ---------------------------------------------------------------- reply
 
 
 @pytest.mark.parametrize("reply", ["tool", "json", "text"])
-def test_all_replies_have_the_form_that_is_asked_for(reply, tmp_path):
-    _, calls = held("english", tmp_path, reply=reply)
+def test_all_replies_have_the_form_that_is_asked_for(reply):
+    _, calls = held("english", reply=reply)
     forms = {call["purpose"]: call["form"] for call in calls}
     told = {"tool": ("tool", "tool"), "json": ("json", "json"), "text": ("text", "words")}
     assert (forms["plan"], forms["bid"]) == told[reply]
 
 
-def test_a_bid_in_words_has_its_reasons_before_it(tmp_path):
-    log, calls = held("english", tmp_path, reply="text")
-    said = bid_calls(calls, "Alex")[0]["reply"].splitlines()
-    assert said[-1] == "I bid $1,000."
-    assert of_type(log, Decided)[0].reasons == "\n".join(said[:-1]) != ""
+def test_a_bid_in_words_has_its_reasons_before_it():
+    log, calls = held("english", reply="text")
+    *reasons, bid = bid_calls(calls, "Alex")[0]["reply"].splitlines()
+    assert (of_type(log, Decided)[0].reasons, bid) == ("\n".join(reasons), "I bid $1,000.")
+    assert reasons
 
 
 @pytest.mark.parametrize(
@@ -138,8 +150,7 @@ def test_a_number_is_chosen_in_words():
 
 def test_words_that_fail_are_counted_and_asked_again(tmp_path):
     models = {"simulated": {"simulated": Simulated(low_bid_rate=0.5)}}
-    people = [Bidder(name, budget=10_000, reply="text", context="dialogue") for name in NAMES]
-    log = Auction(items=LOTS, bidders=people, models=models).run(out=tmp_path / "run").log
+    log, _ = run(tmp_path, people(reply="text", context="dialogue"), models=models)
     assert of_type(log, Tried)
     assert of_type(log, ItemSold)
 
@@ -147,8 +158,8 @@ def test_words_that_fail_are_counted_and_asked_again(tmp_path):
 # ---------------------------------------------------------------- context
 
 
-def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next(tmp_path):
-    _, calls = held("english", tmp_path, context="dialogue")
+def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next():
+    _, calls = held("english", context="dialogue")
     turns = [len(call["prompt"]) for call in bid_calls(calls, "Alex")]
     starts = [place for place, count in enumerate(turns) if count == 4]  # the rules, the plan as a turn, and the call
     assert len(starts) == len(LOTS)
@@ -156,8 +167,8 @@ def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next(tmp_path)
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game, tmp_path):
-    fresh, dialogue = (bid_calls(held(game, tmp_path, context=how)[1], "Alex") for how in ("fresh", "dialogue"))
+def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game):
+    fresh, dialogue = (bid_calls(held(game, context=how)[1], "Alex") for how in ("fresh", "dialogue"))
     assert len(fresh) == len(dialogue)
     for one, other in zip(fresh, dialogue, strict=True):
         asked = [text for place, text in enumerate(other["prompt"]) if place < 1 or place % 2]
@@ -169,8 +180,8 @@ def test_all_turns_of_a_dialogue_together_tell_what_a_fresh_prompt_tells(game, t
         assert facts_in("\n".join(asked)) == told
 
 
-def test_a_turn_repeats_nothing_that_an_earlier_one_told(tmp_path):
-    _, calls = held("english", tmp_path, context="dialogue")
+def test_a_turn_repeats_nothing_that_an_earlier_one_told():
+    _, calls = held("english", context="dialogue")
     later = [call for call in bid_calls(calls, "Alex") if facts_in(texts(call))["item"] != "Lot A"]
     rules, *turns = max((call["prompt"] for call in later), key=len)
     told = [json.loads(text.split("<facts>\n")[1].split("\n</facts>")[0]) for text in (rules, *turns[::2])]
@@ -180,8 +191,8 @@ def test_a_turn_repeats_nothing_that_an_earlier_one_told(tmp_path):
     assert {"rules", "all_items", "initial_budget"} <= told[0].keys()
 
 
-def test_each_turn_tells_anew_what_is_of_its_call_alone(tmp_path):
-    _, calls = held("english", tmp_path, context="dialogue", strategy="on", reply="text")
+def test_each_turn_tells_anew_what_is_of_its_call_alone():
+    _, calls = held("english", context="dialogue", strategy="on", reply="text")
     last = max(bid_calls(calls, "Alex"), key=lambda call: len(call["prompt"]))
     turns = last["prompt"][3::2]
     assert len(turns) > 1
@@ -190,49 +201,35 @@ def test_each_turn_tells_anew_what_is_of_its_call_alone(tmp_path):
 
 def test_a_session_under_econarena_shows_as_many_earlier_runs_as_its_rules_say(tmp_path):
     rules = {"game": "beauty", "runs": 4, "history": 1}
-    Auction(bidders=[Bidder(name, protocol="econarena") for name in NAMES], rules=rules).run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    _, calls = run(tmp_path, [Bidder(name, protocol="econarena") for name in NAMES], rules=rules)
     last = facts_in(texts(bid_calls(calls, "Alex")[-1]))
     assert [run["run"] for run in last["past"]] == ["run 3"]
 
 
-def test_earlier_answers_are_those_that_were_given(tmp_path):
-    _, calls = held("english", tmp_path, reply="text", context="dialogue")
-    mine = bid_calls(calls, "Alex")
-    for before, after in pairwise(mine):
-        if len(after["prompt"]) > 4:
+@pytest.mark.parametrize("game", ["english", "water", "beauty", "second-price"])
+def test_earlier_answers_are_those_that_were_given_in_the_words_of_the_game(game):
+    _, calls = held(game, reply="text", context="dialogue")
+    for before, after in pairwise(bid_calls(calls, "Alex")):
+        if game != "english" or len(after["prompt"]) > 4:
             assert after["prompt"][-2] == before["reply"]
 
 
-@pytest.mark.parametrize("game", ["water", "beauty", "second-price"])
-def test_earlier_answers_are_in_the_words_of_the_game(game, tmp_path):
-    _, calls = held(game, tmp_path, reply="text", context="dialogue")
-    for before, after in pairwise(bid_calls(calls, "Alex")):
-        assert after["prompt"][-2] == before["reply"]
-
-
 def test_a_resumed_dialogue_asks_what_it_would_have_asked(tmp_path):
-    folder = tmp_path / "run"
-    people = [Bidder(name, budget=10_000, protocol="aucarena") for name in NAMES]
-    whole = Auction(items=LOTS, bidders=people).run(out=folder).log
-    for name in ("events.jsonl", "calls.jsonl"):
-        lines = (folder / name).read_bytes().splitlines(keepends=True)
-        (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
-    equal(whole, resume(folder).log)
+    whole, _ = run(tmp_path, people(protocol="aucarena"))
+    halve(tmp_path / "run")
+    equal(whole, resume(tmp_path / "run").log)
 
 
 # ---------------------------------------------------------------- facts, bounds, hints, objective
 
 
-def test_prose_has_no_json_in_it(tmp_path):
-    _, calls = held("english", tmp_path, facts="prose")
-    for call in calls:
-        for block in texts(call).split("<facts>\n")[1:]:
-            assert not block.startswith("{")
+def test_prose_has_no_json_in_it():
+    _, calls = held("english", facts="prose")
+    assert not any("<facts>\n{" in texts(call) for call in calls)
 
 
-def test_untold_bounds_are_in_no_prompt_for_a_bid(tmp_path):
-    _, calls = held("english", tmp_path, bounds="untold")
+def test_untold_bounds_are_in_no_prompt_for_a_bid():
+    _, calls = held("english", bounds="untold")
     for call in bid_calls(calls, "Alex"):
         facts = facts_in(texts(call))
         assert not {"minimum", "budget"} & set(facts)
@@ -240,8 +237,8 @@ def test_untold_bounds_are_in_no_prompt_for_a_bid(tmp_path):
         assert "`minimum`" not in texts(call)
 
 
-def test_of_untold_bounds_the_money_left_can_be_worked_out(tmp_path):
-    log, calls = held("english", tmp_path, bounds="untold")
+def test_of_untold_bounds_the_money_left_can_be_worked_out():
+    log, calls = held("english", bounds="untold")
     spent = dict.fromkeys(NAMES, 0)
     for sold in of_type(log, ItemSold):
         spent[sold.winner] += sold.price
@@ -252,8 +249,8 @@ def test_of_untold_bounds_the_money_left_can_be_worked_out(tmp_path):
         assert (facts["initial_budget"], sum(paid)) == (10_000, spent[name] - sum(last))
 
 
-def test_hints_are_sentences_that_can_be_left_out(tmp_path):
-    with_hints, without = (held("english", tmp_path, hints=hints)[1] for hints in (True, False))
+def test_hints_are_sentences_that_can_be_left_out():
+    with_hints, without = (held("english", hints=hints)[1] for hints in (True, False))
     lost = {line for call in with_hints for line in texts(call).splitlines()}
     lost -= {line for call in without for line in texts(call).splitlines()}
     assert "Give a 3 to no more items than your money can pay for at the prices that you expect." in lost
@@ -262,18 +259,15 @@ def test_hints_are_sentences_that_can_be_left_out(tmp_path):
 
 def test_that_a_matched_item_earns_no_more_is_a_rule_and_no_hint(tmp_path):
     for hints in (True, False):
-        Auction(items=LOTS, bidders=[Bidder("Alex", persona="downsizing", hints=hints)]).run(out=tmp_path / str(hints))
-        calls = map(json.loads, (tmp_path / str(hints) / "calls.jsonl").read_text().splitlines())
+        _, calls = run(tmp_path / str(hints), [Bidder("Alex", persona="downsizing", hints=hints)])
         assert all("such an item brings no extra profit" in texts(call) for call in calls)
 
 
 @pytest.mark.parametrize("protocol", ["native", "aucarena", "harbor"])
 @pytest.mark.parametrize("value", ["style", "unsaid", 500, 0.5])
 def test_what_an_item_that_suits_a_persona_counts_for_is_told_as_the_setting_says(protocol, value, tmp_path):
-    bidder = Bidder("Alex", persona="downsizing", protocol=protocol, persona_value=value)
-    Auction(items=LOTS, bidders=[bidder]).run(out=tmp_path / "run")
-    for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines():
-        said = texts(json.loads(line))
+    _, calls = run(tmp_path, [Bidder("Alex", persona="downsizing", protocol=protocol, persona_value=value)])
+    for said in map(texts, calls):
         assert ("brings no extra profit" in said) == (value == "style")
         assert ("than its true value" in said) == (value not in ("style", "unsaid"))
         assert read_facts(said).get("persona_value") == (None if isinstance(value, str) else value)
@@ -286,58 +280,51 @@ def test_the_bundles_say_nothing_of_it_as_their_papers():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "hints", "told"),
-    [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)],
+    ("protocol", "hints", "told"), [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)]
 )
 def test_how_far_off_estimates_were_is_a_hint_of_papers(protocol, hints, told, tmp_path):
     mind = {"protocol": protocol, "hints": hints, "facts": "json", "theory_of_mind": "second"}
-    Auction(items=LOTS, bidders=[Bidder(name, budget=10_000, **mind) for name in NAMES]).run(out=tmp_path / "run")
-    assert ("true_per_estimate" in (tmp_path / "run" / "calls.jsonl").read_text()) == told
+    _, calls = run(tmp_path, people(**mind))
+    assert ("true_per_estimate" in str(calls)) == told
 
 
-def test_the_objective_can_be_compared_with_rivals(tmp_path):
-    _, calls = held("english", tmp_path, relative_objective=True)
+def test_the_objective_can_be_compared_with_rivals():
+    _, calls = held("english", relative_objective=True)
     assert all(facts_in(texts(call))["relative_objective"] is True for call in calls)
     assert all("compared with those of all other bidders" in texts(call).replace("\n", " ") for call in calls)
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_beliefs_can_be_switched_off_in_every_game(game, tmp_path):
-    _, calls = held(game, tmp_path, believe=False)
+def test_beliefs_can_be_switched_off_in_every_game(game):
+    _, calls = held(game, believe=False)
     assert not {call["purpose"] for call in calls} & {"believe", "contest_believe"}
 
 
-def test_one_call_a_decision_is_left_without_plans_and_beliefs(tmp_path):
-    log, calls = held("water", tmp_path, planning="none", believe=False)
+def test_one_call_a_decision_is_left_without_plans_and_beliefs():
+    log, calls = held("water", planning="none", believe=False)
     assert len(calls) == len(of_type(log, Decided))
 
 
 # ---------------------------------------------------------------- corrections
 
 
-def wrong_sums(folder: Path, rate: float, lots: int = 3, **mind: Any) -> tuple[Any, list[dict[str, Any]]]:
+def wrong_sums(folder: Path, rate: float, lots: int = 3) -> tuple[Any, list[dict[str, Any]]]:
     models = {"simulated": {"simulated": Simulated(wrong_sum_rate=rate)}}
-    people = [Bidder(name, budget=10_000, **mind) for name in NAMES]
     items = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(lots)]
-    log = Auction(items=items, bidders=people, models=models).run(out=folder / "run").log
-    return log, [json.loads(line) for line in (folder / "run" / "calls.jsonl").read_text().splitlines()]
+    return run(folder, people(correct_beliefs="model"), items=items, models=models)
 
 
-def test_a_model_is_told_what_is_wrong_and_not_what_is_right(tmp_path):
-    _, calls = wrong_sums(tmp_path, 1, correct_beliefs="model")
+def test_a_model_is_told_what_is_wrong_alone_and_asked_four_times_more_and_believed(tmp_path):
+    log, calls = wrong_sums(tmp_path, 1)
     again = [facts_in(texts(call)) for call in calls if call["purpose"] == "believe" and "`wrong`" in texts(call)]
     assert again
     assert all(facts["wrong"] == [{"field": "budget", "bidder": facts["you"]}] for facts in again)
-
-
-def test_a_model_that_never_gets_it_right_is_asked_four_times_more_and_believed(tmp_path):
-    log, _ = wrong_sums(tmp_path, 1, correct_beliefs="model")
     for believed in of_type(log, Believed):
         assert (believed.errors_self, believed.corrections, believed.errors_self_again) == (1, 4, 4)
 
 
 def test_a_model_that_corrects_itself_goes_on_with_the_truth(tmp_path):
-    log, _ = wrong_sums(tmp_path, 0.5, lots=6, correct_beliefs="model")
+    log, _ = wrong_sums(tmp_path, 0.5, lots=6)
     beliefs = of_type(log, Believed)
     mended = [one for one in beliefs if one.corrections and one.errors_self_again < one.corrections]
     assert mended
@@ -348,44 +335,39 @@ def test_a_model_that_corrects_itself_goes_on_with_the_truth(tmp_path):
 # ---------------------------------------------------------------- whose prompts
 
 
-def own_prompts(place: Path) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     """Copy Harbor's own prompts of the ascending auction to a folder."""
-    folder = place / "prompts"
+    folder = tmp_path / "prompts"
     folder.mkdir()
     for name in ("system", "plan", "bid", "limit", "believe", "replan"):
         shutil.copy(str(ENGLISH / f"{name}.md"), folder / f"{name}.md")
     return folder
 
 
+def resolved(**mind: Any) -> None:
+    bidders = [Bidder("Ann", bidding="call", **mind), Bidder("Ben", rule="minimum-raise")]
+    resolve(AuctionConfig(items=LOTS, bidders=bidders))
+
+
 def refused(**mind: Any) -> str:
     with pytest.raises(ConfigError) as error:
-        resolve(
-            AuctionConfig(
-                items=LOTS, bidders=[Bidder("Ann", bidding="call", **mind), Bidder("Ben", rule="minimum-raise")]
-            )
-        )
+        resolved(**mind)
     return str(error.value)
 
 
-def test_a_folder_of_prompts_takes_the_place_of_ours(tmp_path):
-    folder = own_prompts(tmp_path)
+def test_a_folder_of_prompts_takes_the_place_of_ours(folder):
     (folder / "bid.md").write_text("Du bist am Zug.\n\n<facts>\n${facts}\n</facts>\n", encoding="utf-8")
-    log, calls = held("english", tmp_path, prompts=str(folder))
+    log, calls = held("english", prompts=str(folder))
     assert all("Du bist am Zug." in texts(call) for call in bid_calls(calls, "Alex"))
     assert [*bids(log)]
     assert len({call["version"] for call in bid_calls(calls, "Alex")}) == 1
 
 
-def test_a_prompt_that_is_missing_is_named(tmp_path):
-    folder = own_prompts(tmp_path)
+def test_a_prompt_that_is_missing_is_named_and_one_that_is_not_needed_may_be_missing(folder):
     (folder / "replan.md").unlink()
     assert refused(prompts=str(folder)).endswith("lacks 'replan.md', which this bidder needs; write it")
-
-
-def test_a_prompt_that_is_not_needed_may_be_missing(tmp_path):
-    folder = own_prompts(tmp_path)
-    (folder / "replan.md").unlink()
-    log, _ = held("english", tmp_path, prompts=str(folder), planning="static")
+    log, _ = held("english", prompts=str(folder), planning="static")
     assert of_type(log, Planned)
 
 
@@ -402,16 +384,13 @@ def test_a_prompt_that_is_not_needed_may_be_missing(tmp_path):
         ("[hint plan]\n\n<facts>\n${facts}\n</facts>\n", "unknown mark '[hint plan]'"),
     ],
 )
-def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, tmp_path):
-    folder = own_prompts(tmp_path)
+def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, folder):
     (folder / "bid.md").write_text(text, encoding="utf-8")
     said = refused(prompts=str(folder))
-    assert "bid.md" in said
-    assert why in said
+    assert ("bid.md" in said, why in said) == (True, True), said
 
 
-def test_a_fact_that_is_not_told_is_refused_with_what_to_do(tmp_path):
-    folder = own_prompts(tmp_path)
+def test_a_fact_that_is_not_told_is_refused_with_what_to_do(folder):
     text = (folder / "replan.md").read_text()
     (folder / "replan.md").write_text(f"{text}\nNobody knows the `lowest_winning_bid`.\n", encoding="utf-8")
     assert refused(prompts=str(folder)) == (
@@ -420,30 +399,24 @@ def test_a_fact_that_is_not_told_is_refused_with_what_to_do(tmp_path):
         " that is no fact without backticks"
     )
     (folder / "replan.md").write_text(f"{text}\nNobody knows the lowest_winning_bid.\n", encoding="utf-8")
-    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", prompts=str(folder))]))
+    resolved(prompts=str(folder))
 
 
-def test_a_prompt_of_ones_own_may_name_facts_of_the_rules_and_keys_of_its_answer(tmp_path):
-    folder = own_prompts(tmp_path)
+def test_a_prompt_of_ones_own_may_name_facts_of_the_rules_and_keys_of_its_answer(folder):
     text = "<facts>\n${facts}\n</facts>\n`action` and `amount` are your answer, `estimate` and `leader` facts.\n"
     (folder / "bid.md").write_text(text, encoding="utf-8")
-    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", bidding="call", prompts=str(folder))]))
+    resolved(prompts=str(folder))
 
 
-def test_a_prompt_for_a_paper_may_name_facts_that_only_papers_tell(tmp_path):
-    folder = own_prompts(tmp_path)
+def test_a_prompt_for_a_paper_may_name_facts_that_only_papers_tell(folder):
     text = "<facts>\n${facts}\n</facts>\n`history` has all bids on the `items`.\n"
     (folder / "believe.md").write_text(text, encoding="utf-8")
-    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", protocol="aucarena", prompts=str(folder))]))
+    resolved(protocol="aucarena", prompts=str(folder))
     assert "speaks of `history`" in refused(prompts=str(folder))
 
 
 def test_a_folder_that_is_not_there_is_refused():
     assert "'nowhere' is no folder; name one with a file for each prompt" in refused(prompts="nowhere")
-
-
-def test_a_bundle_for_a_game_that_it_does_not_know_is_refused():
-    assert "protocol 'alympics' does not know the game 'english', only 'water'" in refused(protocol="alympics")
 
 
 @pytest.mark.parametrize(
@@ -455,10 +428,7 @@ def test_a_bundle_for_a_game_that_it_does_not_know_is_refused():
         ({"protocol": "aucarena", "bidding": "limit"}, "'dialogue', which protocol 'aucarena' sets, grows"),
         ({"believe": False, "correct_beliefs": "model"}, "believe is false"),
         ({"persona_value": 500}, "persona_value 500 is about items that suit a persona, and there is none"),
-        (
-            {"protocol": "aucarena", "persona_value": "style"},
-            "persona_value 'style' is about items that suit a persona",
-        ),
+        ({"protocol": "aucarena", "persona_value": "style"}, "persona_value 'style' is about items that suit a per"),
         ({"relative_objective": True, "objective": "a wanted item"}, "nothing to compare with rivals"),
     ],
 )
@@ -493,14 +463,10 @@ def test_true_and_false_say_who_corrects():
     assert [Bidder("Ann", correct_beliefs=given).correct_beliefs for given in (True, False)] == ["house", "none"]
 
 
-def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(tmp_path):
-    folder = own_prompts(tmp_path)
-    people = [Bidder(name, budget=10_000, bidding="call", prompts=str(folder)) for name in NAMES]
-    whole = Auction(items=LOTS, bidders=people).run(out=tmp_path / "run").log
+def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(folder, tmp_path):
+    whole, _ = run(tmp_path, people(bidding="call", prompts=str(folder)))
     shutil.rmtree(folder)
-    for name in ("events.jsonl", "calls.jsonl"):
-        lines = (tmp_path / "run" / name).read_bytes().splitlines(keepends=True)
-        (tmp_path / "run" / name).write_bytes(b"".join(lines[: len(lines) // 2]))
+    halve(tmp_path / "run")
     equal(whole, resume(tmp_path / "run").log)
 
 
@@ -510,32 +476,31 @@ def test_a_file_that_was_sent_names_no_folder_of_prompts(tmp_path):
         read_settings(tmp_path / "sent.json", AuctionConfig)
 
 
+def sent_before(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Say whether a prompt goes on from the one before: the text of a task stands after the facts of the last turn."""
+    sent = [*before["prompt"][1:], before["reply"]]
+    return all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
+
+
 @pytest.mark.parametrize("fault", ["low_bid_rate", "over_budget_rate"])
 def test_every_earlier_turn_is_one_that_was_sent(fault, tmp_path):
     models = {"simulated": {"simulated": {fault: 0.5}}}
-    people = [Bidder(name, budget=10_000, protocol="harbor", strategy="on") for name in NAMES]
-    Auction(items=LOTS, bidders=people, models=models).run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    _, calls = run(tmp_path, people(protocol="harbor", strategy="on"), models=models)
     for name in NAMES:
         for before, after in pairwise(bid_calls(calls, name)):
-            if len(after["prompt"]) > len(before["prompt"]):
-                sent = [*before["prompt"][1:], before["reply"]]  # what to do stands after the facts of the last turn
-                assert all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
+            assert len(after["prompt"]) <= len(before["prompt"]) or sent_before(before, after)
 
 
-def test_a_fused_answer_is_told_as_an_answer_alone(tmp_path):
-    _, calls = held("english", tmp_path, context="dialogue", strategy="fused")
+def test_a_fused_answer_is_told_as_an_answer_alone():
+    _, calls = held("english", context="dialogue", strategy="fused")
     assert not [call for call in bid_calls(calls, "Alex") if "strategy" in facts_in(texts(call))]
 
 
 def test_a_dialogue_through_a_session_keeps_refusals(tmp_path):
     models = {"simulated": {"simulated": {"over_budget_rate": 0.5}}}
-    people = [Bidder(name, reply="text", context="dialogue", bounds="untold") for name in NAMES]
-    Auction(rules={"game": "second-price", "runs": 3}, bidders=people, models=models).run(out=tmp_path / "run")
-    calls = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
+    bidders = [Bidder(name, reply="text", context="dialogue", bounds="untold") for name in NAMES]
+    _, calls = run(tmp_path, bidders, models=models, rules={"game": "second-price", "runs": 3})
     turns = [turn for call in calls if call["purpose"] == "second_price" for turn in call["prompt"][1:-1:2]]
     assert [turn for turn in turns if "refused" in turn]
     for name in NAMES:
-        for before, after in pairwise(bid_calls(calls, name)):
-            sent = [*before["prompt"][1:], before["reply"]]
-            assert all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
+        assert all(sent_before(*pair) for pair in pairwise(bid_calls(calls, name)))

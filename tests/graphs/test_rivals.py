@@ -70,11 +70,7 @@ def test_there_is_a_game_here_of_each_that_harbor_has():
 def test_one_call_takes_the_place_of_those_for_each_rival_in_every_game(game):
     apart, together = (calls_about_rivals(held(game, rivals).log) for rivals in ("apart", "together"))
     assert together == {"predict": 1, "rivals": apart["mirror"]}
-    assert apart == {
-        "profile": 2 * together["rivals"],
-        "mirror": together["rivals"],
-        "predict": 1 + together["rivals"],
-    }
+    assert apart == {"profile": 2 * together["rivals"], "mirror": together["rivals"], "predict": 1 + together["rivals"]}
     assert not of_type(held(game, "together").log, SeatFailed) + of_type(held(game, "together").log, ThoughtFailed)
 
 

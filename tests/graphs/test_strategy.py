@@ -287,11 +287,7 @@ def test_every_attempt_has_an_action_of_its_own():
 prices = st.integers(1, 3_000)
 rivals = st.lists(
     st.fixed_dictionaries(
-        {
-            "limit": st.integers(0, 4_000),
-            "interest": st.floats(0, 1),
-            "expected_interest_of_yours": st.floats(0, 1),
-        }
+        {"limit": st.integers(0, 4_000), "interest": st.floats(0, 1), "expected_interest_of_yours": st.floats(0, 1)}
     ),
     max_size=3,
 ).map(lambda rows: [{"rival": f"Rival {number}", **row} for number, row in enumerate(rows)])

@@ -227,10 +227,7 @@ def test_a_missing_part_is_named(place, part, complaint):
         ({"tells": "'What you think.'"}, "does not say what `reflect` is; name it so, in backticks"),
         ({"needs": "('beleive',)"}, "needs a node that is not there: unknown node 'beleive'; did you mean 'believe'?"),
         ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
-        (
-            {"answers": "True", "occasions": "('call',)"},
-            "'bid' and 'reflect' each answer a call",
-        ),
+        ({"answers": "True", "occasions": "('call',)"}, "'bid' and 'reflect' each answer a call"),
     ],
 )
 def test_a_broken_node_is_refused_in_one_line(place, changes, complaint):

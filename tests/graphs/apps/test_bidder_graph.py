@@ -11,7 +11,7 @@ import pytest
 from jsonschema import validate
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command
 from typing_extensions import TypedDict
@@ -67,12 +67,19 @@ def ann(**settings: Any) -> Any:
     return bidder_graph(bidder, values=VALUES, **settings)
 
 
+SALE, FIRST = {"configurable": {"thread_id": "sale"}}, {"ask": call()}
+BID = {"action": "bid", "amount": 160_000}
+
+
 def thread(name: str) -> Any:
     return {"configurable": {"thread_id": name}}
 
 
 def lines(*events: Event) -> list[dict[str, Any]]:
     return [json.loads(event_json(event)) for event in events]
+
+
+HAMMER = [*OPENING, UP, *lines(*sold(WREN, "Ann", Decimal(170_000)))]
 
 
 def kinds(done: dict[str, Any]) -> list[str]:
@@ -84,13 +91,9 @@ def kinds(done: dict[str, Any]) -> list[str]:
 
 def test_json_goes_in_and_json_comes_out():
     done = ann(mind={"bidding": "call"}).invoke(json.loads(json.dumps({"ask": call(), "seen": [*OPENING, UP]})))
-    assert done["answer"] == {"action": "bid", "amount": 160_000}
+    assert done["answer"] == BID
     assert kinds(done) == ["decided"]
     assert json.loads(json.dumps(done)) == done
-
-
-def test_an_ask_alone_will_do():
-    assert ann().invoke({"ask": call()})["answer"] == {"action": "bid", "amount": 160_000}
 
 
 def test_it_plays_by_turns_of_the_protocol_as_it_plays_in_the_house():
@@ -126,19 +129,17 @@ ACTIONS = {
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: type(action).__name__)
 def test_an_answer_means_its_action_to_whoever_asked_in_every_action_space(action):
     ask = Ask("Ann", WREN, 1, ACTIONS[action])
-    answer = as_reply(action)
-    assert answer_in(json.loads(json.dumps(answer)), ask).answer == action
-    validate(answer, answer_schema(ask.space.reply))
+    assert answer_in(json.loads(json.dumps(as_reply(action))), ask).answer == action
+    validate(as_reply(action), answer_schema(ask.space.reply))
 
 
 def test_it_can_be_invoked_within_a_running_loop_and_awaited():
     graph = ann()
 
     async def inside() -> list[Any]:
-        given = {"ask": call()}
-        return [graph.invoke(given), await graph.ainvoke(given), *await graph.abatch([given, given])]
+        return [graph.invoke(FIRST), await graph.ainvoke(FIRST), *await graph.abatch([FIRST, FIRST])]
 
-    assert all(done == graph.invoke({"ask": call()}) for done in asyncio.run(inside()))
+    assert asyncio.run(inside()) == [graph.invoke(FIRST)] * 4
 
 
 def test_a_hosted_model_answers_however_often_the_graph_is_invoked(monkeypatch):
@@ -146,19 +147,20 @@ def test_a_hosted_model_answers_however_often_the_graph_is_invoked(monkeypatch):
         monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
         monkeypatch.setenv("OPENAI_API_KEY", "nobody")
         graph = ann(model=ChatOpenAI(model="gpt-4o-mini", max_retries=0))
-        done = [graph.invoke({"ask": call()}) for _ in range(3)]
-    assert [one["answer"] for one in done] == [{"action": "bid", "amount": 160_000}] * 3
+        done = [graph.invoke(FIRST) for _ in range(3)]
+    assert [one["answer"] for one in done] == [BID] * 3
 
 
-def test_a_pause_has_no_answer_and_a_plan():
-    done = ann().invoke({"ask": PAUSE, "seen": OPENING})
+@pytest.mark.parametrize("settings", [{}, {"approve": True, "checkpointer": InMemorySaver()}], ids=["", "approved"])
+def test_a_pause_has_no_answer_and_nothing_to_approve_and_a_plan(settings):
+    done = ann(**settings).invoke({"ask": PAUSE, "seen": OPENING}, SALE)
     assert done["answer"] is None
     assert "planned" in kinds(done)
 
 
 def test_a_bid_that_is_not_legal_is_made_again_and_never_given():
     rates = SimulatedChat(settings=Simulated(low_bid_rate=1.0))
-    done = ann(model=rates, mind={"bidding": "call"}).invoke({"ask": call()})
+    done = ann(model=rates, mind={"bidding": "call"}).invoke(FIRST)
     assert done["answer"] == {"action": "withdraw"}
     assert kinds(done).count("tried") == 3
 
@@ -180,16 +182,14 @@ def test_values_that_are_none_are_refused(values):
 def test_its_schemas_describe_what_goes_in_and_out():
     graph = ann()
     validate({"ask": call(), "seen": [*OPENING, UP]}, graph.get_input_jsonschema())
-    validate(graph.invoke({"ask": call()}), graph.get_output_jsonschema())
+    validate(graph.invoke(FIRST), graph.get_output_jsonschema())
     assert set(graph.get_input_jsonschema()["properties"]) == {"ask", "seen"}
     assert set(graph.get_output_jsonschema()["properties"]) == {"answer", "conclusions"}
 
 
 def test_the_state_for_apps_has_a_schema_on_every_python():
-    app = StateGraph(BidderState)
-    app.add_node("ann", ann())
-    app.add_edge(START, "ann")
-    assert set(app.compile().get_input_jsonschema()["properties"]) >= {"ask", "seen"}
+    app = StateGraph(BidderState).add_node("ann", ann()).add_edge(START, "ann").compile()
+    assert set(app.get_input_jsonschema()["properties"]) >= {"ask", "seen"}
 
 
 @pytest.mark.parametrize(
@@ -221,39 +221,30 @@ def test_nonsense_is_told_where_it_is_wrong_and_the_schema(nonsense, where, way)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("asked", "seen", "said"),
     [
-        ({"ask": call(bidder="Ben")}, "is to 'Ben'"),
-        ({"ask": call(item="Owl Barn")}, "no value of 'Owl Barn'"),
-        ({"ask": call(), "seen": [{"type": "mystery"}]}, "seen.0 is no event"),
-        ({"ask": call(), "seen": [*OPENING, {**UP, "start": "cheap"}]}, "seen.1 is no event"),
-        ({"ask": call(), "seen": [SECRET]}, "may not see"),
-        ({"ask": call(), "seen": [{"type": "value_revealed", "item": WREN, "true_value": 1}]}, "can't follow"),
+        ({"bidder": "Ben"}, [], "is to 'Ben'"),
+        ({"item": "Owl Barn"}, [], "no value of 'Owl Barn'"),
+        ({}, [{"type": "mystery"}], "seen.0 is no event"),
+        ({}, [*OPENING, {**UP, "start": "cheap"}], "seen.1 is no event"),
+        ({}, [SECRET], "may not see"),
+        ({}, [{"type": "value_revealed", "item": WREN, "true_value": 1}], "can't follow"),
     ],
-)  # fmt: skip
-def test_what_it_can_not_answer_is_said_in_one_line(given, said):
+)
+def test_what_it_can_not_answer_is_said_in_one_line(asked, seen, said):
     with pytest.raises(HarborError, match=said):
-        ann().invoke(given)
+        ann().invoke({"ask": call(**asked), "seen": seen})
 
 
 # ---------------------------------------------------------------- threads
 
 
-def test_what_it_concluded_stays_in_its_thread():
-    graph = ann(checkpointer=InMemorySaver(), mind={"strategy": "on"})
-    graph.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))
-    graph.invoke({"ask": call(), "seen": [UP]}, thread("sale"))
-    graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("another"))
-    planned = {name: "planned" in str(graph.get_state(thread(name)).values["heard"]) for name in ("sale", "another")}
-    assert planned == {"sale": True, "another": False}
-
-
 def test_conclusions_that_are_handed_back_are_as_good_as_a_thread():
     kept, plain = ann(checkpointer=InMemorySaver()), ann()
-    kept.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))
+    kept.invoke({"ask": PAUSE, "seen": OPENING}, SALE)
     planned = plain.invoke({"ask": PAUSE, "seen": OPENING})
     seen = [*OPENING, *planned["conclusions"], UP]
-    assert plain.invoke({"ask": call(), "seen": seen}) == kept.invoke({"ask": call(), "seen": [UP]}, thread("sale"))
+    assert plain.invoke({"ask": call(), "seen": seen}) == kept.invoke({"ask": call(), "seen": [UP]}, SALE)
 
 
 def test_a_thread_takes_all_that_was_seen_or_what_is_new():
@@ -268,31 +259,33 @@ def test_a_thread_takes_all_that_was_seen_or_what_is_new():
 
 def test_a_sale_that_goes_on_differently_needs_a_thread_of_its_own():
     graph = ann(checkpointer=InMemorySaver())
-    graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("sale"))
+    graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, SALE)
     with pytest.raises(HarborError, match="a thread for each sale"):
-        graph.invoke({"ask": call(), "seen": [*OPENING, *RAISED]}, thread("sale"))
+        graph.invoke({"ask": call(), "seen": [*OPENING, *RAISED]}, SALE)
 
 
-def test_every_checkpoint_is_json():
-    saver = InMemorySaver()
-    graph = ann(checkpointer=saver, mind={"strategy": "on"})
-    graph.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))
-    graph.invoke({"ask": call(), "seen": [UP]}, thread("sale"))
+def test_what_it_concluded_stays_in_its_thread_and_every_checkpoint_is_json():
+    graph = ann(checkpointer=(saver := InMemorySaver()), mind={"strategy": "on"})
+    graph.invoke({"ask": PAUSE, "seen": OPENING}, SALE)
+    graph.invoke({"ask": call(), "seen": [UP]}, SALE)
     kept = [one.checkpoint["channel_values"] for one in saver.list(None)]
     assert len(kept) > 6
     for values in kept:
         state = {name: value for name, value in values.items() if not name.startswith(("branch:", "__"))}
         assert json.loads(json.dumps(state)) == state
+    graph.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("another"))
+    planned = {name: "planned" in str(graph.get_state(thread(name)).values["heard"]) for name in ("sale", "another")}
+    assert planned == {"sale": True, "another": False}
 
 
 def test_a_thought_that_was_had_is_not_paid_again_when_a_later_one_fails():
     chat = Failing(asked=[], broken=["strategy_reasons"])
     graph = ann(model=chat, checkpointer=InMemorySaver(), mind={"strategy": "on"})
     with pytest.raises(Exception, match="the provider is down"):
-        graph.invoke({"ask": call()}, thread("sale"))
+        graph.invoke(FIRST, SALE)
     before, chat.broken = len(chat.asked), []
-    done = graph.invoke(None, thread("sale"))
-    assert done["answer"] == {"action": "bid", "amount": 160_000}
+    done = graph.invoke(None, SALE)
+    assert done["answer"] == BID
     assert len(chat.asked) == before + 1
 
 
@@ -302,7 +295,7 @@ def test_a_thought_that_was_had_is_not_paid_again_when_a_later_one_fails():
 @pytest.mark.parametrize(
     ("verdict", "answer"),
     [
-        (True, {"action": "bid", "amount": 160_000}),
+        (True, BID),
         (False, {"action": "withdraw"}),
         ("I bid $200,000.50.", {"action": "bid", "amount": 200_000.5}),
         ({"action": "bid", "amount": 170_000}, {"action": "bid", "amount": 170_000}),
@@ -311,10 +304,10 @@ def test_a_thought_that_was_had_is_not_paid_again_when_a_later_one_fails():
 )
 def test_a_person_approves_declines_or_answers_otherwise(verdict, answer):
     graph = ann(approve=True, checkpointer=InMemorySaver(), mind={"bidding": "call"})
-    asked = graph.invoke({"ask": call()}, thread("sale"))["__interrupt__"][0].value
+    asked = graph.invoke(FIRST, SALE)["__interrupt__"][0].value
     assert (asked["words"], asked["item"]) == ("I bid $160,000.", WREN)
     assert asked["schema"] == answer_schema(Amount(1, 2).reply)
-    done = graph.invoke(Command(resume=verdict), thread("sale"))
+    done = graph.invoke(Command(resume=verdict), SALE)
     assert done["answer"] == answer
     assert kinds(done) == ["decided"]
     assert done["conclusions"][0]["amount"] == answer.get("amount")
@@ -325,28 +318,23 @@ def test_a_person_approves_declines_or_answers_otherwise(verdict, answer):
 )
 def test_a_person_who_answers_nonsense_is_asked_again_and_told_why(verdict):
     graph = ann(approve=True, checkpointer=InMemorySaver())
-    graph.invoke({"ask": call()}, thread("sale"))
-    again = graph.invoke(Command(resume=verdict), thread("sale"))["__interrupt__"][0].value
+    graph.invoke(FIRST, SALE)
+    again = graph.invoke(Command(resume=verdict), SALE)["__interrupt__"][0].value
     assert again["refusal"]
-    assert graph.invoke(Command(resume=True), thread("sale"))["answer"] == {"action": "bid", "amount": 160_000}
+    assert graph.invoke(Command(resume=True), SALE)["answer"] == BID
 
 
 @pytest.mark.parametrize("way", ["alone", "in an app"])
 def test_nobody_is_given_an_answer_that_was_not_approved(way):
-    if way == "alone":
-        graph = ann(approve=True, checkpointer=InMemorySaver())
-    else:
-        graph = app_of(ann(approve=True), checkpointer=InMemorySaver())
-    stopped = graph.invoke({"ask": call()}, thread("sale"))
+    alone, saver = way == "alone", InMemorySaver()
+    graph = ann(approve=True, checkpointer=saver) if alone else app_of(ann(approve=True), checkpointer=saver)
+    stopped = graph.invoke(FIRST, SALE)
     assert stopped["__interrupt__"]
     assert stopped.get("answer") is None
-    assert not graph.get_state(thread("sale")).values.get("answer")
-    assert graph.invoke(Command(resume=True), thread("sale"))["answer"] == {"action": "bid", "amount": 160_000}
-
-
-def test_there_is_nothing_to_approve_at_a_pause():
-    graph = ann(approve=True, checkpointer=InMemorySaver())
-    assert graph.invoke({"ask": PAUSE, "seen": OPENING}, thread("sale"))["answer"] is None
+    assert not graph.get_state(SALE).values.get("answer")
+    done = graph.invoke(Command(resume="I bid $170,000."), SALE)
+    assert done["answer"] == {"action": "bid", "amount": 170_000}
+    assert alone or done["loud"] == "170000!"
 
 
 # ---------------------------------------------------------------- in an app
@@ -362,68 +350,53 @@ def app_of(graph: Any, **compiling: Any) -> Any:
     def shout(state: Theirs) -> dict[str, str]:
         return {"loud": f"{state['answer']['amount']}!"}
 
-    app = StateGraph(Theirs)
-    app.add_node("ann", graph)
-    app.add_node("shout", shout)
-    app.add_edge(START, "ann")
-    app.add_edge("ann", "shout")
-    app.add_edge("shout", END)
+    app = StateGraph(Theirs).add_sequence([("ann", graph), shout]).add_edge(START, "ann")
     return app.compile(**compiling)
 
 
 def test_it_is_a_node_of_a_graph_of_yours():
     app = app_of(ann())
-    assert app.invoke({"ask": call()})["loud"] == "160000!"
-    assert asyncio.run(app.ainvoke({"ask": call()}))["loud"] == "160000!"
-
-
-def test_a_person_approves_within_an_app():
-    app = app_of(ann(approve=True), checkpointer=InMemorySaver())
-    assert app.invoke({"ask": call()}, thread("sale"))["__interrupt__"]
-    assert app.invoke(Command(resume="I bid $170,000."), thread("sale"))["loud"] == "170000!"
+    assert app.invoke(FIRST)["loud"] == asyncio.run(app.ainvoke(FIRST))["loud"] == "160000!"
 
 
 def test_a_subgraph_with_a_history_keeps_what_it_concluded():
     app = app_of(ann(checkpointer=True), checkpointer=InMemorySaver())
-    app.invoke({"ask": call(), "seen": [*OPENING, UP]}, thread("sale"))
-    app.invoke({"ask": call(216_000), "seen": RAISED}, thread("sale"))
-    heard = app.get_state(thread("sale"), subgraphs=True)
-    assert heard.values["loud"] == "216000!"
+    app.invoke({"ask": call(), "seen": [*OPENING, UP]}, SALE)
+    app.invoke({"ask": call(216_000), "seen": RAISED}, SALE)
+    assert app.get_state(SALE, subgraphs=True).values["loud"] == "216000!"
 
 
-@pytest.mark.parametrize("mode", ["values", "updates", "messages"])
-def test_it_streams(mode):
-    graph = ann(mind={"strategy": "on"})
-    told = list(graph.stream({"ask": call()}, stream_mode=mode))
-    if mode == "values":
-        assert told[-1]["answer"] == {"action": "bid", "amount": 160_000}
-    elif mode == "updates":
-        assert [next(iter(one)) for one in told] == ["listen", "strategize", "bid"]
-    else:
-        assert [where["langgraph_node"] for _, where in told] == ["strategize", "bid"]
+@pytest.mark.parametrize(
+    ("mode", "read", "expected"),
+    [
+        ("values", lambda told: told[-1]["answer"], BID),
+        ("updates", lambda told: [next(iter(one)) for one in told], ["listen", "strategize", "bid"]),
+        ("messages", lambda told: [where["langgraph_node"] for _, where in told], ["strategize", "bid"]),
+    ],
+)
+def test_it_streams(mode, read, expected):
+    assert read(list(ann(mind={"strategy": "on"}).stream(FIRST, stream_mode=mode))) == expected
 
 
 def test_its_memory_is_the_store_that_the_app_was_compiled_with():
-    store = InMemoryStore()
-    graph = ann(mind={"memory": "list", "learning": True}, checkpointer=True)
-    app = StateGraph(BidderState)
-    app.add_node("ann", graph)
-    app.add_edge(START, "ann")
-    compiled = app.compile(checkpointer=InMemorySaver(), store=store)
-    hammer = [*OPENING, UP, *lines(*sold(WREN, "Ann", Decimal(170_000)))]
-    learned = compiled.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": hammer}, thread("first"))
+    store, graph = InMemoryStore(), ann(mind={"memory": "list", "learning": True}, checkpointer=True)
+    compiled = (
+        StateGraph(BidderState)
+        .add_node("ann", graph)
+        .add_edge(START, "ann")
+        .compile(checkpointer=InMemorySaver(), store=store)
+    )
+    learned = compiled.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": HAMMER}, thread("first"))
     assert "learned" in kinds(learned)
     assert {item.namespace[-1] for item in store.search(())} == {"learning", "episode", "dossier"}
     again = compiled.invoke({"ask": PAUSE, "seen": OPENING}, thread("second"))
     assert next(one for one in again["conclusions"] if one["type"] == "recalled")["memories"]
-    for item in store.search(()):
-        assert json.loads(json.dumps(item.value)) == item.value
+    assert all(json.loads(json.dumps(item.value)) == item.value for item in store.search(()))
 
 
 def test_a_thread_recalls_nothing_that_it_wrote_itself():
     graph = ann(mind={"memory": "list", "learning": True}, store=InMemoryStore(), checkpointer=InMemorySaver())
-    hammer = [*OPENING, UP, *lines(*sold(WREN, "Ann", Decimal(170_000)))]
-    graph.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": hammer}, thread("first"))
+    graph.invoke({"ask": {"bidder": "Ann", "over": True}, "seen": HAMMER}, thread("first"))
     again = graph.invoke({"ask": PAUSE}, thread("first"))
     assert not next((one for one in again["conclusions"] if one["type"] == "recalled"), {"memories": []})["memories"]
 
@@ -439,12 +412,10 @@ def test_what_an_app_does_not_tell_of_a_price_is_no_ratio_and_ends_no_sale(mind,
         with ChromaStore(tmp_path / "memory") as store:
             graph = bidder_graph(bidder, values=VALUES, store=store, checkpointer=InMemorySaver())
             graph.invoke({"ask": PAUSE, "seen": list(seen)}, thread(str(sale)))
-            graph.invoke({"ask": call()}, thread(str(sale)))
+            graph.invoke(FIRST, thread(str(sale)))
             graph.invoke({"ask": call(210_000, round=2), "seen": [LOW, *RAISED]}, thread(str(sale)))
-            over = {
-                "ask": {"bidder": "Ann", "over": True, "closed": [WREN]},
-                "seen": lines(*sold(WREN, "Ben", Decimal(200_000))),
-            }
+            over = {"ask": {"bidder": "Ann", "over": True, "closed": [WREN]}}
+            over["seen"] = lines(*sold(WREN, "Ben", Decimal(200_000)))
             assert "learned" in kinds(graph.invoke(over, thread(str(sale))))
             memories = [one.value["text"] for one in store.search((), limit=100)]
     assert any(f"{WREN} was sold to Ben for $200,000." in text for text in memories)
