@@ -1,6 +1,6 @@
-"""The base of every action space, and the spaces without a number: a price, a choice, words.
+"""The interface of all action spaces, and the spaces without a number: a price, a choice, words.
 
-A space is one value; an ask, an answer and a prompt take all they need from it.
+A space is one value from which everything follows that an ask, an answer and a prompt need.
 """
 
 from __future__ import annotations
@@ -33,65 +33,66 @@ from harbor._core.basics.actions import (
 from harbor._core.basics.numbers import Money, dollars
 
 Facts = dict[str, Any]
-"""The facts of a space that a prompt shows, by name."""
+"""Facts about a space, by the name that a prompt uses."""
 
 
 class ActionSpace(ABC):
     """The actions that answer an ask.
 
-    A new space is a frozen dataclass of this class, and a line of `Space`. Its law: `read` returns the legal action
-    that `say` wrote. A bidder whose answers all fail counts as withdrawn, in every space.
+    A new space is a frozen dataclass that inherits from this class, and a line of `Space`. Its law: `read` reads the
+    words that `say` writes for a legal action as that action. In every space, a bidder withdraws if all its attempts
+    fail.
     """
 
     __slots__ = ()
 
     can_withdraw: ClassVar[bool] = False
-    """True if "I withdraw" is an answer; an answer that fails counts as a withdrawal in any case."""
+    """True if "I withdraw" is an answer. A failed answer always counts as a withdrawal."""
     answer_name: ClassVar[str] = "answer"
     """The auctioneer's word for an answer."""
 
     @property
     def least(self) -> Decimal:
-        """The least amount that can be named, or the price; 0 where no amount is named."""
+        """The least legal amount, or the price; 0 if an answer names no amount."""
         return Decimal(0)
 
     @property
     def most(self) -> Decimal:
-        """The greatest amount that can be named, or the price; 0 where no amount is named."""
+        """The greatest legal amount, or the price; 0 if an answer names no amount."""
         return Decimal(0)
 
     @property
     @abstractmethod
     def call(self) -> str:
-        """The auctioneer's instructions to any agent: the legal actions, and their wording."""
+        """The auctioneer's words to any agent: the possible actions and how to say them."""
 
     @property
     def in_words(self) -> str:
-        """The wording of an answer: the end of the auctioneer's instructions."""
+        """The end of `call` that says how to answer."""
         _, say, how = self.call.rpartition("Say ")
         return f"{say}{how}".translate({ord("<"): None, ord(">"): None}).rstrip(".") if say else self.call
 
     @property
     @abstractmethod
     def hint(self) -> str:
-        """The words that a person may type, after "Type"."""
+        """The text that a person may type, in words that follow "Type"."""
 
     @abstractmethod
     def facts(self) -> Facts:
-        """Return the facts that a prompt shows."""
+        """Return the facts for a prompt."""
 
     @property
     @abstractmethod
     def reply(self) -> type[Decision]:
-        """The shape of a model's reply, which gives the action."""
+        """The class of a model's reply, from which the action follows."""
 
     @abstractmethod
     def refusal(self, action: Action) -> str:
-        """Say why an action is not legal, in words for its bidder; empty if it is legal."""
+        """Say to the bidder why an action is not legal; empty if it is legal."""
 
     @abstractmethod
     def draw(self, rng: Random) -> Action:
-        """Draw a legal action that is no withdrawal."""
+        """Draw a legal action other than a withdrawal."""
 
     @abstractmethod
     def edges(self) -> tuple[Action, ...]:
@@ -103,33 +104,33 @@ class ActionSpace(ABC):
 
     @abstractmethod
     def _read(self, said: str, item: str) -> Answer:
-        """Read an action from words that are fit to be read."""
+        """Read an action from words that `unfit` does not refuse."""
 
     def read(self, said: str, item: str = "") -> Answer:
-        """Read one action from a bidder's words; ambiguous words are unreadable.
+        """Read one action from a bidder's words. Ambiguous words are unreadable.
 
-        A bidder may think aloud: then the last line or sentence that answers is the answer.
+        If a bidder thinks aloud, the last line or sentence that answers is the answer.
 
         Args:
-            said: the words; over 2,000 characters, or with control characters, they are not read.
+            said: the words. Words over 2,000 characters or with control characters are not read.
             item: the item's name, which may contain a number itself ("18 Tanner Row").
         """
         return unfit(said) or self.heard(said, item).answer
 
     def heard(self, said: str, item: str = "") -> Heard:
-        """Read words of any length, and say which of them are the answer."""
+        """Read words of any length. Return the answer and the words that say it."""
         return heard_in(said, lambda words: unfit(words) or self._read(words, item))
 
     def say(self, answer: Answer) -> str:
-        """Write an answer in words, so that `read` returns it."""
+        """Write an answer in words from which `read` returns the same answer."""
         return answer.words
 
     def _spoken(self, said: str) -> Action | None:
-        """Return the action that `say` writes in just these words, or None; for spaces of few actions."""
+        """Return the action that is said in exactly these words, for any item name. For spaces of few actions."""
         return next((action for action in self.edges() if self.say(action) == said), None)
 
     def strange(self, action: Action) -> str:
-        """Say why an action of another space is refused: the reason why its words can't be read here, if they can't."""
+        """Say why an action of another space is refused, with the reason if its words are unreadable here."""
         heard = self.read(self.say(action))
         return heard.reason if isinstance(heard, Unreadable) else f"{action.words!r} is no answer to this call"
 
@@ -156,9 +157,7 @@ class BidSpace(ActionSpace):
 
 
 _SENTENCE = re.compile(r"(?<=[.!;])\s+|\n+")
-"""The gap between two sentences."""
 _ENDS = r"""[\s.!,;:*"']*"""
-"""Marks around a sentence."""
 _ACCEPT = re.compile(
     rf"{_ENDS}(?:(?:ok|okay|yes|sure|fine|well|alright|right|deal)\W+)?(?:{FIRST}\s+)?(?:hereby\s+)?"
     r"(?:accept|take it|buy it)"
@@ -166,29 +165,23 @@ _ACCEPT = re.compile(
     rf"(?:\s+\$?\s?(?P<price>{NUMBER})(?:\s+(?:dollars|usd))?)?(?:\s+(?:now|for|it|please))*{_ENDS}",
     re.IGNORECASE | re.ASCII,
 )
-"""A sentence that accepts, with the price if it names one."""
 _WAIT = re.compile(
     rf"{_ENDS}(?:(?:ok|okay|no|well|sorry|fine)\W+)?"
     rf"(?:(?:{FIRST}\s+)?(?:wait|keep waiting|hold)|(?:i'm|i am|we're|we are) waiting|not (?:yet|now))"
     rf"(?:\s+(?:for|it|on|now|a|bit|little|moment|longer|please))*{_ENDS}",
     re.IGNORECASE | re.ASCII,
 )
-"""A sentence that waits."""
 _UNSURE = re.compile(
     r"\b(?:not|never|no|or|nor|if|unless|until|when|but|maybe|perhaps|might|could|would|should|rather|instead|refuse"
     r"|cannot|decline|accept\w*|wait\w*|hold\w*|withdraw\w*|take it|buy it)\b|n't\b|\?",
     re.IGNORECASE,
 )
-"""Words that a sentence beside the answer may not contain, as they could take the answer back."""
+"""Words that a sentence beside the answer may not contain, because the sentence could take the answer back."""
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptOrWait(ActionSpace):
-    """Accept a price in dollars, or wait; a bidder that waits gives nothing up.
-
-    >>> AcceptOrWait(Decimal(80)).read("I accept.")
-    Accept()
-    """
+    """Space of two actions: accept a price in dollars, or wait. A bidder that waits stays in the bidding."""
 
     price: Money
     kind: Literal["accept-or-wait"] = field(default="accept-or-wait", kw_only=True, repr=False, compare=False)
@@ -219,11 +212,15 @@ class AcceptOrWait(ActionSpace):
 
     @property
     def reply(self) -> type[Decision]:
-        """Accept or wait."""
+        """A reply that accepts or waits."""
         return PriceReply
 
     def refusal(self, action: Action) -> str:
-        """Return "" for both answers, which are legal."""
+        """Refuse only actions of another space.
+
+        >>> AcceptOrWait(Decimal(40)).refusal(Accept())
+        ''
+        """
         return "" if isinstance(action, Accept | Wait) else self.strange(action)
 
     def draw(self, rng: Random) -> Action:
@@ -231,15 +228,15 @@ class AcceptOrWait(ActionSpace):
         return rng.choice(self.edges())
 
     def edges(self) -> tuple[Action, ...]:
-        """Return `Accept` and `Wait`."""
+        """Return both answers."""
         return Accept(), Wait()
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return a choice, which is no answer."""
+        """Return a choice, which is no answer here."""
         return (Choose("accept"),)
 
     def _read(self, said: str, item: str) -> Answer:
-        """Read the one sentence that accepts or waits, if no other casts doubt on it."""
+        """Read the one sentence that accepts or waits, if no other sentence casts doubt on it."""
         if (spoken := self._spoken(said)) is not None:
             return spoken
         sentences = _SENTENCE.split(without(item, straight(said)).strip())
@@ -258,11 +255,7 @@ class AcceptOrWait(ActionSpace):
 
 @dataclass(frozen=True, slots=True)
 class Choice(ActionSpace):
-    """Choose one of the options.
-
-    >>> Choice(("left", "right")).read("I choose left.")
-    Choose(option='left')
-    """
+    """Space in which a bidder chooses one of the options."""
 
     options: tuple[str, ...]
     kind: Literal["choice"] = field(default="choice", kw_only=True, repr=False, compare=False)
@@ -283,11 +276,15 @@ class Choice(ActionSpace):
 
     @property
     def reply(self) -> type[Decision]:
-        """One of the options."""
+        """A reply that names one of the options."""
         return choice_of(self.options)
 
     def refusal(self, action: Action) -> str:
-        """Refuse an option that is not offered."""
+        """Say that an option does not exist.
+
+        >>> print(Choice(("stay", "go")).refusal(Choose("wait")))
+        'wait' is none of: "stay", "go"
+        """
         if not isinstance(action, Choose):
             return self.strange(action)
         return "" if action.option in self.options else f"{printable(action.option)!r} is none of: {self._listed}"
@@ -297,11 +294,11 @@ class Choice(ActionSpace):
         return Choose(rng.choice(self.options))
 
     def edges(self) -> tuple[Action, ...]:
-        """Return each option."""
+        """Return the choice of each option."""
         return tuple(map(Choose, self.options))
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return an option that is not offered."""
+        """Return the choice of an option that does not exist."""
         return (Choose(" or ".join((*self.options, "none"))),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -323,18 +320,14 @@ def _choosing(option: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Words(ActionSpace):
-    """Say something, in up to `longest` characters (of 2,000 that an answer can have).
-
-    >>> Words(longest=5).refusal(Say("too long"))
-    '8 characters are more than 5'
-    """
+    """Space in which a bidder says something in up to `longest` characters (2,000 at most)."""
 
     longest: int = 1_000
     kind: Literal["words"] = field(default="words", kw_only=True, repr=False, compare=False)
 
     @property
     def call(self) -> str:
-        """The length."""
+        """The greatest length, in characters."""
         return f"say what you want to say, in at most {self.longest:,} characters."
 
     @property
@@ -343,16 +336,20 @@ class Words(ActionSpace):
         return f"a text of at most {self.longest:,} characters"
 
     def facts(self) -> Facts:
-        """Return the length."""
+        """Return the greatest length, in characters."""
         return {"longest": self.longest}
 
     @property
     def reply(self) -> type[Decision]:
-        """A text."""
+        """A reply that contains a text."""
         return WordsReply
 
     def refusal(self, action: Action) -> str:
-        """Say why words can't be passed on."""
+        """Say why words can't be passed on.
+
+        >>> Words(longest=5).refusal(Say("Peace!"))
+        '6 characters are more than 5'
+        """
         if not isinstance(action, Say):
             return self.strange(action)
         if not action.words.strip():
@@ -362,7 +359,7 @@ class Words(ActionSpace):
         return "" if unfit(action.words) is None else "not plain text"
 
     def draw(self, rng: Random) -> Action:
-        """Draw some letters."""
+        """Draw random letters of random length."""
         return Say("".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(1, self.longest))))
 
     def edges(self) -> tuple[Action, ...]:
@@ -370,7 +367,7 @@ class Words(ActionSpace):
         return Say("a"), Say("a" * self.longest)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return an empty text, and one that is too long."""
+        """Return an empty text and one that is too long."""
         return Say(""), Say("a" * (self.longest + 1))
 
     def _read(self, said: str, item: str) -> Answer:

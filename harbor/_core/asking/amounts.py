@@ -35,17 +35,14 @@ from harbor._core.basics.actions import (
 from harbor._core.basics.numbers import CENT, Claim, Money, dollars
 
 NUMBER_STEP = Decimal("0.000001")
-"""The smallest difference between two numbers that are not money."""
+"""The smallest difference between two numbers that are not money: six places after the point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount(BidSpace):
-    """Bid dollars from `minimum` to `maximum`, both included, or withdraw.
+    """Space in which a bidder bids dollars from `minimum` to `maximum`, both included, or withdraws.
 
-    A bid is `minimum` and a whole number of steps, in whole cents.
-
-    >>> Amount(Decimal(100), Decimal(500)).read("I bid $120.")
-    Bid(amount=Decimal('120'))
+    A bid is `minimum` plus a whole number of steps, in whole cents.
     """
 
     minimum: Money
@@ -55,7 +52,7 @@ class Amount(BidSpace):
 
     @property
     def call(self) -> str:
-        """The range and the steps, and how to bid."""
+        """The range, the steps, and how to bid."""
         if self.minimum == self.maximum:
             return f"exactly {dollars(self.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
         steps = "" if self.step == CENT else f" in steps of {dollars(self.step)}"
@@ -69,7 +66,7 @@ class Amount(BidSpace):
         return f"an amount from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """Return the range, and the step if it is more than a cent."""
+        """Return the range, and the step if it is not one cent."""
         known: Facts = {"minimum": self.minimum, "maximum": self.maximum}
         return known if self.step == CENT else {**known, "step": self.step}
 
@@ -79,13 +76,17 @@ class Amount(BidSpace):
         return BidReply
 
     def refusal(self, action: Action) -> str:
-        """Say why a bid is not legal."""
+        """Say why a bid is not legal.
+
+        >>> Amount(Decimal(10), Decimal(50)).refusal(Bid(Decimal(5)))
+        '$5 is below the least bid of $10'
+        """
         if isinstance(action, Bid):
             return money_flaw(action.amount, self.minimum, self.maximum, self.step)
         return "" if isinstance(action, Withdraw) else self.strange(action)
 
     def draw(self, rng: Random) -> Action:
-        """Draw a bid."""
+        """Draw a legal bid."""
         return Bid(self.minimum + rng.randint(0, self._steps) * self.step)
 
     def edges(self) -> tuple[Action, ...]:
@@ -105,12 +106,12 @@ class Amount(BidSpace):
 
 
 def within(minimum: Decimal, maximum: Decimal) -> str:
-    """Write the bounds of a bid; the words fit bounds from a budget, a cost or a price."""
+    """Put the bounds of a bid in words that fit a budget, a cost and a price alike."""
     return f"at least {dollars(minimum)} and at most {dollars(maximum)}"
 
 
 def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decimal) -> str:
-    """Say why an amount can't be bid; empty if it can."""
+    """Say why an amount in dollars can't be bid; empty if it can."""
     if not amount.is_finite() or amount < 0:
         return "a bid must be a positive amount of dollars" if minimum else "a bid must be zero dollars or more"
     if minimum == maximum != amount:
@@ -119,7 +120,7 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
         return f"{dollars(amount)} is below the least bid of {dollars(minimum)}"
     if amount > maximum:
         return f"{dollars(amount)} is above the greatest bid of {dollars(maximum)}"
-    if amount % CENT:  # checked after the bounds, as the remainder of a huge amount raises an error
+    if amount % CENT:  # checked after the bounds, because the remainder of a huge amount raises an error
         return "a bid must be in whole cents"
     if step != CENT and (amount - minimum) % step:
         return f"a bid must be {dollars(minimum)} and a whole number of steps of {dollars(step)}"
@@ -128,11 +129,7 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
 
 @dataclass(frozen=True, slots=True)
 class Number(BidSpace):
-    """Choose a number that is not money, from `minimum` to `maximum`, with up to six places, or withdraw.
-
-    >>> Number(Decimal(0), Decimal(100)).say(Bid(Decimal("33.5")))
-    'I choose 33.5.'
-    """
+    """Space in which a bidder chooses a number that is not money, with up to six places, or withdraws."""
 
     minimum: Claim
     maximum: Claim
@@ -145,7 +142,7 @@ class Number(BidSpace):
 
     @property
     def hint(self) -> str:
-        """The range; an example would suggest a number, and in a beauty contest the least one is the solution."""
+        """The range. An example would suggest a number, and in a beauty contest the least number is the solution."""
         return f"a number from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
@@ -158,7 +155,11 @@ class Number(BidSpace):
         return BidReply
 
     def refusal(self, action: Action) -> str:
-        """Say why a number is not legal."""
+        """Say why a number is not legal.
+
+        >>> Number(Decimal(0), Decimal(100)).refusal(Bid(Decimal(101)))
+        '101 is not between 0 and 100'
+        """
         if not isinstance(action, Bid):
             return "" if isinstance(action, Withdraw) else self.strange(action)
         number = action.amount
@@ -167,7 +168,7 @@ class Number(BidSpace):
         return "a number may have at most six places after the point" if number % NUMBER_STEP else ""
 
     def draw(self, rng: Random) -> Action:
-        """Draw a number."""
+        """Draw a legal number."""
         return Bid(self.minimum + rng.randint(0, int((self.maximum - self.minimum) / NUMBER_STEP)) * NUMBER_STEP)
 
     def edges(self) -> tuple[Action, ...]:
@@ -179,7 +180,7 @@ class Number(BidSpace):
         return Bid(self.minimum - 1), Bid(self.maximum + 1), Bid(self.minimum + NUMBER_STEP / 2)
 
     def say(self, answer: Answer) -> str:
-        """Write a number without the dollars of a bid."""
+        """Write a number without the dollar sign of a bid."""
         return f"I choose {answer.amount:f}." if isinstance(answer, Bid) else answer.words
 
     def _read(self, said: str, item: str) -> Answer:
@@ -188,11 +189,7 @@ class Number(BidSpace):
 
 @dataclass(frozen=True, slots=True)
 class Quantity(ActionSpace):
-    """Take whole units from `minimum` to `maximum`, both included.
-
-    >>> Quantity(0, 5).refusal(Take(7))
-    '7 is not between 0 and 5'
-    """
+    """Space in which a bidder takes whole units from `minimum` to `maximum`, both included."""
 
     minimum: int
     maximum: int
@@ -218,7 +215,11 @@ class Quantity(ActionSpace):
         return UnitsReply
 
     def refusal(self, action: Action) -> str:
-        """Say why a number of units is not legal."""
+        """Say why a number of units is not legal.
+
+        >>> Quantity(0, 5).refusal(Take(6))
+        '6 is not between 0 and 5'
+        """
         if not isinstance(action, Take):
             return self.strange(action)
         if self.minimum <= action.units <= self.maximum:
@@ -226,7 +227,7 @@ class Quantity(ActionSpace):
         return f"{action.units} is not between {self.minimum} and {self.maximum}"
 
     def draw(self, rng: Random) -> Action:
-        """Draw a number of units."""
+        """Draw a legal number of units."""
         return Take(rng.randint(self.minimum, self.maximum))
 
     def edges(self) -> tuple[Action, ...]:
@@ -234,7 +235,7 @@ class Quantity(ActionSpace):
         return Take(self.minimum), Take(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return one unit too few, and one too many."""
+        """Return one unit too few and one too many."""
         return Take(self.minimum - 1), Take(self.maximum + 1)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -243,29 +244,25 @@ class Quantity(ActionSpace):
 
 
 _TAKEN = re.compile(r"I take (?P<units>[\d,]{1,20}) units?\.", re.ASCII)
-"""Units as `say` writes them."""
 _UNITS = re.compile(
     rf"(?:(?:ok|okay|yes|sure|well)\W+)?(?:{FIRST}\s+(?:take|buy|want|order|request)\s+|my (?:order|request) is\s+)?"
     rf"(?P<units>(?=[\d,]{{1,20}}(?![\d,.])){NUMBER})(?:\s+(?:units?|of|it|please))*[.!]*",
     re.IGNORECASE | re.ASCII,
 )
-"""Units as bidders write them."""
 
 
 _QUOTED = r'"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
-"""A JSON string."""
 _SPOKEN = re.compile(
     rf"(?:I bid )?(?P<amount>\$?[\d,.]+) for (?P<items>{_QUOTED}(?:(?:, (?:and )?| and ){_QUOTED})*)\.?"
 )
-"""A bid with each name in quotes, as `say` writes it; quoted names of any text can be read."""
+"""A bid with each name in quotes, as `BundleBid.words` writes it. It can be read for any names."""
 _WORD = re.compile(r"[^\W_]+(?:'\w+)?|[^\w\s]|_")
-"""A word or a mark of a bid."""
 _FILLING = {
     "i", "i'll", "we", "we'll", "will", "hereby", "bid", "offer", "pay", "my", "is", "of", "for", "on", "the", "item",
     "items", "lot", "lots", "bundle", "package", "both", "together", "and", "with", "it", "dollars", "usd", "please",
     "ok", "okay", "yes", ".", ",", ";", ":", "!", "&", "+", "*", '"', "'",
 }  # fmt: skip
-"""Words that a bid may have beside its amount and its items; any other word could change the meaning."""
+"""Words that a bid may have beside its amount and its items. Any other word could change its meaning."""
 TWICE = "an item is named twice"
 _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 """The end of a list that was cut off."""
@@ -273,11 +270,7 @@ _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Bundle(BidSpace):
-    """Bid one amount, from `minimum` to `maximum` dollars, for at least one of the `items` on sale; or withdraw.
-
-    >>> Bundle(("A", "B"), maximum=Decimal(50)).read("I bid $20 for A and B.")
-    BundleBid(items=('A', 'B'), amount=Decimal('20'))
-    """
+    """Space in which a bidder bids `minimum` to `maximum` dollars for at least one of the `items`, or withdraws."""
 
     items: tuple[str, ...]
     maximum: Money
@@ -294,7 +287,7 @@ class Bundle(BidSpace):
 
     @property
     def hint(self) -> str:
-        """The form and the range; an example would suggest an amount."""
+        """The form and the range. An example would suggest an amount."""
         least, most = f"{self.minimum:f}", f"{self.maximum:f}"
         return f"AMOUNT for {_quoted(self.items[0])}: from {least} to {most}, for one or more items, or: withdraw"
 
@@ -308,7 +301,11 @@ class Bundle(BidSpace):
         return bundle_of(self.items)
 
     def refusal(self, action: Action) -> str:
-        """Say why a bid is not legal."""
+        """Say why a bid is not legal.
+
+        >>> Bundle(("Lamp", "Oven"), Decimal(90)).refusal(BundleBid(("Lamp",), Decimal(95)))
+        '$95 is above the greatest bid of $90'
+        """
         if not isinstance(action, BundleBid):
             return "" if isinstance(action, Withdraw) else self.strange(action)
         if not action.items:
@@ -326,11 +323,11 @@ class Bundle(BidSpace):
         return BundleBid(tuple(items), self.minimum + cents * CENT)
 
     def edges(self) -> tuple[Action, ...]:
-        """Return the least bid for one item, and the greatest for all."""
+        """Return the least bid for one item and the greatest bid for all items."""
         return BundleBid(self.items[:1], self.minimum), BundleBid(self.items, self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return bids for nothing, for an item twice, for an item not on sale, and of amounts too low or too high."""
+        """Return bids for no item, an item twice, an item not on sale, and amounts that are too low or too high."""
         return (
             BundleBid((), self.maximum),
             BundleBid((*self.items, self.items[0]), self.maximum),
@@ -351,7 +348,7 @@ class Bundle(BidSpace):
 
 
 def _loosely(text: str, items: tuple[str, ...]) -> Answer:
-    """Read a bid whose names are not in quotes; it may contain only an amount, names, and words that add nothing."""
+    """Read a bid whose names are not in quotes. It may contain only an amount, names, and `_FILLING` words."""
     found = sorted((hit.span(), name) for name in items for hit in named(straight(name)).finditer(text))
     if not found:
         answer = read_amount(text, "")

@@ -1,6 +1,6 @@
-"""The auctioneer asks, and each ask has an action space from which a bidder answers.
+"""The asks of the auctioneer. Each ask has an action space from which a bidder answers.
 
-A new space is a class of its own, and a line of `Space`. Amounts are dollars (`Decimal`).
+A new space is a class of its own and one line here. Amounts are dollars (`Decimal`).
 """
 
 from __future__ import annotations
@@ -24,18 +24,15 @@ Space = Annotated[
     Amount | Number | AcceptOrWait | Choice | Bundle | Quantity | Words,
     Field(discriminator="kind"),
 ]
-"""Any action space, as it is written in JSON: its fields, and its `kind`."""
+"""Any action space. In JSON it has its fields and its `kind`."""
 
 
 class Ask(NamedTuple):
-    """A bidder's turn: it answers with one of the actions of `space`.
+    """A bidder's turn. The bidder answers with one of the actions of `space`.
 
-    `refusal` says why the previous attempt failed; it is empty at the first attempt. `note` and the bounds of `space`
-    are told to this bidder alone. `note` comes before the instructions, so that any agent learns its private value: "it
-    is worth $40 to you".
-
-    >>> Ask("Ann", "Harbor View", 1, Amount(Decimal(100), Decimal(500))).minimum
-    Decimal('100')
+    `refusal` says why the previous attempt failed, and is empty at the first attempt. Only this bidder learns `note`,
+    which stands before the possible actions and tells any agent its private value: "it is worth $40 to you". The bounds
+    of `space` are private too.
     """
 
     bidder: str
@@ -48,20 +45,24 @@ class Ask(NamedTuple):
 
     @property
     def minimum(self) -> Claim:
-        """The least amount that can be bid, or the price; 0 where the answer names no amount."""
+        """The least legal amount in dollars, or the price; 0 if the answer names no amount.
+
+        >>> Ask("Ann", "Lamp", 1, Amount(Decimal(10), Decimal(50))).minimum
+        Decimal('10')
+        """
         return self.space.least
 
     @property
     def maximum(self) -> Claim:
-        """The greatest amount that can be bid, or the price; 0 where the answer names no amount."""
+        """The greatest legal amount in dollars, or the price; 0 if the answer names no amount."""
         return self.space.most
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A pause of the auctioneer, so that bidders may think.
+    """A pause of the auctioneer, in which bidders may think.
 
-    The auctioneer pauses before the first item (`closed` is empty), after each item, and when the auction is `over`.
+    It comes before the first item (`closed` is empty), after each item, and when the auction is `over`.
     """
 
     bidder: str
