@@ -332,7 +332,7 @@ def test_a_series_whose_memory_is_gone_is_not_held_without_it(stopped, tmp_path,
     if lines is not None:
         (tmp_path / "run" / "memory.jsonl").write_text(lines)
     before = logs(tmp_path / "run")
-    assert "would be held without what was remembered" in mistake(harbor("resume", "run", cwd=tmp_path))
+    assert "would be held without its memories" in mistake(harbor("resume", "run", cwd=tmp_path))
     assert logs(tmp_path / "run") == before
 
 
