@@ -55,7 +55,7 @@ def by_place(**rows):
 
 
 def nonzero(metric, entries):
-    return {key: value for key, value in values(metric, entries).items() if value}
+    return {key: value for key, value in values(metric, entries).items() if value != 0}
 
 
 def seated(bidder, objective="profit"):

@@ -425,8 +425,9 @@ def test_each_column_of_numbers_names_its_model_and_source():
         printed(source="Paper 2", model="GPT", value=9, arm="two", sd=2),
     )
     table = beside("profit", Loaded(results(design(published=numbers), player="openai:gpt-4o")))
-    heads = {column.head.text: column.head.below for column in table.columns if column.head.below}
-    assert heads == {"this experiment": "openai:gpt-4o", "n": "games", "Paper 1": "Claude", "Paper 2": "GPT"}
+    heads = {column.head.text: column.head.below for column in table.columns}
+    named = {"this experiment": "openai:gpt-4o", "n": "games", "Paper 1": "Claude", "Paper 2": "GPT"}
+    assert heads == {"arm": "", "bidder": ""} | named
     rows = {(row[0].text, row[1].text): [(one.text, one.below) for one in row[4:]] for row in table.rows}
     assert rows["one", "everyone"] == [("$0.2345", ""), (NOTHING, "")]
     assert rows["second", "everyone"] == [(NOTHING, ""), ("$9", "sd $2")]
