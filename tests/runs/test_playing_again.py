@@ -14,9 +14,6 @@ from operator import getitem
 from random import Random
 
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
-from autogen_agentchat.base import Response
-from autogen_agentchat.messages import TextMessage
 from langchain_core.language_models import BaseChatModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, SimulatedChat, houses, run_series
@@ -28,6 +25,7 @@ from harbor._core.log.thoughts import Recalled
 from harbor._runs.deep_verification import TAKEN, UNTOLD, play_again, verdicts
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
+from support.clerk import Clerk
 from support.folders import TINY
 from support.forging import forged as forged_somewhere
 from support.forging import lines_of, write
@@ -61,30 +59,6 @@ class Moody(SimulatedChat):
         if task in self.hangs:
             await asyncio.Event().wait()
         return await super()._agenerate(messages, stop, run_manager, **kwargs)
-
-
-class Clerk(BaseChatAgent):
-    """Bids the least that it hears of, says something else now and then, and fails once."""
-
-    def __init__(self):
-        super().__init__("clerk", "An agent.")
-        self.asked = 0
-
-    @property
-    def produced_message_types(self):
-        return (TextMessage,)
-
-    async def on_messages(self, messages, cancellation_token):
-        self.asked += 1
-        if self.asked == 5:
-            raise RuntimeError("a slip")
-        least = json.loads(messages[-1].metadata["ask"])["space"]["minimum"]
-        return Response(
-            chat_message=TextMessage(content=f"I bid ${least}." if self.asked % 3 else "well", source=self.name)
-        )
-
-    async def on_reset(self, cancellation_token):
-        pass
 
 
 def sale(**mind):
@@ -171,7 +145,7 @@ def test_a_run_of_scripts_follows(tmp_path):
 @pytest.mark.parametrize("mood", [{}, {"fails": ("replan", "bid")}, {"hangs": ("believe",)}], ids=str)
 def test_failures_agents_and_models_that_were_given_follow_and_it_says_what_it_took_for_granted(mood, tmp_path):
     chat = Moody(settings=SLIPS, **mood)
-    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk()})
+    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk(fails_at=5)})
     verdict = play_again(tmp_path / "run")
     assert verdict.follows, verdict.words
     assert set(verdict.unchecked) == {TAKEN[Answered], TAKEN[ModelCalled], TAKEN[SeatFailed]}
@@ -415,7 +389,8 @@ def told_of(folder, call):
     return first(lines(folder), "model_called", began=call["began"], bidder=call["bidder"]) + 1
 
 
-@pytest.mark.parametrize("how", [{}, {"doubled": True}, {"input_tokens": 1}, {"model": "openai:gpt-4o"}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"doubled": True}, {"input_tokens": 1}, {"model": "openai:gpt-4o"}],
+                         ids=["dropped", "doubled", "cheaper", "another's"])  # fmt: skip
 def test_each_call_is_recorded_once_and_as_the_log_tells_it(how, forged):
     recorded = calls(forged)
     call = recorded[20]
@@ -455,7 +430,7 @@ def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_c
 
 def test_calls_of_a_seat_that_failed_may_be_lost_as_nobody_needs_them(tmp_path):
     chat = Moody(settings=SLIPS, hangs=("believe",))
-    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk()})
+    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk(fails_at=5)})
     recorded = calls(tmp_path / "run")
     lost = [call for call in recorded if call["outcome"] == "failed"]
     assert lost
