@@ -38,60 +38,45 @@ from harbor._core.asking.asks import Ask, Bid
 from harbor._core.log.events import LotClosed, PublicEvent
 from harbor._games.game import Game, Measures, Outlook, Play
 
-
 class CoinRules(RuleSettings):
     game: str = "coin"
     tosses: int = 2
 
-
 @dataclass(frozen=True, slots=True)
 class CoinOpened(PublicEvent):
     words = "Guess heads (1) or tails (0)."
-
 
 @dataclass(frozen=True, slots=True)
 class DayOpened(PublicEvent):
     """Called as an event of another game is."""
     item: str
 
-
 @dataclass(frozen=True, slots=True)
 class CoinTossed(LotClosed):
     heads: bool
-
 
 @dataclass(frozen=True)
 class Coin:
     names: tuple[str, ...]
     tosses: int
-
     def start(self):
         return 0
-
     def asks(self, state):
         return [Ask(name, "toss", 1, Amount(Decimal(0), Decimal(1))) for name in self.names if 0 < state <= self.tosses]
-
     def settle(self, state, actions, rng):
         opened = [CoinOpened(), DayOpened("toss")] if not state else []
         return opened or [CoinTossed("toss", rng.random() < 0.5)]
-
     def apply(self, state, event):
         return state + isinstance(event, CoinOpened | CoinTossed)
 
-
 COIN = Game(
-    name="coin",
-    description="guess how a coin falls",
-    settings=CoinRules,
+    name="coin", description="guess how a coin falls", settings=CoinRules,
     build=lambda rules, config: Coin(tuple(bidder.name for bidder in config.bidders), rules.tosses),
-    opening=CoinOpened,
-    events=(CoinOpened, DayOpened, CoinTossed),
+    opening=CoinOpened, events=(CoinOpened, DayOpened, CoinTossed),
     play=Play(
-        facts=lambda name, seen: {"seen": len(seen)},
-        system=Path(__file__).parent / "system.md",
-        prompt=Path(__file__).parent / "bid.md",
+        facts=lambda name, seen: {"seen": len(seen)}, plan="Guess heads.",
+        system=Path(__file__).parent / "system.md", prompt=Path(__file__).parent / "bid.md",
         policy=lambda facts, settings, chance: {"reasons": "", "action": "bid", "amount": facts["maximum"]},
-        plan="Guess heads.",
     ),
     rational=lambda ask, seen: Bid(ask.maximum),
     measures=Measures("tosses", lambda entries: [], lambda entries: []),

@@ -21,52 +21,38 @@ from harbor.games import Ask, Bid, Game, Measures, Number, Play, RuleSettings
 
 BUILT = []
 
-
 class {kind}Rules(RuleSettings):
     game: str = "{name}"
-
 
 @dataclass(frozen=True, slots=True)
 class {kind}Opened(PublicEvent):
     pass
 
-
 @dataclass(frozen=True, slots=True)
 class {kind}Over(LotClosed):
     number: float
 
-
 @dataclass(frozen=True)
 class {kind}:
     bidders: tuple
-
     def start(self):
         return 0
-
     def asks(self, state):
         return [Ask(name, "it", 1, Number(Decimal(0), Decimal(9))) for name in self.bidders if state == 1]
-
     def settle(self, state, actions, rng):
         return [{kind}Over("it", {number})] if state else [{kind}Opened()]
-
     def apply(self, state, event):
         return state + isinstance(event, {kind}Opened | {kind}Over)
-
 
 def build(rules, config):
     BUILT.append(config.name)
     return {kind}(tuple(bidder.name for bidder in config.bidders))
 
-
 (Path(__file__).parent / "{name}.md").write_text("<facts>\\n${{facts}}\\n</facts>\\n")
 PROMPT = Path(__file__).parent / "{name}.md"
 GAME = Game(
-    name="{name}",
-    description="a number",
-    settings={kind}Rules,
-    build=build,
-    opening={kind}Opened,
-    events=({kind}Opened, {kind}Over),
+    name="{name}", description="a number", settings={kind}Rules, build=build,
+    opening={kind}Opened, events=({kind}Opened, {kind}Over),
     play=Play(facts=lambda *_: {{}}, system=PROMPT, prompt=PROMPT, policy=lambda *_: {{}}, plan="None."),
     rational=lambda ask, seen: Bid(ask.maximum),
     measures=Measures("its", lambda entries: [], lambda entries: []),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
+from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import Response
-from autogen_agentchat.messages import BaseChatMessage, TextMessage
-from autogen_core import CancellationToken, Component
+from autogen_agentchat.messages import TextMessage
+from autogen_core import Component
 from autogen_core.models import CreateResult, RequestUsage
 from pydantic import BaseModel
 
@@ -24,6 +23,7 @@ from harbor._core.log.players import AGENT
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.run import paid_for
 from harbor.evaluation._metrics.calls import calls
+from support.clerk import Clerk
 from support.commands import harbor
 from support.replayed_chat import OfflineChat
 
@@ -33,27 +33,18 @@ DOLLARS = (1_000 * 3 + 100 * 10) / 1_000_000
 """What an answer of a `Teller` costs by those prices."""
 
 
-class Teller(BaseChatAgent):
-    """Bids what is asked for, and tells of a call of a model with each answer."""
+class Teller(Clerk):
+    """An agent that bids and tells of a call of a model with each answer."""
 
-    def __init__(self, model: str | None = "mine", words: str = "I bid $1,100.") -> None:
-        super().__init__("teller", "An agent.")
-        self.model, self.words, self.asked = model, words, 0
+    def __init__(self, model: str | None = "mine") -> None:
+        super().__init__()
+        self.model = model
 
-    @property
-    def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        return (TextMessage,)
-
-    async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
+    async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
         self.asked += 1
-        metadata = {"model": self.model} if self.model else {}
-        used = RequestUsage(1_000, 100)
-        return Response(
-            chat_message=TextMessage(content=self.words, source=self.name, models_usage=used, metadata=metadata)
-        )
-
-    async def on_reset(self, cancellation_token: CancellationToken) -> None:
-        pass
+        metadata, used = {"model": self.model} if self.model else {}, RequestUsage(1_000, 100)
+        said = TextMessage(content="I bid $1,100.", source=self.name, models_usage=used, metadata=metadata)
+        return Response(chat_message=said)
 
 
 class ClientConfig(BaseModel):

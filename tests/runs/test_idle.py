@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
 
 from harbor import Bidder
 from harbor._config.auction import AuctionConfig
@@ -14,6 +13,7 @@ from harbor._core.plugins.finding import find, names
 from harbor._house.people import Person
 from harbor._runs.inputs import RunInputs
 from harbor._runs.resolve import resolve
+from support.clerk import Clerk
 
 OTHER = {
     "planning": "none", "correct_beliefs": False, "theory_of_mind": "inferred", "strategy": "on", "bidding": "limit",
@@ -33,18 +33,6 @@ MIND = {"planning", "theory_of_mind", "predict", "strategy", "memory", "learning
 SESSIONS = {*MIND, "chain_of_thought", "model", *PROTOCOL}
 
 
-class Silent(BaseChatAgent):
-    """An agent that is never asked."""
-
-    produced_message_types = ()
-
-    async def on_messages(self, messages, cancellation_token):
-        raise NotImplementedError
-
-    async def on_reset(self, cancellation_token):
-        raise NotImplementedError
-
-
 def read_by(player: str, game: str) -> set[str]:
     """What the rules of a game and the player read, of the settings that are tried."""
     mind = set(OTHER) - {"max_bids", "levels", *OF_A_GAME} if game == "english" else SESSIONS
@@ -57,7 +45,7 @@ def refusal(game: str, player: str, setting: str) -> str:
     bidder = Bidder("Alex", **PLAYERS[player], **persona, **{setting: OTHER[setting]})
     config = AuctionConfig(bidders=[bidder], rules={"game": game}, models={"other": {}})
     given = {"people": {"Alex": Person()}} if player == "person" else {}
-    given |= {"agents": {"Alex": Silent("agent", "An agent.")}} if player == "agent" else {}
+    given |= {"agents": {"Alex": Clerk()}} if player == "agent" else {}
     try:
         resolve(config, RunInputs(**given))
     except ConfigError as error:

@@ -14,9 +14,6 @@ from operator import getitem
 from random import Random
 
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
-from autogen_agentchat.base import Response
-from autogen_agentchat.messages import TextMessage
 from langchain_core.language_models import BaseChatModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, SimulatedChat, houses, run_series
@@ -28,6 +25,7 @@ from harbor._core.log.thoughts import Recalled
 from harbor._runs.deep_verification import TAKEN, UNTOLD, play_again, verdicts
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
+from support.clerk import Clerk
 from support.folders import TINY
 from support.forging import forged as forged_somewhere
 from support.forging import lines_of, write
@@ -61,30 +59,6 @@ class Moody(SimulatedChat):
         if task in self.hangs:
             await asyncio.Event().wait()
         return await super()._agenerate(messages, stop, run_manager, **kwargs)
-
-
-class Clerk(BaseChatAgent):
-    """Bids the least that it hears of, says something else now and then, and fails once."""
-
-    def __init__(self):
-        super().__init__("clerk", "An agent.")
-        self.asked = 0
-
-    @property
-    def produced_message_types(self):
-        return (TextMessage,)
-
-    async def on_messages(self, messages, cancellation_token):
-        self.asked += 1
-        if self.asked == 5:
-            raise RuntimeError("a slip")
-        least = json.loads(messages[-1].metadata["ask"])["space"]["minimum"]
-        return Response(
-            chat_message=TextMessage(content=f"I bid ${least}." if self.asked % 3 else "well", source=self.name)
-        )
-
-    async def on_reset(self, cancellation_token):
-        pass
 
 
 def sale(**mind):
@@ -171,7 +145,7 @@ def test_a_run_of_scripts_follows(tmp_path):
 @pytest.mark.parametrize("mood", [{}, {"fails": ("replan", "bid")}, {"hangs": ("believe",)}], ids=str)
 def test_failures_agents_and_models_that_were_given_follow_and_it_says_what_it_took_for_granted(mood, tmp_path):
     chat = Moody(settings=SLIPS, **mood)
-    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk()})
+    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk(fails_at=5)})
     verdict = play_again(tmp_path / "run")
     assert verdict.follows, verdict.words
     assert set(verdict.unchecked) == {TAKEN[Answered], TAKEN[ModelCalled], TAKEN[SeatFailed]}
@@ -268,18 +242,15 @@ def write_log(folder, entries):
 
 def calls(folder):
     """Read the calls, without the digests of their lines, which whoever forges one would leave out."""
-    lines = (folder / "calls.jsonl").read_bytes().splitlines()
-    return [{name: value for name, value in json.loads(line).items() if name != "digest"} for line in lines]
+    recorded = map(json.loads, (folder / "calls.jsonl").read_bytes().splitlines())
+    return [{name: value for name, value in call.items() if name != "digest"} for call in recorded]
 
 
 def write_calls(folder, recorded):
     """Write calls with digests that fit."""
-    (folder / "calls.jsonl").write_text("".join(map(call_line, recorded)))
-
-
-def call_line(call):
-    body = json.dumps({key: value for key, value in call.items() if key != "digest"})[:-1]
-    return f'{body}, "digest": "{sha256(body.encode()).hexdigest()[:16]}"}}\n'
+    bodies = [json.dumps(call)[:-1] for call in recorded]
+    told = [f'{body}, "digest": "{sha256(body.encode()).hexdigest()[:16]}"}}\n' for body in bodies]
+    (folder / "calls.jsonl").write_text("".join(told))
 
 
 def write_config(folder, edit):
@@ -418,7 +389,8 @@ def told_of(folder, call):
     return first(lines(folder), "model_called", began=call["began"], bidder=call["bidder"]) + 1
 
 
-@pytest.mark.parametrize("how", [{}, {"doubled": True}, {"input_tokens": 1}, {"model": "openai:gpt-4o"}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"doubled": True}, {"input_tokens": 1}, {"model": "openai:gpt-4o"}],
+                         ids=["dropped", "doubled", "cheaper", "another's"])  # fmt: skip
 def test_each_call_is_recorded_once_and_as_the_log_tells_it(how, forged):
     recorded = calls(forged)
     call = recorded[20]
@@ -458,7 +430,7 @@ def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_c
 
 def test_calls_of_a_seat_that_failed_may_be_lost_as_nobody_needs_them(tmp_path):
     chat = Moody(settings=SLIPS, hangs=("believe",))
-    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk()})
+    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk(fails_at=5)})
     recorded = calls(tmp_path / "run")
     lost = [call for call in recorded if call["outcome"] == "failed"]
     assert lost
@@ -533,17 +505,14 @@ def test_a_package_that_only_a_strangers_folder_names_is_not_loaded(tmp_path):
         assert "timid" not in sys.modules
 
 
-def test_a_run_without_its_calls_is_refused_with_the_way_out(forged):
+def test_a_run_without_its_calls_or_of_another_version_is_refused_with_the_way_out(forged):
+    entries = lines(forged)
+    write_log(forged, [entries[0] | {"harbor": "0.0.9"}, *entries[1:]])
+    with pytest.raises(LogError, match=rf"is of harbor 0\.0\.9, and this is {re.escape(__version__)}"):
+        play_again(forged)
+    write_log(forged, entries)
     (forged / "calls.jsonl").unlink()
     with pytest.raises(LogError, match=r"has no calls\.jsonl, so it can't be played again; verify it without --deep"):
-        play_again(forged)
-
-
-def test_a_run_of_another_version_is_refused_and_both_are_named(forged):
-    entries = lines(forged)
-    entries[0]["harbor"] = "0.0.9"
-    write_log(forged, entries)
-    with pytest.raises(LogError, match=rf"is of harbor 0\.0\.9, and this is {re.escape(__version__)}"):
         play_again(forged)
 
 

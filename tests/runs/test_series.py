@@ -156,14 +156,15 @@ def test_the_log_of_a_series_has_ranks_profits_and_learnings_of_every_auction(wh
     assert not log.warning
     held = of_type(log.entries, AuctionHeld)
     assert [one.auction for one in held] == [1, 2, 3]
-    for one, number in zip(held, "123", strict=True):
-        entries = read_log(whole / "run" / number / "events.jsonl").entries
+    for one in held:
+        entries = read_log(whole / "run" / str(one.auction) / "events.jsonl").entries
         assert one.learnings == {learned.bidder: learned.learnings for learned in of_type(entries, Learned)}
         assert set(one.learnings) == {"Ann", "Ben"}
-        best = max(one.profits.values())
-        assert {bidder for bidder, rank in one.ranks.items() if rank == 1} == {
-            bidder for bidder, profit in one.profits.items() if profit == best
-        }
+        first, most = (
+            {name for name, number in numbers.items() if number == best}
+            for numbers, best in ((one.ranks, 1), (one.profits, max(one.profits.values())))
+        )
+        assert first == most
 
 
 def test_each_auction_has_a_seed_of_its_own_that_the_seed_of_the_series_gives(whole):
@@ -185,20 +186,22 @@ def test_without_carry_over_every_auction_begins_anew():
         assert [one.memories for one in of_type(held.log, Recalled)] == [()]
 
 
+def check_recalled(first, second):
+    """Check that the second auction recalls what was learned in the first, which recalls nothing."""
+    assert [one.memories for one in of_type(first.log, Recalled)] == [()]
+    learned = of_type(first.log, Learned)[0].learnings
+    assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
+
+
 def test_a_series_may_recall_what_its_own_auctions_left_and_nothing_of_another(tmp_path):
     own = short().memory.model_copy(update={"carry_over": "series", "store": str(tmp_path / "memory")})
     for _ in range(2):
-        first, second = run_series(short().model_copy(update={"memory": own})).auctions
-        assert [one.memories for one in of_type(first.log, Recalled)] == [()]
-        learned = of_type(first.log, Learned)[0].learnings
-        assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
+        check_recalled(*run_series(short().model_copy(update={"memory": own})).auctions)
 
 
 @pytest.mark.slow
 def test_a_series_in_memory_carries_over_too():
-    first, second = run_series(short()).auctions
-    learned = of_type(first.log, Learned)[0].learnings
-    assert [memory.text for memory in of_type(second.log, Recalled)[0].memories] == list(learned)
+    check_recalled(*run_series(short()).auctions)
 
 
 @pytest.mark.slow
