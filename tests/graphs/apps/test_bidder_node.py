@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from harbor import Bidder, HarborError, SimulatedChat, bidder_node
 from harbor._core.asking.amounts import Amount
 from harbor._core.asking.asks import Ask, Pause
+from harbor._core.log.acts import Tried
 from harbor._core.log.events import Answered
 from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import event_json
@@ -37,17 +38,9 @@ def asking(least: int = 190_000, bidder: str = "Ann", message: Any = HumanMessag
     return message(call(ask), additional_kwargs=carried((), ask), **named)
 
 
-def reading() -> Reader:
-    return Reader(readings=READINGS)
-
-
 def app_of(*nodes: Any, **compiling: Any) -> Any:
-    app = StateGraph(MessagesState)
-    for before, node in zip((START, *(one.name for one in nodes)), nodes, strict=False):
-        app.add_node(node.name, node)
-        app.add_edge(before, node.name)
-    app.add_edge(nodes[-1].name, END)
-    return app.compile(**compiling)
+    app = StateGraph(MessagesState).add_sequence([(node.name, node) for node in nodes])
+    return app.add_edge(START, nodes[0].name).compile(**compiling)
 
 
 def ann(**settings: Any) -> Any:
@@ -70,7 +63,7 @@ def last(app: Any, *messages: Any, config: Any = None) -> Any:
     ("asked", "amount"), [(HumanMessage(ENGLISH), 180_000), (asking(), 190_000)], ids=["English", "JSON"]
 )
 def test_it_adds_a_message_with_its_bid_in_words_and_as_data(asked, amount):
-    said = last(app_of(ann(model=reading())), asked)
+    said = last(app_of(ann(model=Reader(readings=READINGS))), asked)
     assert isinstance(said, AIMessage)
     assert (said.name, said.content) == ("ann", f"I bid ${amount:,}.")
     answer = {"action": "bid", "amount": amount}
@@ -78,12 +71,14 @@ def test_it_adds_a_message_with_its_bid_in_words_and_as_data(asked, amount):
 
 
 def test_it_can_be_awaited_and_takes_messages_as_dicts():
-    said = asyncio.run(app_of(ann(model=reading())).ainvoke({"messages": [{"role": "user", "content": ENGLISH}]}))
+    said = asyncio.run(
+        app_of(ann(model=Reader(readings=READINGS))).ainvoke({"messages": [{"role": "user", "content": ENGLISH}]})
+    )
     assert said["messages"][-1].content == "I bid $180,000."
 
 
 def test_what_a_message_carries_costs_no_call_and_plain_words_one_each():
-    chat = reading()
+    chat = Reader(readings=READINGS)
     app = app_of(ann(model=chat), checkpointer=InMemorySaver())
     last(app, asking(), config=thread())
     assert chat.read == []
@@ -93,7 +88,7 @@ def test_what_a_message_carries_costs_no_call_and_plain_words_one_each():
 
 
 def test_without_a_checkpointer_it_reads_all_again_and_answers_nothing_twice():
-    chat = reading()
+    chat = Reader(readings=READINGS)
     app = app_of(ann(model=chat))
     before = app.invoke({"messages": [HumanMessage(ENGLISH)]})["messages"]
     again = app.invoke({"messages": before})["messages"]
@@ -144,7 +139,7 @@ def test_it_is_ready_after_a_pause():
 
 
 def test_what_it_knows_and_thinks_reaches_neither_the_app_nor_the_others():
-    chat = reading()
+    chat = Reader(readings=READINGS)
     app = app_of(ann(), ben(model=chat), checkpointer=InMemorySaver())
     every = [asking(160_000), HumanMessage(ENGLISH)]
     told = list(app.stream({"messages": every}, thread(), stream_mode=["values", "updates", "messages"]))
@@ -185,19 +180,16 @@ def test_every_checkpoint_of_its_own_is_json():
         assert json.loads(json.dumps(state)) == state
 
 
-def test_its_name_among_messages_is_one_that_providers_take():
+def test_its_name_among_messages_is_one_that_providers_take_and_auctioneers_are_a_list_of_names():
     assert bidder_node(Bidder("Ann B.")).name == "ann_b_"
     with pytest.raises(HarborError, match="no Python identifier"):
         bidder_node(Bidder("Ann"), name="the winner")
-
-
-def test_a_single_name_of_an_auctioneer_is_no_list_of_them():
     with pytest.raises(HarborError, match=r"give a list of names: \['auctioneer'\]"):
         ann(auctioneers="auctioneer")
 
 
 def test_once_it_is_made_it_reads_no_file(monkeypatch):
-    node = app_of(ann(model=reading()))
+    node = app_of(ann(model=Reader(readings=READINGS)))
 
     def refuse(*_: Any, **__: Any) -> str:
         raise AssertionError("a node that waits for a disk is refused by servers of graphs")
@@ -207,8 +199,8 @@ def test_once_it_is_made_it_reads_no_file(monkeypatch):
 
 
 @pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["no checkpointer", "checkpointer"])
-@pytest.mark.parametrize("game", ["english", "second-price", "water"])
-def test_in_an_auction_of_harbors_it_hears_what_the_messages_carry(game, saver):
+@pytest.mark.parametrize("game", ["english-private", "first-price", "second-price", "beauty", "water", "english"])
+def test_it_plays_every_game_of_harbors_from_what_the_messages_carry_alone(game, saver):
     held = auction(game, players=("random",))
     first, *others = held.bidders
     node = bidder_node(first.name, game=game, model=(chat := Reader(readings={})))
@@ -217,5 +209,6 @@ def test_in_an_auction_of_harbors_it_hears_what_the_messages_carry(game, saver):
     log = played.run(agents={first.name: app_of(node, checkpointer=saver)}).log
     said = [event.words for event in of_type(log, Answered)]
     assert len(said) >= 2
-    assert not [words for words in said if not words.startswith(("I bid", "I withdraw"))]
+    assert not [words for words in said if not words.startswith(("I bid", "I withdraw", "I choose"))]
+    assert not [tried for tried in of_type(log, Tried) if tried.bidder == first.name]
     assert chat.read == []
