@@ -148,7 +148,7 @@ def test_a_word_that_is_no_program_is_answered_with_what_may_be_meant(tmp_path, 
         assert meant in str(refused.value)
 
 
-NOT_SET = "variable 'NOT_SET_AT_ALL' is not set; set it"
+NOT_SET = "agent of bidder 'Tal': .*variable 'NOT_SET_AT_ALL' is not set; set it"
 
 
 @pytest.mark.parametrize(
