@@ -13,7 +13,13 @@ from harbor._doors.open_doors import OpenSeat, OutOfTurn
 from harbor._games.english.events import ItemOpened
 
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
+TOO_LONG = "an answer of more than 65,536 characters is not read"
 OPENED = ItemOpened("Vase", Decimal(100), Decimal(10))
+
+
+@pytest.fixture
+def seat() -> OpenSeat:
+    return OpenSeat()
 
 
 def turn(number: int) -> Turn:
@@ -39,42 +45,28 @@ async def test_a_turn_is_given_to_whoever_waits_and_its_answer_to_whoever_asked(
 
 
 @pytest.mark.parametrize(
-    ("given", "answer"),
+    ("given", "answer", "why"),
     [
-        ('{"action": "withdraw"}', Withdraw()),
-        ("I bid $120.", "I bid $120."),
-        ({"action": "bid"}, Unreadable("a bid needs an amount")),
-        ({"action": "bid", "amount": "x" * 70_000}, Unreadable("an answer of more than 65,536 characters is not read")),
+        ('{"action": "withdraw"}', Withdraw(), ""),
+        ({"action": "withdraw"}, Withdraw(), ""),
+        ("I bid $120.", "I bid $120.", ""),
+        ("I bid $501.", "I bid $501.", "$501 is above the greatest bid of $500"),
+        ("Maybe.", "Maybe.", "neither a bid nor a withdrawal"),
+        ({"words": "Maybe."}, "Maybe.", "neither a bid nor a withdrawal"),
+        ({"action": "bid"}, Unreadable("a bid needs an amount"), "a bid needs an amount"),
+        ({"action": "bid", "amount": 99}, Bid(Decimal(99)), "$99 is below the least bid of $100"),
+        ({"action": "bid", "amount": "x" * 70_000}, Unreadable(TOO_LONG), TOO_LONG),
     ],
 )
-async def test_an_answer_is_read_as_at_any_door(given, answer):
-    seat = OpenSeat()
+async def test_an_answer_is_read_as_at_any_door_and_whoever_gives_it_hears_why_it_is_a_failed_bid(
+    given, answer, why, seat
+):
     asking = await asked(seat)
-    seat.answer(1, given)
+    assert seat.answer(1, given) == why
     assert (await asking).answer == answer
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        ("I bid $120.", ""),
-        ({"action": "withdraw"}, ""),
-        ("Maybe.", "neither a bid nor a withdrawal"),
-        ({"words": "Maybe."}, "neither a bid nor a withdrawal"),
-        ({"action": "bid"}, "a bid needs an amount"),
-        ({"action": "bid", "amount": 99}, "$99 is below the least bid of $100"),
-        ("I bid $501.", "$501 is above the greatest bid of $500"),
-    ],
-)
-async def test_whoever_answers_hears_at_once_why_it_is_a_failed_bid(given, why):
-    seat = OpenSeat()
-    asking = await asked(seat)
-    assert seat.answer(1, given) == why
-    await asking
-
-
-async def test_the_same_turn_is_given_again_until_it_is_answered_as_whoever_read_it_may_have_gone():
-    seat = OpenSeat()
+async def test_the_same_turn_is_given_again_until_it_is_answered_as_whoever_read_it_may_have_gone(seat):
     asking = await asked(seat)
     assert [(await seat.next_turn(0)).number for _ in range(3)] == [1, 1, 1]
     seat.answer(1, "I withdraw.")
@@ -82,8 +74,7 @@ async def test_the_same_turn_is_given_again_until_it_is_answered_as_whoever_read
     assert await seat.next_turn(0) is None
 
 
-async def test_only_the_first_answer_to_a_turn_counts():
-    seat = OpenSeat()
+async def test_only_the_first_answer_to_a_turn_counts(seat):
     asking = await asked(seat)
     seat.answer(1, "I bid $120.")
     with pytest.raises(OutOfTurn, match="turn 1 was answered before, and the first answer counts"):
@@ -91,8 +82,7 @@ async def test_only_the_first_answer_to_a_turn_counts():
     assert (await asking).answer == "I bid $120."
 
 
-async def test_an_answer_to_another_turn_is_refused_with_the_turn_that_is_asked():
-    seat = OpenSeat()
+async def test_an_answer_to_another_turn_is_refused_with_the_turn_that_is_asked(seat):
     asking = await asked(seat, 4)
     with pytest.raises(OutOfTurn, match="asked to answer turn 4, not 3"):
         seat.answer(3, "I bid $120.")
@@ -100,8 +90,7 @@ async def test_an_answer_to_another_turn_is_refused_with_the_turn_that_is_asked(
     asking.cancel()
 
 
-async def test_an_answer_that_comes_after_its_time_is_refused_as_late():
-    seat = OpenSeat()
+async def test_an_answer_that_comes_after_its_time_is_refused_as_late(seat):
     asking = await asked(seat)
     asking.cancel()
     await asyncio.wait({asking})
@@ -109,8 +98,7 @@ async def test_an_answer_that_comes_after_its_time_is_refused_as_late():
         seat.answer(1, "I bid $120.")
 
 
-async def test_an_answer_before_anything_was_asked_and_one_after_the_end_are_refused():
-    seat = OpenSeat()
+async def test_an_answer_before_anything_was_asked_and_one_after_the_end_are_refused(seat):
     with pytest.raises(OutOfTurn, match="there is no turn 7 to answer now"):
         seat.answer(7, "I bid $120.")
     await seat.close()
@@ -118,8 +106,7 @@ async def test_an_answer_before_anything_was_asked_and_one_after_the_end_are_ref
         seat.answer(8, "I bid $120.")
 
 
-async def test_whoever_waits_is_let_go_when_the_seat_is_closed():
-    seat = OpenSeat()
+async def test_whoever_waits_is_let_go_when_the_seat_is_closed(seat):
     waiting = asyncio.ensure_future(seat.next_turn(60))
     await asyncio.sleep(0)
     await seat.close()
@@ -132,8 +119,7 @@ async def test_a_seat_that_nobody_came_for_fails_at_once():
         await OpenSeat().ask(turn(1))
 
 
-async def test_one_that_has_not_called_since_its_last_turn_is_not_waited_for_until_it_comes_back():
-    seat = OpenSeat()
+async def test_one_that_has_not_called_since_its_last_turn_is_not_waited_for_until_it_comes_back(seat):
     await seat.next_turn(0)
     first = asyncio.ensure_future(seat.ask(turn(1)))
     await asyncio.sleep(0)

@@ -39,7 +39,7 @@ SEEN = (
 
 
 def blocks(name):
-    """Give the blocks of code that stand under a comment."""
+    """Return the blocks of code that stand under a comment."""
     found = re.findall(rf"<!-- {re.escape(name)} -->\n```\w+\n(.*?)```", TEXT, re.DOTALL)
     assert found, name
     return found
@@ -126,7 +126,7 @@ def bid(turn):
 
 
 def log(agent, given=None):
-    """Give the log of a sale with this agent in a seat, without clocks and the name of its door."""
+    """Return the log of a sale with this agent in a seat, without clocks and the name of its door."""
     items = [Item(name="Vase", start=100, true_value=400), Item(name="Jug", start=200, true_value=300)]
     bidders = [Bidder("Ann", agent=agent), Bidder("Ben", rule="minimum-raise")]
     result = Auction(items=items, bidders=bidders, seed=3).run(agents={"Ann": given} if given else {})

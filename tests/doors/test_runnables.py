@@ -39,9 +39,8 @@ class Chat(GenericFakeChatModel):
 
     def _generate(self, messages: Any, *_: Any, **__: Any) -> Any:
         self.heard.append([message.text for message in messages if isinstance(message, HumanMessage)])
-        used = {"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}
         told = {"model_provider": "openai", "model_name": "gpt-4o-mini"}
-        self.messages = iter([AIMessage(self.words, usage_metadata=used, response_metadata=told)])
+        self.messages = iter([AIMessage(self.words, usage_metadata=used(7, 3), response_metadata=told)])
         return super()._generate(messages)
 
 
@@ -91,35 +90,35 @@ async def test_the_calls_of_a_turn_are_told_once_with_their_model():
         assert (await door.ask(turn)).usage == (Usage(model="openai:gpt-4o-mini", input_tokens=7, output_tokens=3),)
 
 
-def saying(*messages: AIMessage) -> Any:
-    graph = StateGraph(MessagesState)
-    graph.add_node("bid", lambda _: {"messages": list(messages)})
+def graph_that(does: Any, state: Any = MessagesState, **compiled: Any) -> Any:
+    graph = StateGraph(state)
+    graph.add_node("bid", does)
     graph.add_edge(START, "bid")
     graph.add_edge("bid", END)
-    return graph.compile()
+    return graph.compile(**compiled)
+
+
+def used(read: int, written: int) -> dict[str, int]:
+    return {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
 
 
 @pytest.mark.parametrize(
-    ("used", "told"),
+    ("counts", "told"),
     [
-        ({"input_tokens": -5, "output_tokens": 1, "total_tokens": 1}, {"model_name": "gpt-4o-mini"}),
-        ({"input_tokens": 5, "output_tokens": 10**9, "total_tokens": 1}, {"model_name": "gpt-4o-mini"}),
-        ({"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}, {"model_name": "x" * 300}),
+        ((-5, 1), {"model_name": "gpt-4o-mini"}), ((5, 10**9), {"model_name": "gpt-4o-mini"}),
+        ((5, 1), {"model_name": "x" * 300}),
     ],
-)
-async def test_usage_of_a_message_that_can_not_be_read_is_left_out_and_the_answer_stands(used, told):
-    bad = AIMessage("Hm.", usage_metadata=used, response_metadata=told)
-    good = AIMessage(
-        "I bid $120.", usage_metadata={"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}, response_metadata={}
-    )
-    given = await RunnableDoor(saying(bad, good)).ask(two_turns()[0])
+)  # fmt: skip
+async def test_usage_of_a_message_that_can_not_be_read_is_left_out_and_the_answer_stands(counts, told):
+    bad = AIMessage("Hm.", usage_metadata=used(*counts), response_metadata=told)
+    good = AIMessage("I bid $120.", usage_metadata=used(7, 3), response_metadata={})
+    given = await RunnableDoor(graph_that(lambda _: {"messages": [bad, good]})).ask(two_turns()[0])
     assert given == ("I bid $120.", (Usage(input_tokens=7, output_tokens=3),))
 
 
 async def test_messages_that_tell_of_too_many_tokens_are_no_answer():
-    used = {"input_tokens": 10**7, "output_tokens": 10**7, "total_tokens": 0}
-    messages = [AIMessage("I withdraw.", usage_metadata=used) for _ in range(6)]
-    given = await RunnableDoor(saying(*messages)).ask(two_turns()[0])
+    messages = [AIMessage("I withdraw.", usage_metadata=used(10**7, 10**7)) for _ in range(6)]
+    given = await RunnableDoor(graph_that(lambda _: {"messages": messages})).ask(two_turns()[0])
     assert given == (Unreadable("it tells of more than 100,000,000 tokens in one answer"), ())
 
 
@@ -132,11 +131,8 @@ async def test_a_reply_of_a_shape_is_taken_before_the_words_beside_it():
     class State(MessagesState):
         structured_response: Reply
 
-    graph, reply = StateGraph(State), Reply(action="bid", amount=9)
-    graph.add_node("bid", lambda _: {"messages": AIMessage("Hm."), "structured_response": reply})
-    graph.add_edge(START, "bid")
-    graph.add_edge("bid", END)
-    assert (await RunnableDoor(graph.compile()).ask(two_turns()[0])).answer == Bid(Decimal(9))
+    both = {"messages": AIMessage("Hm."), "structured_response": Reply(action="bid", amount=9)}
+    assert (await RunnableDoor(graph_that(lambda _: both, State)).ask(two_turns()[0])).answer == Bid(Decimal(9))
 
 
 class Turns(TypedDict):
@@ -150,15 +146,7 @@ def lowest(turn: Any) -> dict[str, Any]:
     return {"action": "bid", "amount": turn["space"]["minimum"]}
 
 
-def graph_of_turns() -> Any:
-    graph = StateGraph(Turns)
-    graph.add_node("bid", lowest)
-    graph.add_edge(START, "bid")
-    graph.add_edge("bid", END)
-    return graph.compile()
-
-
-@pytest.mark.parametrize("runnable", [RunnableLambda(lowest), graph_of_turns()])
+@pytest.mark.parametrize("runnable", [RunnableLambda(lowest), graph_that(lowest, Turns)])
 async def test_any_other_runnable_gets_the_turn_and_gives_an_answer_of_its_schema(runnable):
     assert (await RunnableDoor(runnable).ask(two_turns()[0])).answer == Bid(Decimal(100))
 
@@ -168,15 +156,8 @@ class Asked(TypedDict, total=False):
     answer: dict[str, Any]
 
 
-def graph_that(does: Any, **compiled: Any) -> Any:
-    graph = StateGraph(Asked)
-    graph.add_node("bid", does)
-    graph.add_edge(START, "bid")
-    return graph.compile(**compiled)
-
-
 async def test_a_graph_may_give_its_answer_under_that_name():
-    graph = graph_that(lambda _: {"answer": {"action": "bid", "amount": 120}})
+    graph = graph_that(lambda _: {"answer": {"action": "bid", "amount": 120}}, Asked)
     assert (await RunnableDoor(graph).ask(two_turns()[0])).answer == Bid(Decimal(120))
 
 
@@ -189,21 +170,17 @@ async def test_what_a_graph_of_messages_keeps_of_an_earlier_turn_is_no_answer():
             return {"messages": [AIMessage("I withdraw.")]}
         return {"messages": [AIMessage("I bid $120.")], "answer": {"action": "bid", "amount": 120}}
 
-    graph = StateGraph(Kept)
-    graph.add_node("bid", speak)
-    graph.add_edge(START, "bid")
-    graph.add_edge("bid", END)
-    door = RunnableDoor(graph.compile(checkpointer=InMemorySaver()))
+    door = RunnableDoor(graph_that(speak, Kept, checkpointer=InMemorySaver()))
     assert [(await door.ask(turn)).answer for turn in two_turns()] == ["I bid $120.", "I withdraw."]
 
 
 async def test_a_graph_that_passes_on_what_it_was_told_has_given_no_answer():
-    given = (await RunnableDoor(graph_that(lambda state: state)).ask(two_turns()[0])).answer
+    given = (await RunnableDoor(graph_that(lambda state: state, Asked)).ask(two_turns()[0])).answer
     assert given == Unreadable('action: Field required; answer as the schema under "answer" in the turn describes')
 
 
 async def test_a_graph_that_stops_for_a_person_has_failed_with_what_mends_it():
-    graph = graph_that(lambda _: interrupt("Shall I?"), checkpointer=InMemorySaver())
+    graph = graph_that(lambda _: interrupt("Shall I?"), Asked, checkpointer=InMemorySaver())
     with pytest.raises(DoorFailed, match="the graph stops at an interrupt, and nobody resumes it here; give one that"):
         await RunnableDoor(graph).ask(two_turns()[0])
 
@@ -242,14 +219,10 @@ def test_a_graph_plays_an_auction_in_words():
         least = re.findall(r"at least \$([\d,.]*\d)", state["messages"][-1].text)
         return {"messages": [AIMessage(f"I bid ${least[-1]}." if least else "I withdraw.")]}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("bid", answer)
-    graph.add_edge(START, "bid")
-    graph.add_edge("bid", END)
     auction = Auction(
         items=[Item(name="Vase", start=1_000, true_value=2_000)],
         bidders=[Bidder("Tal", agent=True), Bidder("Ann", rule="minimum-raise", max_bids=2)],
     )
-    log = auction.run(agents={"Tal": graph.compile(checkpointer=InMemorySaver())}).log
+    log = auction.run(agents={"Tal": graph_that(answer, checkpointer=InMemorySaver())}).log
     assert not of_type(log, SeatFailed)
     assert [said.words for said in of_type(log, Answered)][:2] == ["I bid $1,000.", "I bid $1,100."]

@@ -154,18 +154,22 @@ async def test_a_body_that_is_no_answer_is_a_failed_bid_that_says_why(body, head
     assert len(answer.reason) <= 300
 
 
-async def test_a_body_without_an_end_is_not_read_to_its_end():
+def flooding(start, more):
+    """Build a reply that never ends: its start, and then more for ever."""
+
     def flood(handler, _):
-        handler.send_response(200)
-        handler.send_header("content-type", "application/json")
-        handler.end_headers()
         try:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + start)
             while True:
-                handler.wfile.write(b"x" * 2**20)
+                handler.wfile.write(more)
         except OSError:
             handler.close_connection = True
 
-    [answer] = await answers(flood)
+    return flood
+
+
+async def test_a_body_without_an_end_is_not_read_to_its_end():
+    [answer] = await answers(flooding(b"content-type: application/json\r\n\r\n", b"x" * 2**20))
     assert f"more than {LONGEST_ANSWER:,} bytes" in answer.reason
 
 
@@ -184,9 +188,7 @@ async def test_an_address_where_nobody_listens_is_told():
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/bid"
     async with seated(url) as ask:
-        with pytest.raises(
-            DoorFailed, match=r"gives no answer \(ConnectError: .*; start it, or mend its address"
-        ) as one:
+        with pytest.raises(DoorFailed, match=r"gives no answer \(ConnectError: .*; start it, or mend its addr") as one:
             await ask()
     assert url in str(one.value)
 
@@ -222,38 +224,33 @@ async def test_no_piece_of_a_key_that_a_server_repeats_is_told(monkeypatch):
     assert "DEF-123" not in answer.reason
 
 
-async def test_a_server_that_breaks_off_is_told():
-    def break_off(handler, _):
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
-        handler.close_connection = True
-
-    assert "RemoteProtocolError" in await failure(break_off)
-    assert "RemoteProtocolError" in await failure(lambda handler, _: handler.wfile.write(b"\x00\xff hello\r\n\r\n"))
+def break_off(handler, _):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
+    handler.close_connection = True
 
 
-async def test_headers_without_an_end_are_not_read_to_their_end():
-    def flood(handler, _):
-        try:
-            handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
-            while True:
-                handler.wfile.write(b"x-more: " + b"x" * 2**16 + b"\r\n")
-        except OSError:
-            handler.close_connection = True
-
-    assert "RemoteProtocolError" in await failure(flood)
+@pytest.mark.parametrize(
+    "reply",
+    [
+        break_off,
+        lambda handler, _: handler.wfile.write(b"\x00\xff hello\r\n\r\n"),
+        flooding(b"", b"x-more: " + b"x" * 2**16 + b"\r\n"),
+    ],
+    ids=["it breaks off", "no HTTP", "headers without an end"],
+)
+async def test_what_is_no_reply_of_a_server_is_told_and_not_read_to_its_end(reply):
+    assert "RemoteProtocolError" in await failure(reply)
 
 
 async def test_a_slow_server_can_be_given_up_and_asked_again():
-    given_up = Flag()
-    turns = []
+    given_up, turns = Flag(), []
 
     def slow(handler, body):
         turns.append(json.loads(body)["turn"])
         if len(turns) == 1:
-            handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
+            break_off(handler, body)
             handler.wfile.flush()
             given_up.wait()
-            handler.close_connection = True
         else:
             send(handler, b'{"turn": 2, "words": "second"}')
 

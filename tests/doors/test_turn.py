@@ -65,21 +65,17 @@ def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
 @pytest.mark.parametrize(
     ("given", "answer"),
     [
-        ({"action": "bid", "amount": 120}, Bid(Decimal(120))),
-        ({"action": "withdraw"}, Withdraw()),
-        ({"words": "I bid $120."}, "I bid $120."),
-        ("I bid $120.", "I bid $120."),
-        ({"action": "bid"}, Unreadable("a bid needs an amount")),
-        (Bidding(action="bid", amount=120), Bid(Decimal(120))),
-        (Bidding(action="withdraw"), Withdraw()),
+        ({"action": "withdraw"}, Withdraw()), (Bidding(action="withdraw"), Withdraw()),
+        ({"action": "bid", "amount": 120}, Bid(Decimal(120))), (Bidding(action="bid", amount=120), Bid(Decimal(120))),
         ('{"action": "bid", "amount": 120}', Bid(Decimal(120))),
         (b'```json\n{"action": "bid", "amount": 120}\n```\n', Bid(Decimal(120))),
-        ("```\nI bid $120.\n```", "```\nI bid $120.\n```"),
-        ('["bid", 120]', '["bid", 120]'),
+        ({"words": "I bid $120."}, "I bid $120."), ("I bid $120.", "I bid $120."),
+        ("```\nI bid $120.\n```", "```\nI bid $120.\n```"), ('["bid", 120]', '["bid", 120]'),
+        ({"action": "bid"}, Unreadable("a bid needs an amount")),
         ([1], Unreadable(f"a value of type list is no answer; {AS_DESCRIBED}")),
         (None, Unreadable(f"nothing (None) is no answer; {AS_DESCRIBED}")),
     ],
-)
+)  # fmt: skip
 def test_an_answer_is_words_or_what_the_schema_asks_for(given, answer):
     assert answer_in(given, ASK).answer == answer
 

@@ -44,15 +44,10 @@ def test_azure_is_played_at_its_own_paths_with_its_own_header(monkeypatch, offli
 @pytest.mark.parametrize(
     ("given", "lacks"),
     [
-        ({}, "address version key"),
-        (ADDRESS, "version key"),
-        (VERSION, "address key"),
-        (NAMED, "address version"),
-        (ADDRESS | VERSION, "key"),
-        (ADDRESS | NAMED, "version"),
-        (VERSION | NAMED, "address"),
+        ({}, "address version key"), (ADDRESS, "version key"), (VERSION, "address key"), (NAMED, "address version"),
+        (ADDRESS | VERSION, "key"), (ADDRESS | NAMED, "version"), (VERSION | NAMED, "address"),
     ],
-)
+)  # fmt: skip
 def test_what_azure_lacks_is_named_in_one_line_with_the_setting_of_each(given, lacks):
     with pytest.raises(ConfigError) as refused:
         open_chat("mine", ModelSettings(use="azure_openai:mine-4o", **given), 0)
@@ -93,13 +88,12 @@ def test_a_server_that_only_streams_is_played_and_counted_with_that_setting(repl
         run = auction(spoken("openai chat", server), extra={"streaming": True}, **more).run()
         assert told(run.log) == told(offline.log)
         assert len(server.requests) == 2 * asked
-        assert [tokens(call) for call in of_type(run.log, ModelCalled)] == [
-            tokens(call) for call in of_type(whole.log, ModelCalled)
-        ]
+        assert tokens(run) == tokens(whole)
 
 
-def tokens(call):
-    return call.bidder, call.purpose, call.input_tokens, call.output_tokens, call.finish
+def tokens(run):
+    called = of_type(run.log, ModelCalled)
+    return [(call.bidder, call.purpose, call.input_tokens, call.output_tokens, call.finish) for call in called]
 
 
 @pytest.mark.parametrize(

@@ -57,20 +57,22 @@ def test_an_allowance_is_overdrawn_by_one_call_at_most_and_is_used_up_before_a_g
     assert done or allowance.spent < sum(map(sum, costs))
 
 
-@pytest.mark.parametrize(("dollars", "side_by_side"), [(1.5, 1), (3.9, 1), (5.0, 2), (9.9, 4), (11.0, 5)])
-def test_as_many_calls_go_side_by_side_as_what_is_left_pays_at_twice_the_dearest(dollars, side_by_side):
-    async def admitted():
-        allowance = RunBudget(dollars, DEAR)
-        await allowance.admit()
-        allowance.charge(replace(CALL, cost_dollars=1.0))
-        waiting = [asyncio.ensure_future(allowance.admit()) for _ in range(10)]
-        await asyncio.sleep(0)
-        count = sum(one.done() for one in waiting)
-        for one in waiting:
-            one.cancel()
-        return count
+async def side_by_side(allowance):
+    """Return how many of ten more calls may go side by side."""
+    waiting = [asyncio.ensure_future(allowance.admit()) for _ in range(10)]
+    await asyncio.sleep(0)
+    count = sum(one.done() for one in waiting)
+    for one in waiting:
+        one.cancel()
+    return count
 
-    assert asyncio.run(admitted()) == side_by_side
+
+@pytest.mark.parametrize(("dollars", "admitted"), [(1.5, 1), (3.9, 1), (5.0, 2), (9.9, 4), (11.0, 5)])
+async def test_as_many_calls_go_side_by_side_as_what_is_left_pays_at_twice_the_dearest(dollars, admitted):
+    allowance = RunBudget(dollars, DEAR)
+    await allowance.admit()
+    allowance.charge(replace(CALL, cost_dollars=1.0))
+    assert await side_by_side(allowance) == admitted
 
 
 def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
@@ -79,15 +81,10 @@ def test_a_call_whose_cost_nobody_tells_is_charged_by_its_length():
     assert cost_of(replace(CALL, cost_dollars=None), {"mine": ModelSettings()}) == 0.0
 
 
-def test_a_lost_request_is_paid_at_its_most_and_does_not_make_later_calls_look_dear():
-    async def admitted(lost):
-        allowance = RunBudget(100.0, DEAR)
-        await allowance.admit()
-        allowance.charge(replace(CALL, cost_dollars=1.0, lost=lost))
-        await allowance.admit()
-        waiting = [asyncio.ensure_future(allowance.admit()) for _ in range(10)]
-        await asyncio.sleep(0)
-        return allowance.spent, sum(one.done() for one in waiting)
-
-    assert asyncio.run(admitted(NO_REQUESTS)) == (1.0, 10)
-    assert asyncio.run(admitted(Spent(1, 0, 0, 40.0))) == (41.0, 10)
+@pytest.mark.parametrize(("lost", "spent"), [(NO_REQUESTS, 1.0), (Spent(1, 0, 0, 40.0), 41.0)])
+async def test_a_lost_request_is_paid_at_its_most_and_does_not_make_later_calls_look_dear(lost, spent):
+    allowance = RunBudget(100.0, DEAR)
+    await allowance.admit()
+    allowance.charge(replace(CALL, cost_dollars=1.0, lost=lost))
+    await allowance.admit()
+    assert (await side_by_side(allowance), allowance.spent) == (10, spent)

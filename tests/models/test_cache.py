@@ -9,7 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -119,15 +119,9 @@ def parts(request: CallRequest) -> dict[str, Any]:
 
 
 CHANGES: dict[str, Any] = {
-    "use": "openai:gpt-4o",
-    "base_url": "http://localhost:8000/v1",
-    "temperature": 0.1,
-    "max_tokens": 5,
-    "reasoning": "low",
-    "seed": 3,
-    "extra": {"top_p": 0.5},
-    "headers": {"X-Model": "other"},
-}
+    "use": "openai:gpt-4o", "base_url": "http://localhost:8000/v1", "temperature": 0.1, "max_tokens": 5,
+    "reasoning": "low", "seed": 3, "extra": {"top_p": 0.5}, "headers": {"X-Model": "other"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("field", sorted(ModelSettings.model_fields))
@@ -140,17 +134,15 @@ def test_every_setting_is_part_of_the_address_or_is_named_as_one_that_changes_no
     assert GameCache(folder, 7).find(other) is None
 
 
+OTHER_MESSAGES = [
+    [["system", "You bid."], ["human", "Bid!"]], [["system", "You bid."], ["ai", "Bid."]], [["system", "You bid.Bid."]],
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "change",
-    [
-        {"form": "json"},
-        {"schema": None},
-        {"schema": {"type": "object", "title": "Bid"}},
-        {"messages": [["system", "You bid."], ["human", "Bid!"]]},
-        {"messages": [["system", "You bid."], ["ai", "Bid."]]},
-        {"messages": [["system", "You bid.Bid."]]},
-        {"attempt": 2},
-    ],
+    [{"form": "json"}, {"schema": None}, {"schema": {"type": "object", "title": "Bid"}}, {"attempt": 2}]
+    + [{"messages": messages} for messages in OTHER_MESSAGES],
 )
 def test_a_change_of_one_part_of_a_request_is_not_found(folder, change):
     ask(GameCache(folder, 7), REQUEST)
@@ -186,16 +178,11 @@ def test_no_header_is_written_word_for_word(folder):
 # ---------------------------------------------------------------- chance
 
 
-def test_at_temperature_0_games_of_any_seed_share_replies(folder):
-    ask(GameCache(folder, 1), REQUEST)
-    assert GameCache(folder, 2).find(REQUEST)
-
-
-@pytest.mark.parametrize("temperature", [None, 0.1, 1.0])
-def test_at_any_other_temperature_games_of_other_seeds_do_not_share_replies(folder, temperature):
+@pytest.mark.parametrize(("temperature", "shared"), [(0, True), (None, False), (0.1, False), (1.0, False)])
+def test_only_at_temperature_0_games_of_other_seeds_share_replies(folder, temperature, shared):
     request = replace(REQUEST, settings=HOSTED.model_copy(update={"temperature": temperature}))
     ask(GameCache(folder, 1), request)
-    assert GameCache(folder, 2).find(request) is None
+    assert (GameCache(folder, 2).find(request) is not None) == shared
     assert GameCache(folder, 1).find(request)
 
 
@@ -259,41 +246,35 @@ def test_of_two_who_ask_the_same_at_once_both_go_on_with_the_reply_that_was_kept
     assert other.keep(theirs, replace(SAID, reply="second")) == first
 
 
-def test_games_of_a_process_that_ask_the_same_at_once_ask_once(folder):
+def at_once(folder: ReplyFolder, *fails: bool) -> tuple[list[Any], int]:
+    """Let games of one process ask the same at once, each failing or not; return their replies and the calls made."""
     asked = []
 
-    async def play(game: GameCache) -> str:
-        request = warm()
-        async with game.alone(request):
-            if (found := game.find(request)) is not None:
-                return found.reply
-            asked.append(request)
-            await asyncio.sleep(0)
-            return game.keep(request, SAID).reply
-
-    async def play_all() -> list[str]:
-        return await asyncio.gather(*(play(GameCache(folder, 1)) for _ in range(5)))
-
-    assert asyncio.run(play_all()) == [SAID.reply] * 5
-    assert len(asked) == 1
-
-
-def test_whoever_waits_for_a_call_that_fails_asks_itself(folder):
     async def play(fail: bool) -> str:
         request, game = warm(), GameCache(folder, 1)
         async with game.alone(request):
-            assert game.find(request) is None
-            await asyncio.sleep(0)
-            if fail:
-                raise ConnectionError
-            return game.keep(request, SAID).reply
+            if (found := game.find(request)) is None:
+                asked.append(request)
+                await asyncio.sleep(0)
+                if fail:
+                    raise ConnectionError
+                found = game.keep(request, SAID)
+            return found.reply
 
-    async def play_both() -> list[Any]:
-        return await asyncio.gather(play(True), play(False), return_exceptions=True)
+    async def play_all() -> list[Any]:
+        return await asyncio.gather(*map(play, fails), return_exceptions=True)
 
-    failed, reply = asyncio.run(play_both())
+    return asyncio.run(play_all()), len(asked)
+
+
+def test_games_of_a_process_that_ask_the_same_at_once_ask_once(folder):
+    assert at_once(folder, *[False] * 5) == ([SAID.reply] * 5, 1)
+
+
+def test_whoever_waits_for_a_call_that_fails_asks_itself(folder):
+    (failed, reply), asked = at_once(folder, True, False)
     assert isinstance(failed, ConnectionError)
-    assert reply == SAID.reply
+    assert (reply, asked) == (SAID.reply, 2)
 
 
 KEEP = """
@@ -307,9 +288,7 @@ from harbor._models.replies.reply_folder import CachedReply, ReplyFolder
 folder = ReplyFolder(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()
-number = 0
-while number < int(sys.argv[3]):
-    number += 1
+for number in range(int(sys.argv[3])):
     request = CallRequest(ModelSettings(use="openai:a", temperature=0), "tool", None, [["human", str(number)]], 1)
     game = GameCache(folder, 1)
     reply = game.find(request) or game.keep(request, CachedReply(sys.argv[2] * 10_000))
@@ -324,12 +303,16 @@ def keeping(folder: ReplyFolder, letter: str, number: int) -> subprocess.Popen[s
     return started
 
 
+def go(started: subprocess.Popen[str]) -> None:
+    started.stdin.write("\n")
+    started.stdin.flush()
+
+
 @pytest.mark.slow
 def test_two_processes_that_keep_the_same_go_on_with_the_same_replies(folder):
     both = [keeping(folder, letter, 200) for letter in "ab"]
     for one in both:
-        one.stdin.write("\n")
-        one.stdin.flush()
+        go(one)
     first, second = (one.communicate()[0] for one in both)
     assert len(first) == 200
     assert first == second
@@ -342,8 +325,7 @@ def test_two_processes_that_keep_the_same_go_on_with_the_same_replies(folder):
 def test_a_kill_in_the_middle_of_writing_leaves_a_cache_that_can_be_used(folder):
     for _ in range(3):
         writing = keeping(folder, "a", 10_000)
-        writing.stdin.write("\n")
-        writing.stdin.flush()
+        go(writing)
         writing.stdout.read(30)
         writing.send_signal(signal.SIGKILL)
         writing.communicate()
@@ -372,56 +354,39 @@ def test_an_entry_tells_the_request_and_the_reply_word_for_word(folder):
     [(file, _)] = folder.files()
     assert file.relative_to(folder.path).parts == ("v1", kept.address[:2], f"{kept.address}.json")
     said = json.loads(file.read_bytes())
-    assert said["request"]["messages"] == REQUEST.messages
-    assert said["request"]["schema"] == REQUEST.schema
-    assert said["request"]["model"] == {"use": HOSTED.use, "temperature": 1.0, "base_url": None}
-    assert [said["request"][name] for name in ("form", "attempt", "seed", "number", "draw")] == [
-        "tool",
-        1,
-        7,
-        1,
-        "draw",
-    ]
+    told = {"messages": REQUEST.messages, "schema": REQUEST.schema, "form": "tool", "attempt": 1}
+    told |= {"model": {"use": HOSTED.use, "temperature": 1.0, "base_url": None}, "seed": 7, "number": 1, "draw": "draw"}
+    assert {name: said["request"][name] for name in told} == told
     assert said["reply"]["reply"] == SAID.reply
     assert said["when"].startswith("20")
 
 
-def spoiled(line: bytes, spoil: str) -> bytes:
-    said = json.loads(line)
-    match spoil:
-        case "cut":
-            return line[: len(line) // 2]
-        case "empty":
-            return b""
-        case "no object":
-            return b"[1]"
-        case "deep":
-            return b"[" * 100_000
-        case "not text":
-            return b"\xff\xfe\x00"
-        case "version":
-            said["version"] = 2
-        case "reply":
-            said["reply"]["reply"] = '{"bid": 9000}'
-        case "request":
-            said["request"]["messages"][0][1] += "!"
-        case "tokens":
-            said["reply"]["input_tokens"] = -1
-        case "lacks":
-            del said["reply"]
-        case "more":
-            said["reply"]["more"] = 1
-    return json.dumps(said).encode()
+def changed(change: Callable[[dict[str, Any]], Any]) -> Callable[[bytes], bytes]:
+    def spoil(line: bytes) -> bytes:
+        change(said := json.loads(line))
+        return json.dumps(said).encode()
+
+    return spoil
 
 
-SPOILED = ["cut", "empty", "no object", "deep", "not text", "version", "reply", "request", "tokens", "lacks", "more"]
+SPOILED: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda line: line[: len(line) // 2],
+    "empty": lambda _: b"", "no object": lambda _: b"[1]", "not text": lambda _: b"\xff\xfe\x00",
+    "deep": lambda _: b"[" * 100_000,
+    "version": changed(lambda said: said.update(version=2)),
+    "reply": changed(lambda said: said["reply"].update(reply='{"bid": 9000}')),
+    "request": changed(lambda said: said["request"]["messages"].pop()),
+    "tokens": changed(lambda said: said["reply"].update(input_tokens=-1)),
+    "lacks": changed(lambda said: said.pop("reply")),
+    "more": changed(lambda said: said["reply"].update(more=1)),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("spoil", SPOILED)
 def test_what_is_spoiled_or_of_another_version_is_passed_over_and_replaced(folder, spoil):
     ask(GameCache(folder, 1), REQUEST)
     [(file, _)] = folder.files()
-    file.write_bytes(spoiled(file.read_bytes(), spoil))
+    file.write_bytes(SPOILED[spoil](file.read_bytes()))
     assert [entry for _, entry in folder.files()] == [None]
     there, _ = ask(GameCache(folder, 1), REQUEST)
     assert not there
@@ -488,14 +453,8 @@ def test_the_folder_is_the_one_of_harbor_or_where_caches_go(monkeypatch, environ
 
 @pytest.mark.parametrize(
     ("use", "kept"),
-    [
-        ("openai:gpt-4o-mini", True),
-        ("ollama:llama3:8b", True),
-        ("google_genai:gemini-2.5-flash", True),
-        ("simulated", False),
-        ("given", False),
-        ("mine.models:make", False),
-    ],
+    [(use, True) for use in ("openai:gpt-4o-mini", "ollama:llama3:8b", "google_genai:gemini-2.5-flash")]
+    + [(use, False) for use in ("simulated", "given", "mine.models:make")],
 )
 def test_replies_of_hosted_models_are_kept_and_no_other(use, kept):
     assert is_cached(ModelSettings(use=use)) == kept
@@ -518,9 +477,14 @@ def test_what_is_no_cache_is_refused_in_one_line():
 
 def filled(folder: ReplyFolder) -> ReplyFolder:
     for number in range(5):
-        game = GameCache(folder, 1)
-        ask(game, replace(REQUEST, messages=[["human", f"Bid {number}, \u00e9\ud83d."]]))
+        ask(GameCache(folder, 1), replace(REQUEST, messages=[["human", f"Bid {number}, \u00e9\ud83d."]]))
     return folder
+
+
+@pytest.fixture
+def exported(folder, tmp_path) -> Path:
+    export_entries((entry for _, entry in filled(folder).files()), tmp_path / "replies.jsonl")
+    return tmp_path / "replies.jsonl"
 
 
 @pytest.mark.parametrize("name", ["replies.jsonl", "replies.jsonl.gz"])
@@ -537,24 +501,21 @@ def test_what_is_exported_and_imported_is_the_same_cache(folder, tmp_path, name)
     assert (tmp_path / f"again-{name}").read_bytes() == file.read_bytes()
 
 
-def test_replies_of_a_file_are_kept_only_if_whoever_wrote_it_is_trusted(folder, tmp_path):
-    file, other = tmp_path / "replies.jsonl", ReplyFolder(tmp_path / "other")
-    export_entries((entry for _, entry in filled(folder).files()), file)
+def test_replies_of_a_file_are_kept_only_if_whoever_wrote_it_is_trusted(exported, tmp_path):
+    other = ReplyFolder(tmp_path / "other")
     with pytest.raises(HarborError, match=r"has 5 replies, as of 'openai:.*', .* give --trust") as refused:
-        import_entries(other, file)
+        import_entries(other, exported)
     assert "\n" not in str(refused.value)
     assert not other.path.exists()
 
 
 @pytest.mark.parametrize("spoil", SPOILED)
-def test_a_file_with_one_line_that_is_spoiled_is_refused_whole(folder, tmp_path, spoil):
-    file, other = tmp_path / "replies.jsonl", ReplyFolder(tmp_path / "other")
-    export_entries((entry for _, entry in filled(folder).files()), file)
-    lines = file.read_bytes().splitlines(keepends=True)
-    lines[2] = (spoiled(lines[2], spoil) or b"\n").rstrip(b"\n") + b"\n"
-    file.write_bytes(b"".join(lines))
+def test_a_file_with_one_line_that_is_spoiled_is_refused_whole(exported, tmp_path, spoil):
+    other, lines = ReplyFolder(tmp_path / "other"), exported.read_bytes().splitlines(keepends=True)
+    lines[2] = (SPOILED[spoil](lines[2]) or b"\n").rstrip(b"\n") + b"\n"
+    exported.write_bytes(b"".join(lines))
     with pytest.raises(HarborError, match=r"line 3 (is|was) .*; nothing is imported") as refused:
-        import_entries(other, file)
+        import_entries(other, exported)
     assert "\n" not in str(refused.value)
     assert (spoil == "version") == ("was written by another version of Harbor" in str(refused.value))
     assert not other.path.exists()

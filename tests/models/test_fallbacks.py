@@ -36,10 +36,8 @@ def spare():
 
 
 def models(server, spare, form="openai chat", **more):
-    return {
-        "mine": spoken(form, server) | PRICES | {"fallback": "other"} | more,
-        "other": spoken(form, spare) | DEARER,
-    }
+    mine = spoken(form, server) | PRICES | {"fallback": "other"} | more
+    return {"mine": mine, "other": spoken(form, spare) | DEARER}
 
 
 def auction_of(models):
@@ -91,14 +89,11 @@ def test_an_outage_in_the_middle_leads_to_the_fallback_and_no_reply_is_paid_twic
 
 def test_a_fallback_that_fails_too_ends_the_run_as_a_model_does(server, spare):
     server.gone = spare.gone = ["gpt-4o-mini"]
-    with (
-        pytest.warns(UserWarning, match="in its place"),
-        pytest.raises(ModelError, match=r"model 'other' .* is refused"),
-    ):
-        auction_of(models(server, spare)).run()
+    settings = models(server, spare)
+    with pytest.warns(UserWarning, match="in its place"), pytest.raises(ModelError, match=r"'other' .* is refused"):
+        auction_of(settings).run()
     spare.gone = []
     spare.fail("unavailable")
-    settings = models(server, spare)
     settings["other"]["retry_seconds"] = 0.2
     with pytest.raises(RunPaused, match=r"model 'other' .* has not answered"):
         auction_of(settings).run()
@@ -182,17 +177,15 @@ def test_a_prompt_that_is_too_long_goes_to_the_fallback_alone(form, server, spar
 DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
 
 
-def experiment(models, arms=("short", "long")):
-    """Two arms; in the long one there are more items."""
+def experiment(models, arms=("short", "long"), **more):
+    """Build a design of two arms; in the long one there are more items."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
-    more = [items[0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]
-    auction = {
-        "items": items,
-        "bidders": [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")],
-    }
-    sizes = {"short": {}, "long": {"items": more}}
-    given = {"arms": [{"name": arm, "auction": sizes[arm]} for arm in arms], "auction": auction | {"models": models}}
-    return check(Experiment, DESIGN | given | {"repeats": 2, "same_seed": True}, "design")
+    bidders = [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")]
+    sizes = {"short": {}, "long": {"items": [items[0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]}}
+    given = {"arms": [{"name": arm, "auction": sizes[arm]} for arm in arms], "repeats": 2, "same_seed": True} | more
+    return check(
+        Experiment, DESIGN | given | {"auction": {"items": items, "bidders": bidders, "models": models}}, "design"
+    )
 
 
 def failure(folder, trial):
@@ -239,12 +232,5 @@ def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known(words,
 
 def test_a_fallback_that_an_experiment_names_under_its_models_plays_with_the_temperature_of_the_design():
     models = {"mine": {"use": "openai:gone", "fallback": "reserve"}, "reserve": {"use": "openai:gpt-4o-mini"}}
-    auction = {
-        "items": [{"name": "Lot A", "start": 1_000, "true_value": 2_000}],
-        "bidders": [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")],
-        "models": models,
-    }
-    told = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"], "repeats": 1}
-    design = check(Experiment, {**told, "auction": auction, "arms": [{"name": "one"}], "temperature": 0.5}, "design")
-    [trial] = trials(design)
-    assert {name: one.temperature for name, one in trial.config.models.items()} == {"mine": 0.5, "reserve": 0.5}
+    for trial in trials(experiment(models, ["short"], temperature=0.5)):
+        assert {name: one.temperature for name, one in trial.config.models.items()} == {"mine": 0.5, "reserve": 0.5}

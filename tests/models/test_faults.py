@@ -32,18 +32,18 @@ class OfOpenAI(Exception):
     ("error", "seconds"),
     [
         (OfGoogle(RETRY_INFO), 13.5),
-        (OfOpenAI("Rate limit reached. Please try again in 1.25s."), 1.25),
-        (OfOpenAI("Rate limit reached. Please try again in 20ms."), 0.02),
-        (OfOpenAI("Rate limit reached. Please try again in 1m3.2s. Visit our pages."), 63.2),
-        (OfOpenAI("Rate limit reached. Please try again in 2h0m0.5s."), 7200.5),
-        (OfOpenAI("Rate limit reached. Please try again in 2 hours."), 7200),
-        (OfOpenAI("Rate limit reached. Please try again later."), None),
+        *(
+            (OfOpenAI(f"Rate limit reached. Please try again {when}"), seconds)
+            for when, seconds in (
+                ("in 1.25s.", 1.25), ("in 20ms.", 0.02), ("in 1m3.2s. Visit our pages.", 63.2),
+                ("in 2h0m0.5s.", 7200.5), ("in 2 hours.", 7200), ("later.", None),
+            )
+        ),
     ],
-)
+)  # fmt: skip
 def test_a_pause_is_found_in_the_body_of_an_error(error, seconds):
     fault = fault_of(error)
-    assert fault.kind == "busy"
-    assert fault.retry_after == seconds
+    assert (fault.kind, fault.retry_after) == ("busy", seconds)
 
 
 def refused(**headers):
@@ -56,26 +56,13 @@ def refused(**headers):
 @pytest.mark.parametrize(
     ("told", "seconds"),
     [
-        ("0", 0),
-        ("7200", 7200),
-        ("0.25", 0.25),
-        (" 5 ", 5),
-        ("2 hours", 7200),
-        ("1h30m", 5400),
-        ("1 minute, 30 seconds", 90),
-        ("250ms", 0.25),
-        ("1e12", LONGEST_ASKED),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST_ASKED),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
-        ("Wed, 21 Oct 2015 07:28:00", 0),
-        ("-5", None),
-        ("inf", None),
-        ("nan", None),
-        ("9" * 400, None),
-        ("soon", None),
-        ("", None),
+        ("0", 0), ("7200", 7200), ("0.25", 0.25), (" 5 ", 5), ("2 hours", 7200), ("1h30m", 5400),
+        ("1 minute, 30 seconds", 90), ("250ms", 0.25), ("1e12", LONGEST_ASKED),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST_ASKED), ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        ("Wed, 21 Oct 2015 07:28:00", 0), ("-5", None), ("inf", None), ("nan", None), ("9" * 400, None),
+        ("soon", None), ("", None),
     ],
-)
+)  # fmt: skip
 def test_a_retry_after_of_any_form_is_seconds_or_nothing(told, seconds):
     assert fault_of(refused(retry_after=told)).retry_after == seconds
 
@@ -106,9 +93,8 @@ def test_whatever_a_retry_after_is_it_breaks_nothing(told):
 def test_a_pause_is_told_with_its_end_and_its_length():
     now = datetime.now(UTC).astimezone()
     assert end_of_pause(7200).startswith(f"{now + timedelta(hours=2):%Y-%m-}")
-    assert end_of_pause(7200).endswith("(2 h 0 min)")
-    assert end_of_pause(90).endswith("(0 h 2 min)")
-    assert end_of_pause(1.5).endswith("(1.5 s)")
+    for seconds, told in ((7200, "(2 h 0 min)"), (90, "(0 h 2 min)"), (1.5, "(1.5 s)")):
+        assert end_of_pause(seconds).endswith(told)
 
 
 @pytest.mark.parametrize("words", ["No data received from Ollama stream.", "No generations found in stream."])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 
 import pytest
 
 from harbor import Auction, Bidder, Item, ModelSettings
 from harbor._core.basics.errors import ModelError, RunPaused
-from harbor._core.log.events import ModelCalled
+from harbor._core.log.events import BidderLabelled, ModelCalled
 from harbor._core.log.log import of_type
+from harbor._games.english.events import ItemSold
 from harbor._models.governor.terms import Gone, Ticket
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import Run, start
@@ -22,26 +24,16 @@ ITEMS = [Item(name=f"Lot {number}", start=1_000, true_value=2_000 + 300 * number
 QUICK = tuple(kind for kind in TRANSIENT if kind not in ("hang", "endless"))
 
 
-def auction(server=None, bidders=("Ann", "Ben"), seed=SEED, **settings):
+def auction(server=None, bidders=("Ann", "Ben"), failed_calls="stop", **settings):
     use = {"use": "openai:gpt-4o-mini", "base_url": server.openai_url} if server else {}
-    failed_calls = settings.pop("failed_calls", "stop")
-    return Auction(
-        items=ITEMS,
-        bidders=[Bidder(name, model="mine", bidding="call") for name in bidders],
-        models={"mine": ModelSettings(**use, **settings)},
-        failed_calls=failed_calls,
-        seed=seed,
-    )
+    own = {"models": {"mine": ModelSettings(**use, **settings)}, "failed_calls": failed_calls, "seed": SEED}
+    return Auction(items=ITEMS, bidders=[Bidder(name, model="mine", bidding="call") for name in bidders], **own)
 
 
-def events(log):
-    """The events but for calls and the first line, which names the run."""
-    return [entry.event for entry in log if not isinstance(entry.event, ModelCalled)][1:]
-
-
-def labelled(found):
-    """Leave out which model is said to play."""
-    return [event for event in found if type(event).__name__ != "BidderLabelled"]
+def played(log):
+    """Return the events but for calls, the first line, which names the run, and which model is said to play."""
+    events = [entry.event for entry in log if not isinstance(entry.event, ModelCalled)][1:]
+    return [event for event in events if not isinstance(event, BidderLabelled)]
 
 
 def served(server):
@@ -63,7 +55,7 @@ def test_a_fault_that_passes_changes_nothing_but_clocks_and_retries(kind, offlin
         run = auction(server).run()
         calls = of_type(run.log, ModelCalled)
         assert run.standings == offline.standings
-        assert labelled(events(run.log)) == labelled(events(offline.log))
+        assert played(run.log) == played(offline.log)
         assert len(server.requests) == len(calls) + sum(call.retries for call in calls)
         assert len(calls) < len(server.requests)
 
@@ -80,15 +72,14 @@ def test_a_call_that_hangs_is_asked_again_and_the_bidder_loses_no_time(kind):
 
 @pytest.mark.parametrize("kind", PERMANENT)
 def test_what_is_refused_stops_the_run_with_the_words_of_the_provider(kind, tmp_path):
+    said = r"model 'mine' \(openai:gpt-4o-mini\) is refused: OpenAI\w+: Error code: 4"
     with provider(seed=SEED, faults=Faults(kind, seed=1)) as server:
-        with pytest.raises(
-            ModelError, match=r"model 'mine' \(openai:gpt-4o-mini\) is refused: OpenAI\w+: Error code: 4"
-        ):
+        with pytest.raises(ModelError, match=said):
             auction(server).run(out=tmp_path / "run")
         assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CONTENT if kind not in ("wrong tool",)])
+@pytest.mark.parametrize("kind", [kind for kind in CONTENT if kind != "wrong tool"])
 def test_what_the_model_does_wrong_is_play(kind):
     with provider(seed=SEED, faults=Faults(kind, share=0.2, seed=3)) as server:
         run = auction(server, reply="tool").run()
@@ -97,22 +88,20 @@ def test_what_the_model_does_wrong_is_play(kind):
 
 
 def test_an_outage_pauses_the_run_and_resuming_pays_nothing_twice(tmp_path, offline):
-    folder = tmp_path / "run"
     with provider(seed=SEED) as server:
 
         def fail_later(entry):
-            if type(entry.event).__name__ == "ItemSold":
+            if isinstance(entry.event, ItemSold):
                 server.fail("unavailable")
 
         with pytest.raises(RunPaused, match=r"'mine' .* has not answered"):
-            auction(server, retry_seconds=0.3).run(out=folder, listen=fail_later)
+            auction(server, retry_seconds=0.3).run(out=tmp_path / "run", listen=fail_later)
         answered = served(server)
         server.recover()
-        run = resume(folder)
+        run = resume(tmp_path / "run")
         assert run.standings == offline.standings
         assert outcomes(run.log) == {"ok"}
-        assert served(server) == len(of_type(run.log, ModelCalled))
-        assert 0 < answered < served(server)
+        assert 0 < answered < served(server) == len(of_type(run.log, ModelCalled))
 
 
 TWO_HOURS = (
@@ -121,15 +110,12 @@ TWO_HOURS = (
 
 
 @pytest.mark.parametrize("kind", ["429", "429 date", "503 later"])
-def test_a_pause_of_two_hours_pauses_the_run_at_once_and_every_later_one_of_the_process(kind, tmp_path, offline):
-    folder = tmp_path / "run"
+def test_a_pause_of_two_hours_pauses_the_run_at_once_and_every_later_one_of_the_process(kind, tmp_path):
     with provider(seed=SEED, faults=Faults(kind, only=range(7, 1_000), retry_after=7200)) as server:
-        with pytest.raises(RunPaused, match=TWO_HOURS):
-            auction(server).run(out=folder)
-        for later in (lambda: resume(folder), auction(server).run):
+        first = functools.partial(auction(server).run, out=tmp_path / "run")
+        for pausing in (first, lambda: resume(tmp_path / "run"), auction(server).run):
             with pytest.raises(RunPaused, match=TWO_HOURS):
-                later()
-        server.faults = None
+                pausing()
     assert served(server) == 6
 
 
@@ -143,12 +129,9 @@ def test_a_pause_of_two_hours_pauses_all_games_that_run_beside():
 
 
 def test_a_long_pause_is_named_whatever_the_run_waits_for():
-    with (
-        provider(seed=SEED, faults=Faults("429", retry_after=7200)) as server,
-        pytest.raises(
-            RunPaused, match=r"asks to wait until .* and a run waits for 0 s; it has not answered 1 request in"
-        ),
-    ):
+    said = "asks to wait until .* and a run waits for 0 s; it has not answered 1 request in"
+    faults = Faults("429", retry_after=7200)
+    with provider(seed=SEED, faults=faults) as server, pytest.raises(RunPaused, match=said):
         auction(server, retry_seconds=0).run()
 
 
@@ -160,10 +143,8 @@ def test_a_run_plays_on_without_answers_only_if_it_is_told_to(kind):
 
 
 def test_a_run_of_which_nothing_was_answered_is_no_result():
-    with (
-        provider(seed=SEED, faults=Faults("401")) as server,
-        pytest.raises(ModelError, match="no model has answered any of"),
-    ):
+    said = "no model has answered any of"
+    with provider(seed=SEED, faults=Faults("401")) as server, pytest.raises(ModelError, match=said):
         auction(server, failed_calls="play on").run()
 
 
@@ -181,12 +162,11 @@ def test_what_a_server_can_do_is_found_out_once_and_stands_in_the_log(refuses, i
 
 
 def test_a_resumed_run_asks_in_the_form_that_it_has_recorded(tmp_path, offline):
+    def stop(entry):
+        if isinstance(entry.event, ItemSold):
+            raise KeyboardInterrupt
+
     with provider(seed=SEED, refuses=("tools", "response_format")) as server:
-
-        def stop(entry):
-            if type(entry.event).__name__ == "ItemSold":
-                raise KeyboardInterrupt
-
         with pytest.raises(KeyboardInterrupt):
             auction(server).run(out=tmp_path / "run", listen=stop)
         run = resume(tmp_path / "run")
@@ -200,18 +180,16 @@ def test_two_servers_play_in_one_auction():
             "mine": ModelSettings(use="openai:gpt-4o-mini", base_url=one.openai_url),
             "yours": ModelSettings(use="anthropic:claude", base_url=two.anthropic_url),
         }
-        bidders = [Bidder("Ann", model="mine", bidding="call"), Bidder("Ben", model="yours", bidding="call")]
+        bidders = [Bidder(name, model=model, bidding="call") for name, model in (("Ann", "mine"), ("Ben", "yours"))]
         run = Auction(items=ITEMS, bidders=bidders, models=models, seed=SEED).run()
-        assert outcomes(run.log) == {"ok"}
-        assert one.requests
-        assert two.requests
+    assert outcomes(run.log) == {"ok"}
+    assert one.requests
+    assert two.requests
 
 
 def test_a_base_url_that_answers_web_pages_is_told_of_and_not_asked_for_ever():
-    with (
-        provider(seed=SEED, faults=Faults("html")) as server,
-        pytest.raises((ModelError, RunPaused), match=r"web page|Connection error"),
-    ):
+    told = pytest.raises((ModelError, RunPaused), match=r"web page|Connection error")
+    with provider(seed=SEED, faults=Faults("html")) as server, told:
         auction(server, retry_seconds=0.5).run()
 
 

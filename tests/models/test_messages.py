@@ -27,17 +27,12 @@ from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
 BROKEN = invalid_tool_call(name="Guess", args='{"number": 7', id="two", error="it ends too early")
+CALL = tool_call(name="Guess", args={"number": 7}, id="one")
 ODD = {
-    "text beside a tool call": AIMessage(
-        "I take 7.", tool_calls=[tool_call(name="Guess", args={"number": 7}, id="one")]
-    ),
-    "two tool calls": AIMessage(
-        "", tool_calls=[tool_call(name="Guess", args={"number": number}, id=str(number)) for number in (8, 7)]
-    ),
+    "text beside a tool call": AIMessage("I take 7.", tool_calls=[CALL]),
+    "two tool calls": AIMessage("", tool_calls=[tool_call(name="Guess", args={"number": 8}, id="eight"), CALL]),
     "a malformed tool call": AIMessage("", invalid_tool_calls=[BROKEN]),
-    "a malformed one beside a good one": AIMessage(
-        "", tool_calls=[tool_call(name="Guess", args={"number": 7}, id="one")], invalid_tool_calls=[BROKEN]
-    ),
+    "a malformed one beside a good one": AIMessage("", tool_calls=[CALL], invalid_tool_calls=[BROKEN]),
     "thoughts in blocks": AIMessage(
         [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": '{"number": 7}'}]
     ),
@@ -45,10 +40,9 @@ ODD = {
 PLAIN = {
     "text": AIMessage('{"number": 7}'),
     "text in a block": AIMessage([{"type": "text", "text": '{"number": 7}'}]),
-    "a tool call": AIMessage("", tool_calls=[tool_call(name="Guess", args={"number": 7}, id="one")]),
+    "a tool call": AIMessage("", tool_calls=[CALL]),
     "a tool call in a block": AIMessage(
-        [{"type": "tool_use", "id": "one", "name": "Guess", "input": {"number": 7}}],
-        tool_calls=[tool_call(name="Guess", args={"number": 7}, id="one")],
+        [{"type": "tool_use", "id": "one", "name": "Guess", "input": {"number": 7}}], tool_calls=[CALL]
     ),
 }
 
@@ -85,10 +79,8 @@ def client(*replies: AIMessage, recorded: list[RawCall] = [], cache: ReplyCache 
 
 
 def ask(model):
-    def check(guess):
-        return "it is odd" if guess.number == 7 else ""
-
-    return asyncio.run(model.ask(PROMPT, Guess, check)).number
+    checking = model.ask(PROMPT, Guess, lambda guess: "it is odd" if guess.number == 7 else "")
+    return asyncio.run(checking).number
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -98,12 +90,10 @@ def test_what_is_said_beside_the_reply_is_in_the_record_word_for_word(name, tmp_
     (tmp_path / "calls.jsonl").write_bytes(b"".join(map(line_of, kept)))
     first, second = read_calls(tmp_path / "calls.jsonl")
     assert (first, second) == tuple(kept)
-    assert first.message is not None
     assert first.message.content == ODD[name].content
-    assert [call.args for call in first.message.tool_calls] == [call["args"] for call in ODD[name].tool_calls]
-    assert [call.args for call in first.message.invalid_tool_calls] == [
-        call["args"] for call in ODD[name].invalid_tool_calls
-    ]
+    for kind in ("tool_calls", "invalid_tool_calls"):
+        said = [call["args"] for call in getattr(ODD[name], kind)]
+        assert [call.args for call in getattr(first.message, kind)] == said
     assert second.message is None
     assert b'"message"' not in line_of(second)
 
@@ -130,9 +120,8 @@ def test_a_reply_of_the_cache_says_the_same_again(name, tmp_path):
     again, silent, found = client(cache=cache)
     assert ask(again) == 8
     assert silent.heard == []
-    assert [(call.prompt, call.reply, call.message) for call in found] == [
-        (call.prompt, call.reply, call.message) for call in kept
-    ]
+    said, asked = ([(call.prompt, call.reply, call.message) for call in calls] for calls in (found, kept))
+    assert said == asked
 
 
 @pytest.mark.parametrize("name", PLAIN)

@@ -65,19 +65,15 @@ class Desk:
     def __init__(self, chat: BaseChatModel, **settings: Any) -> None:
         self.called: list[Any] = []
         self.raw: list[RawCall] = []
-        ticks = itertools.count()
-        self.model = ModelClient(
-            "Ann",
-            "mine",
-            chat,
-            ModelSettings(**settings),
-            self.called.append,
-            self.raw.append,
-            lambda: float(next(ticks)),
-        )
+        own, ticks = ModelSettings(**settings), itertools.count()
+        note, keep = self.called.append, self.raw.append
+        self.model = ModelClient("Ann", "mine", chat, own, note, keep, lambda: float(next(ticks)))
 
     def ask(self, check: Callable[[Guess], str] = lambda _: "", repairs: int | None = None) -> Guess:
         return asyncio.run(self.model.ask(PROMPT, Guess, check, repairs))
+
+    def bid(self) -> BidReply:
+        return asyncio.run(self.model.ask(a_bid_prompt(), BidReply))
 
     @property
     def outcomes(self) -> list[str]:
@@ -87,6 +83,10 @@ class Desk:
 def used(read: int, written: int, text: str = GOOD) -> AIMessage:
     usage: Any = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
     return AIMessage(text, usage_metadata=usage)
+
+
+def by_tool(**args: Any) -> AIMessage:
+    return AIMessage("", tool_calls=[tool_call(name="Guess", args=args, id="1")])
 
 
 def a_bid_prompt() -> Prompt:
@@ -100,23 +100,9 @@ def a_bid_prompt() -> Prompt:
 def test_a_good_reply_is_one_call():
     desk = Desk(Scripted(replies=[GOOD]))
     assert desk.ask() == Guess(number=7)
-    assert desk.called == [
-        ModelCalled(
-            bidder="Ann",
-            purpose="guess",
-            model="mine",
-            prompt="0123456789ab",
-            attempt=1,
-            outcome="ok",
-            input_tokens=0,
-            output_tokens=0,
-            cost_dollars=None,
-            cached=False,
-            began=0.0,
-            seconds=1.0,
-            form="text",
-        )
-    ]
+    used = {"input_tokens": 0, "output_tokens": 0, "cost_dollars": None, "cached": False, "began": 0.0, "seconds": 1.0}
+    asked = {"bidder": "Ann", "purpose": "guess", "model": "mine", "prompt": "0123456789ab", "attempt": 1}
+    assert desk.called == [ModelCalled(**asked, **used, outcome="ok", form="text")]
 
 
 def test_a_call_that_has_ended_is_freed_at_once():
@@ -129,23 +115,15 @@ def test_a_call_that_has_ended_is_freed_at_once():
         gc.enable()
 
 
-@pytest.mark.parametrize("repairs", [0, 1, 3])
-def test_an_unreadable_reply_is_repaired_a_bounded_number_of_times(repairs):
-    desk = Desk(Scripted(replies=["Hm."] * 9))
-    with pytest.raises(
-        UnreadableReply,
-        match=r'^the reply can\'t be used: it is not a JSON object; reply with one JSON object with "number"$',
-    ):
+@pytest.mark.parametrize(("settings", "repairs"), [({}, 0), ({}, 1), ({}, 3), ({"repairs": 4}, None)])
+def test_an_unreadable_reply_is_repaired_as_often_as_is_asked_or_set(settings, repairs):
+    desk = Desk(Scripted(replies=["Hm."] * 9), **settings)
+    complaint = 'the reply can\'t be used: it is not a JSON object; reply with one JSON object with "number"'
+    with pytest.raises(UnreadableReply, match=f"^{complaint}$"):
         desk.ask(repairs=repairs)
-    assert desk.outcomes == ["unreadable"] * (repairs + 1)
-    assert [call.attempt for call in desk.called] == list(range(1, repairs + 2))
-
-
-def test_repairs_are_a_setting_of_the_model():
-    desk = Desk(Scripted(replies=["Hm."] * 9), repairs=4)
-    with pytest.raises(UnreadableReply):
-        desk.ask()
-    assert len(desk.called) == 5
+    attempts = settings.get("repairs", repairs) + 1
+    assert desk.outcomes == ["unreadable"] * attempts
+    assert [call.attempt for call in desk.called] == list(range(1, attempts + 1))
 
 
 def test_an_unreadable_reply_is_play_and_no_error_of_the_model():
@@ -153,26 +131,16 @@ def test_an_unreadable_reply_is_play_and_no_error_of_the_model():
     assert not issubclass(UnreadableReply, ModelError)
 
 
-def test_a_repaired_reply_is_used():
-    desk = Desk(Scripted(replies=["Hm.", GOOD]))
-    assert desk.ask() == Guess(number=7)
-    assert desk.outcomes == ["unreadable", "ok"]
-
-
 @pytest.mark.parametrize(
     ("reply", "complaint"),
     [
-        ("Hm.", "it is not a JSON object"),
-        ('{"number": 7', "its JSON is broken"),
-        ('{"number": "seven"}', "'number' is \"seven\"; give a plain number"),
-        ("{}", "'number' is missing"),
-        ("[7]", ""),
-        ("", "it is empty"),
+        ("Hm.", "it is not a JSON object"), ('{"number": 7', "its JSON is broken"), ("{}", "'number' is missing"),
+        ('{"number": "seven"}', "'number' is \"seven\"; give a plain number"), ("[7]", ""), ("", "it is empty"),
     ],
-)
+)  # fmt: skip
 def test_the_complaint_is_sent_back_to_the_model_with_its_own_words(reply, complaint):
     chat = Scripted(replies=[reply, GOOD])
-    Desk(chat).ask()
+    assert Desk(chat).ask() == Guess(number=7)
     *_, own_words, told = chat.heard[1]
     assert own_words.content == reply
     assert "That reply can't be used" in str(told.content)
@@ -198,31 +166,32 @@ def test_the_complaint_of_a_check_is_sent_back_to_the_model():
     assert desk.outcomes == ["unreadable", "ok"]
 
 
-def test_a_tool_call_is_read_as_the_reply():
-    message = AIMessage("", tool_calls=[tool_call(name="Guess", args={"number": 7}, id="1")])
-    assert Desk(Scripted(replies=[message])).ask() == Guess(number=7)
+@pytest.mark.parametrize(
+    "chat",
+    [
+        Scripted(replies=[by_tool(number=7)]),
+        GenericFakeChatModel(messages=iter([AIMessage(GOOD)])),
+        *(
+            FakeListChatModel(responses=[text])
+            for text in (GOOD, f"```json\n{GOOD}\n```", f"Here it is:\n```\n{GOOD}\n```")
+        ),
+    ],
+    ids=["a tool call", "a stock fake of LangChain", "text", "a fence", "a fence after words"],
+)
+def test_any_chat_model_answers_by_a_tool_or_in_json_text(chat):
+    assert Desk(chat).ask() == Guess(number=7)
 
 
 def test_a_tool_call_that_is_no_reply_is_complained_about():
-    message = AIMessage("", tool_calls=[tool_call(name="Guess", args={"count": 7}, id="1")])
-    chat = Scripted(replies=[message, GOOD])
+    chat = Scripted(replies=[by_tool(count=7), GOOD])
     assert Desk(chat).ask() == Guess(number=7)
     assert [json.loads(str(chat.heard[1][2].content))] == [{"count": 7}]
-
-
-@pytest.mark.parametrize("text", [GOOD, f"```json\n{GOOD}\n```", f"Here it is:\n```\n{GOOD}\n```"])
-def test_a_model_without_tools_answers_in_json_text(text):
-    assert Desk(FakeListChatModel(responses=[text])).ask() == Guess(number=7)
 
 
 def test_a_model_without_tools_is_told_the_shape_of_the_reply():
     chat = Scripted(replies=[GOOD])
     Desk(chat).ask()
     assert "number" in " ".join(str(message.content) for message in chat.heard[0]).replace("Guess a number.", "")
-
-
-def test_a_stock_fake_model_of_langchain_is_a_model():
-    assert Desk(GenericFakeChatModel(messages=iter([AIMessage(GOOD)]))).ask() == Guess(number=7)
 
 
 def test_a_model_with_tools_is_bound_once_for_each_shape(monkeypatch):
@@ -236,33 +205,25 @@ def test_a_model_with_tools_is_bound_once_for_each_shape(monkeypatch):
     monkeypatch.setattr(SimulatedChat, "bind_tools", counting)
     desk = Desk(SimulatedChat())
     for _ in range(3):
-        asyncio.run(desk.model.ask(a_bid_prompt(), BidReply))
+        desk.bid()
     assert bound == ["BidReply"]
 
 
 # ---------------------------------------------------------------- failures
 
 
-def test_an_error_of_the_provider_is_a_model_error():
-    desk = Desk(Scripted(replies=[RuntimeError("503: overloaded")]))
-    with pytest.raises(ModelError, match="model 'mine' failed: RuntimeError: 503: overloaded"):
+FAILED = "model 'mine' failed: RuntimeError: 503: overloaded"
+
+
+@pytest.mark.parametrize(
+    ("said", "outcomes"), [([], ["failed"]), (["Hm."], ["unreadable", "failed"])], ids=["first", "later"]
+)
+def test_an_error_of_the_provider_is_a_model_error_that_is_counted_and_not_repaired(said, outcomes):
+    desk = Desk(Scripted(replies=[*said, RuntimeError("503: overloaded"), GOOD]))
+    with pytest.raises(ModelError, match=FAILED):
         desk.ask()
-    assert desk.outcomes == ["failed"]
-    assert desk.raw[0].error == "model 'mine' failed: RuntimeError: 503: overloaded"
-
-
-def test_an_error_of_the_provider_is_not_repaired():
-    desk = Desk(Scripted(replies=[RuntimeError("503"), GOOD]))
-    with pytest.raises(ModelError):
-        desk.ask()
-    assert len(desk.called) == 1
-
-
-def test_an_error_after_an_unreadable_reply_is_counted_too():
-    desk = Desk(Scripted(replies=["Hm.", RuntimeError("503")]))
-    with pytest.raises(ModelError):
-        desk.ask()
-    assert desk.outcomes == ["unreadable", "failed"]
+    assert desk.outcomes == outcomes
+    assert desk.raw[-1].error == FAILED
 
 
 async def test_a_cancelled_call_is_counted_too():
@@ -316,90 +277,59 @@ def test_ordinary_words_are_not_blanked_out(text):
 def test_a_raw_record_is_kept_of_every_call():
     desk = Desk(Scripted(replies=["Hm.", GOOD]))
     desk.ask()
-    assert [(call.reply, call.error, call.attempt) for call in desk.raw] == [
-        ("Hm.", "it is not a JSON object", 1),
-        (GOOD, "", 2),
-    ]
+    kept = [(call.reply, call.error, call.attempt) for call in desk.raw]
+    assert kept == [("Hm.", "it is not a JSON object", 1), (GOOD, "", 2)]
     assert "You guess." in desk.raw[0].prompt[0]
     assert "Guess a number." in desk.raw[0].prompt[1]
 
 
-def test_cost_follows_from_tokens_and_prices():
-    desk = Desk(Scripted(replies=[used(1_000_000, 500_000)]), input_price=2, output_price=10)
+@pytest.mark.parametrize(
+    ("reply", "prices", "dollars"),
+    [
+        pytest.param(used(1_000_000, 500_000), (2, 10), 7.0, id="tokens and prices"),
+        pytest.param(used(10, 10), (0, 0), 0, id="a price of nothing"),
+        *(pytest.param(used(10, 10), prices, None, id=f"prices {prices}") for prices in ((), (1, None), (None, 1))),
+        pytest.param(GOOD, (2, 10), None, id="no word of tokens"),
+    ],
+)
+def test_cost_follows_from_tokens_and_both_prices_and_is_unknown_without_them(reply, prices, dollars):
+    desk = Desk(Scripted(replies=[reply]), **dict(zip(("input_price", "output_price"), prices, strict=False)))
     desk.ask()
-    assert desk.called[0].cost_dollars == pytest.approx(7.0)
+    assert desk.called[0].cost_dollars == (dollars and pytest.approx(dollars))
 
 
-@pytest.mark.parametrize("prices", [{}, {"input_price": 1}, {"output_price": 1}])
-def test_cost_is_unknown_without_both_prices(prices):
-    desk = Desk(Scripted(replies=[used(10, 10)]), **prices)
-    desk.ask()
-    assert desk.called[0].cost_dollars is None
+@pytest.mark.parametrize("cache", [InMemoryCache(), None], ids=["cache", "no cache"])
+def test_the_second_of_two_equal_calls_comes_from_the_cache_if_there_is_one_says_so_and_costs_nothing(cache):
+    desk = Desk(SimulatedChat(cache=cache), input_price=2, output_price=10)
+    assert desk.bid() == desk.bid()
+    assert [call.cached for call in desk.called] == [False, cache is not None]
+    assert [call.cost_dollars > 0 for call in desk.called] == [True, cache is None]
+    assert desk.called[1].cost_dollars >= 0
 
 
-def test_cost_is_unknown_where_a_model_does_not_say_its_tokens():
-    desk = Desk(Scripted(replies=[GOOD]), input_price=2, output_price=10)
-    desk.ask()
-    assert desk.called[0].cost_dollars is None
+def test_the_built_in_model_counts_four_characters_a_token_and_the_shape_of_the_reply_as_read():
+    prompt, chat = a_bid_prompt(), SimulatedChat()
+    asked = [("system", prompt.system), ("human", prompt.human)]
+    message = chat.invoke(asked)
+    read, written = (-(-len(text) // 4) for text in (f"{prompt.system}\n{prompt.human}", str(message.text)))
+    used = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+    assert used.items() <= message.usage_metadata.items()
+    assert chat.bind_tools([BidReply]).invoke(asked).usage_metadata["input_tokens"] > read
 
 
-def test_a_price_of_nothing_costs_nothing():
-    desk = Desk(Scripted(replies=[used(10, 10)]), input_price=0, output_price=0)
-    desk.ask()
-    assert desk.called[0].cost_dollars == 0
-
-
-def test_the_second_of_two_equal_calls_comes_from_the_cache_and_says_so():
-    desk = Desk(SimulatedChat(cache=InMemoryCache()))
-    replies = [asyncio.run(desk.model.ask(a_bid_prompt(), BidReply)) for _ in range(2)]
-    assert replies[0] == replies[1]
-    assert [call.cached for call in desk.called] == [False, True]
-
-
-def test_a_cached_call_costs_nothing():
-    desk = Desk(SimulatedChat(cache=InMemoryCache()), input_price=2, output_price=10)
-    for _ in range(2):
-        asyncio.run(desk.model.ask(a_bid_prompt(), BidReply))
-    assert desk.called[0].cost_dollars > 0
-    assert desk.called[1].cost_dollars == 0
-
-
-def test_a_call_without_a_cache_is_not_flagged():
-    desk = Desk(SimulatedChat())
-    for _ in range(2):
-        asyncio.run(desk.model.ask(a_bid_prompt(), BidReply))
-    assert [call.cached for call in desk.called] == [False, False]
-
-
-def test_the_built_in_model_counts_four_characters_a_token():
-    prompt = a_bid_prompt()
-    text = "\n".join([prompt.system, prompt.human])
-    message = SimulatedChat().invoke([("system", prompt.system), ("human", prompt.human)])
-    assert message.usage_metadata is not None
-    assert message.usage_metadata["input_tokens"] == -(-len(text) // 4)
-    assert message.usage_metadata["output_tokens"] == -(-len(str(message.text)) // 4)
-    assert message.usage_metadata["total_tokens"] == -(-len(text) // 4) - (-len(str(message.text)) // 4)
-
-
-def test_the_shape_of_the_reply_counts_as_read():
-    prompt = a_bid_prompt()
-    chat = SimulatedChat()
-    plain = chat.invoke([("system", prompt.system), ("human", prompt.human)])
-    bound = chat.bind_tools([BidReply]).invoke([("system", prompt.system), ("human", prompt.human)])
-    assert bound.usage_metadata["input_tokens"] > plain.usage_metadata["input_tokens"]
+LOT = Item(name="Lot A", start=1_000, true_value=2_000)
 
 
 def test_the_ledger_of_an_auction_counts_every_raw_call(tmp_path):
     faulty = ModelSettings(simulated=Simulated(unreadable_rate=0.3))
-    items = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC"]
+    items = [LOT.model_copy(update={"name": f"Lot {letter}"}) for letter in "ABC"]
     bidders = [Bidder("Ann", budget=9_000), Bidder("Ben", budget=9_000)]
     result = Auction(items=items, bidders=bidders, models={"simulated": faulty}).run(out=tmp_path / "run")
     called = of_type(result.log, ModelCalled)
     raw = [json.loads(line) for line in (tmp_path / "run" / "calls.jsonl").read_text().splitlines()]
     assert {call.outcome for call in called} == {"ok", "unreadable"}
-    assert sorted((call.bidder, call.purpose, call.attempt) for call in called) == sorted(
-        (call["bidder"], call["purpose"], call["attempt"]) for call in raw
-    )
+    kept = sorted((call["bidder"], call["purpose"], call["attempt"]) for call in raw)
+    assert sorted((call.bidder, call.purpose, call.attempt) for call in called) == kept
     assert result.metrics().calls.count == len(raw)
 
 
@@ -428,27 +358,20 @@ def test_an_unknown_model_behind_a_name_of_yours_is_refused():
 
 
 def test_an_unknown_model_writes_nothing(tmp_path):
-    items = [Item(name="Lot A", start=1_000, true_value=2_000)]
     with pytest.raises(ConfigError, match="simulatd"):
-        Auction(items=items, bidders=[Bidder("Ann", model="simulatd")]).run(out=tmp_path / "run")
+        Auction(items=[LOT], bidders=[Bidder("Ann", model="simulatd")]).run(out=tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_chat_model_of_yours_plays_under_its_name():
-    replies = ['{"reasons": "", "action": "bid", "amount": 1500}', '{"budget": 0}']
-    items = [Item(name="Lot A", start=1_000, true_value=2_000)]
-    auction = Auction(items=items, bidders=[Bidder("Ann", model="mine", planning="none", bidding="call")])
-    log = auction.run(models={"mine": Scripted(replies=replies)}).log
-    assert {call.model for call in of_type(log, ModelCalled)} == {"mine"}
-    assert auction.run(models={"mine": Scripted(replies=replies)}).standings[0].spent == 1_500
-
-
-def test_a_chat_model_of_yours_keeps_the_settings_under_its_name():
-    chat = Scripted(replies=[used(1_000_000, 0, '{"reasons": "", "action": "withdraw"}')])
+def test_a_chat_model_of_yours_plays_under_its_name_and_keeps_the_settings_under_it():
+    bid = used(1_000_000, 0, '{"reasons": "", "action": "bid", "amount": 1500}')
     auction = Auction(
-        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
+        items=[LOT],
         bidders=[Bidder("Ann", model="mine", planning="none", bidding="call")],
         models={"mine": ModelSettings(use="openai:gpt", input_price=3, output_price=3)},
     )
-    log = auction.run(models={"mine": chat}).log
-    assert [call.cost_dollars for call in of_type(log, ModelCalled)] == [3.0]
+    run = auction.run(models={"mine": Scripted(replies=[bid, '{"budget": 0}'])})
+    assert run.standings[0].spent == 1_500
+    called = of_type(run.log, ModelCalled)
+    assert {call.model for call in called} == {"mine"}
+    assert called[0].cost_dollars == 3.0

@@ -113,61 +113,33 @@ def meaning(found: Reading[BidReply]) -> Any:
     return found.reply.taken()
 
 
-@pytest.mark.parametrize("form", [as_text, as_block, as_item, as_call])
-@pytest.mark.parametrize("kind", TEXTS)
-def test_an_odd_reply_is_read_as_it_is_meant_or_refused(kind, form):
-    text, meant = TEXTS[kind]
-    live = as_kept(form(text))
-    if kind == "a name twice" and form is as_call:
-        return  # the package has dropped one of them before
-    assert meaning(heard(live)) == meant
-    assert heard(message_of(written(live), beyond(live))) == heard(live)
+PHRASES: dict[str, Any] = dict.fromkeys(
+    ["I choose to withdraw.", "Decision: Withdraw", "Final answer: withdraw"], OUT
+) | dict.fromkeys(
+    [
+        "I'll raise my bid to $1,200.", "I'll raise to $1,200", "Final answer: $1,200", "USD 1,200", "1200 dollars",
+        "The margin is thin.\nThe lamp is worth more.\nI bid $1,200.",
+    ], BID
+) | dict.fromkeys(
+    [
+        "about $1,200 to $1,300", "I bid between $1,200 and $1,300.", "Final answer: $1,200\nFinal answer: $1,300",
+        "My final answer is $1,200. My final answer is to withdraw.", "Ben should bid $1,200", "Ben bids $1,200",
+        "I bid $1,200 for Ben.", "raise by $50", "I raise my bid by $1,200.", "I increase the bid by 1,500 dollars",
+        "I won't withdraw.", "Ann has $1,200 left.",
+    ], NONE
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", TEXTS)
-def test_an_agent_at_a_door_is_read_as_a_model_is(kind):
-    text, meant = TEXTS[kind]
+@pytest.mark.parametrize(("text", "meant"), [*TEXTS.values(), *PHRASES.items()], ids=[*TEXTS, *PHRASES])
+def test_an_odd_reply_is_read_as_it_is_meant_or_refused_of_models_in_any_form_and_of_agents_at_doors(text, meant):
+    for form in (as_text, as_block, as_item, as_call):
+        live = as_kept(form(text))
+        if text != TEXTS["a name twice"][0] or form is not as_call:  # the package has dropped one of them before
+            assert (form.__name__, meaning(heard(live))) == (form.__name__, meant)
+            assert heard(message_of(written(live), beyond(live))) == heard(live)
     answer = answer_in(text, ASK).answer
     action = ASK.space.read(answer, "Lamp") if isinstance(answer, str) else answer
     assert action == meant if not isinstance(meant, str) else not isinstance(action, Bid | Withdraw)
-
-
-PHRASES: dict[str, Any] = {
-    "I choose to withdraw.": OUT,
-    "Decision: Withdraw": OUT,
-    "Final answer: withdraw": OUT,
-    "I'll raise my bid to $1,200.": BID,
-    "I'll raise to $1,200": BID,
-    "Final answer: $1,200": BID,
-    "USD 1,200": BID,
-    "1200 dollars": BID,
-    "The margin is thin.\nThe lamp is worth more.\nI bid $1,200.": BID,
-    "about $1,200 to $1,300": NONE,
-    "I bid between $1,200 and $1,300.": NONE,
-    "Final answer: $1,200\nFinal answer: $1,300": NONE,
-    "My final answer is $1,200. My final answer is to withdraw.": NONE,
-    "Ben should bid $1,200": NONE,
-    "Ben bids $1,200": NONE,
-    "I bid $1,200 for Ben.": NONE,
-    "raise by $50": NONE,
-    "I raise my bid by $1,200.": NONE,
-    "I increase the bid by 1,500 dollars": NONE,
-    "I won't withdraw.": NONE,
-    "Ann has $1,200 left.": NONE,
-}
-
-
-@pytest.mark.parametrize(("words", "meant"), PHRASES.items())
-def test_a_phrase_of_one_meaning_is_read_alike_of_models_and_at_doors_and_any_other_is_refused(words, meant):
-    assert meaning(heard(AIMessage(words))) == meant
-    answer = answer_in(words, ASK).answer
-    action = ASK.space.read(answer, "Lamp") if isinstance(answer, str) else answer
-    assert action == meant if meant != NONE else not isinstance(action, Bid | Withdraw)
-
-
-def test_most_odd_replies_are_read():
-    meant = [meaning for _, meaning in TEXTS.values() if not isinstance(meaning, str)]
-    assert len(meant) >= 30
 
 
 @pytest.mark.parametrize(
@@ -184,9 +156,8 @@ def test_what_is_odd_about_a_reply_is_marked(kind, marks):
 
 
 def called(text: str, *replies: dict[str, Any]) -> AIMessage:
-    return AIMessage(
-        text, tool_calls=[tool_call(name="BidReply", args=one, id=str(n)) for n, one in enumerate(replies)]
-    )
+    calls = [tool_call(name="BidReply", args=one, id=str(number)) for number, one in enumerate(replies)]
+    return AIMessage(text, tool_calls=calls)
 
 
 @pytest.mark.parametrize(
@@ -210,11 +181,12 @@ def test_a_tool_call_goes_before_text_and_the_last_call_before_others(message, m
     [
         AIMessage("", additional_kwargs={"refusal": "I can't help with that."}),
         AIMessage([{"type": "refusal", "refusal": "I can't help with that."}]),
-        AIMessage("", response_metadata={"finish_reason": "content_filter"}),
-        AIMessage("", response_metadata={"stop_reason": "refusal"}),
-        AIMessage("", response_metadata={"finish_reason": "SAFETY"}),
+        *(
+            AIMessage("", response_metadata=end)
+            for end in ({"finish_reason": "content_filter"}, {"stop_reason": "refusal"}, {"finish_reason": "SAFETY"})
+        ),
     ],
-)
+)  # fmt: skip
 def test_a_refusal_is_told_as_one_with_its_words(message):
     found = heard(as_kept(message))
     assert found.refused

@@ -43,6 +43,10 @@ def only() -> Passport:
     return found
 
 
+def known() -> Known:
+    return known_of(own_folder() / FOLDER, "openai", "m")
+
+
 @pytest.fixture(autouse=True)
 def _key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "nobody")
@@ -51,14 +55,10 @@ def _key(monkeypatch):
 @pytest.mark.parametrize(
     ("refuses", "form"),
     [
-        ([], "tool"),
-        (["tools"], "json"),
-        (["tool_choice.required"], "json"),
-        (["tools", "response_format"], "text"),
-        (["temperature"], "tool"),
-        (["temperature", "tools", "response_format"], "text"),
+        ([], "tool"), (["tools"], "json"), (["tool_choice.required"], "json"), (["tools", "response_format"], "text"),
+        (["temperature"], "tool"), (["temperature", "tools", "response_format"], "text"),
     ],
-)
+)  # fmt: skip
 def test_what_a_server_refuses_is_left_out_from_the_second_run_on(refuses, form):
     with provider(seed=SEED, refuses=refuses) as server:
         first = auction(server, temperature=0).run()
@@ -69,8 +69,7 @@ def test_what_a_server_refuses_is_left_out_from_the_second_run_on(refuses, form)
         for run in (first, second):
             assert {(call.outcome, call.not_taken) for call in calls(run)} == {("ok", untaken)}
         assert first.standings == second.standings
-        assert len(server.requests) - before == len(calls(second))
-        assert {heard.status for heard in server.requests[before:]} == {200}
+        assert [heard.status for heard in server.requests[before:]] == [200] * len(calls(second))
 
 
 def test_requests_that_found_the_form_out_stand_in_the_ledger_to_the_token():
@@ -102,12 +101,16 @@ def test_cold_and_warm_runs_with_and_without_a_passport_play_alike(refuses):
         cold = auction(server, temperature=0).run(cache=ReplyCache())
         paid = len(server.requests)
         warm = auction(server, temperature=0).run(cache=ReplyCache())
-        shutil.rmtree(own_folder() / "passports")
+        shutil.rmtree(own_folder() / FOLDER)
         unknown = auction(server, temperature=0).run(cache=ReplyCache())
         assert len(server.requests) == paid
-        assert cold.standings == warm.standings == unknown.standings
-        ways = [[(one.form, one.not_taken, one.outcome) for one in calls(run)] for run in (cold, warm, unknown)]
-        assert ways[0] == ways[1] == ways[2]
+    for run in (warm, unknown):
+        assert run.standings == cold.standings
+        assert ways(run) == ways(cold)
+
+
+def ways(run) -> list[tuple[object, ...]]:
+    return [(call.form, call.not_taken, call.outcome) for call in calls(run)]
 
 
 def test_a_model_that_takes_no_temperature_shares_no_reply_among_seeds():
@@ -120,7 +123,7 @@ def test_a_model_that_takes_no_temperature_shares_no_reply_among_seeds():
 def test_a_reply_without_a_wish_does_not_answer_a_wish_that_may_be_taken():
     with provider(seed=SEED) as server:
         auction(server).run(cache=ReplyCache())
-        shutil.rmtree(own_folder() / "passports")
+        shutil.rmtree(own_folder() / FOLDER)
         assert not any(call.cached for call in calls(auction(server, temperature=0.7).run(cache=ReplyCache())))
 
 
@@ -157,19 +160,19 @@ def test_a_broken_passport_or_one_of_another_server_is_passed_over(content):
 
 def test_passports_are_private_and_name_no_key():
     assert plain("https://me:secret@host.example:8000/v1/?key=secret") == "https://host.example:8000/v1"
-    known_of(own_folder() / FOLDER, "openai", "m").learn(form="json")
-    [file] = (own_folder() / "passports").glob("*.json")
+    known().learn(form="json")
+    [file] = (own_folder() / FOLDER).glob("*.json")
     assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_counters_are_written_at_powers_of_two():
-    known = known_of(own_folder() / FOLDER, "openai", "m")
-    written = []
-    known.save = lambda passport: written.append(passport.calls)
+    counting, written = known(), []
+    counting.save = lambda passport: written.append(passport.calls)
     for _ in range(20):
-        known.answered(Answer(1.0, 10, 4, ("tokens",), "m-1"))
+        counting.answered(Answer(1.0, 10, 4, ("tokens",), "m-1"))
     assert written == [1, 2, 4, 8, 16]
-    assert (known.passport.output_tokens, known.passport.seconds, known.passport.slowest) == (200, 20.0, 1.0)
+    counted = counting.passport
+    assert (counted.output_tokens, counted.seconds, counted.slowest) == (200, 20.0, 1.0)
 
 
 LEARN = """
@@ -185,27 +188,22 @@ for number in range(20):
 
 
 def test_processes_that_learn_at_once_lose_no_fact_of_either():
-    command = [sys.executable, "-c", LEARN, str(own_folder())]
-    both = [
-        subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for name in "ab"
-    ]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([sys.executable, "-c", LEARN, str(own_folder()), name], **pipes) for name in "ab"]
     for one in both:
         one.stdout.readline()
     for one in both:
         one.communicate("\n")
         assert one.returncode == 0
-    [found] = passports_in(own_folder() / FOLDER)
-    assert set(found.not_taken) == {f"extra.{name}{number}" for name in "ab" for number in range(20)}
-    assert [file.suffix for file in (own_folder() / "passports").glob("[!.]*")] == [".json"]
+    assert set(only().not_taken) == {f"extra.{name}{number}" for name in "ab" for number in range(20)}
+    assert [file.suffix for file in (own_folder() / FOLDER).glob("[!.]*")] == [".json"]
 
 
 def test_what_another_process_has_learned_is_kept_by_one_that_does_not_know_it():
-    folder = own_folder() / FOLDER
-    first = known_of(folder, "openai", "m")
+    first = known()
     Known(Passport("openai", "m"), first.save).learn(form="json", context_tokens=9)
     first.learn(thinks=("tags",))
-    [found] = passports_in(folder)
-    assert (found.form, found.context_tokens, found.thinks) == ("json", 9, ("tags",))
+    assert (only().form, only().context_tokens, only().thinks) == ("json", 9, ("tags",))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
@@ -230,32 +228,33 @@ def test_the_command_shows_what_was_learned():
 
 
 SALE = """
-[[items]]
-name = "Lot A"
-start = 1000
-true_value = 2000
-[[bidders]]
-name = "Ann"
-model = "mine"
+items = [{{name = "Lot A", start = 1000, true_value = 2000}}]
+bidders = [{{name = "Ann", model = "mine"}}]
 [models.mine]
 use = "{use}"
 """
 
 
+def estimated(folder, use, own):
+    """Return what an estimate says of the one model of a sale, and what it tells beside."""
+    (folder / "sale.toml").write_text(SALE.format(use=use) + own + "\n")
+    done = harbor("estimate", str(folder / "sale.toml"), "--json")
+    [model] = json.loads(done.stdout)["models"]
+    return model, done.stderr
+
+
 @pytest.mark.parametrize(
-    ("use", "own", "told"),
+    ("use", "own", "words"),
     [
         ("openai:gpt-5-mini", "", "not counted, as nothing is known of them before its first calls"),
         ("google_genai:gemini-2.5-flash", "reasoning = 700", "up to 700 tokens per call, by its settings"),
         ("openai:gpt-4o-mini", "", ""),
     ],
 )
-def test_an_estimate_says_what_it_knows_of_thoughts(tmp_path, use, own, told):
-    (tmp_path / "sale.toml").write_text(SALE.format(use=use) + own + "\n")
-    done = harbor("estimate", str(tmp_path / "sale.toml"), "--json")
-    [model] = json.loads(done.stdout)["models"]
-    assert told in done.stderr
-    assert ("thinks" in done.stderr) == bool(told)
+def test_an_estimate_says_what_it_knows_of_thoughts(tmp_path, use, own, words):
+    model, said = estimated(tmp_path, use, own)
+    assert words in said
+    assert ("thinks" in said) == bool(words)
     assert model["reasoning_tokens"] == (700 * model["calls"] if own else 0)
     assert model["output_tokens"] > model["reasoning_tokens"]
 
@@ -263,14 +262,11 @@ def test_an_estimate_says_what_it_knows_of_thoughts(tmp_path, use, own, told):
 def test_an_estimate_counts_the_thoughts_that_were_learned(tmp_path):
     with provider(seed=SEED, thought=50) as server:
         auction(server).run()
-        address = f'base_url = "{server.openai_url}"\n'
-        (tmp_path / "sale.toml").write_text(SALE.format(use="openai:local") + address)
         before = len(server.requests)
-        done = harbor("estimate", str(tmp_path / "sale.toml"), "--json")
+        model, said = estimated(tmp_path, "openai:local", f'base_url = "{server.openai_url}"')
         assert len(server.requests) == before
-    [model] = json.loads(done.stdout)["models"]
     assert model["reasoning_tokens"] == 50 * model["calls"]
-    assert "50 tokens per call, as in" in done.stderr
+    assert "50 tokens per call, as in" in said
 
 
 @pytest.mark.parametrize("between", ["kept", "lost", "changed"])
@@ -289,6 +285,4 @@ def test_a_run_that_is_resumed_goes_on_alike_whatever_its_passport_says_by_then(
             known_of(own_folder() / FOLDER, server.openai_url, "local").learn(form="text", calls=3)
         resumed = resume(tmp_path / "run")
         assert told(resumed.log) == told(whole.log)
-        assert [(call.form, call.not_taken) for call in calls(resumed)] == [
-            (call.form, call.not_taken) for call in calls(whole)
-        ]
+        assert ways(resumed) == ways(whole)

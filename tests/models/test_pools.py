@@ -194,13 +194,10 @@ def test_variables_of_a_pool_that_are_not_set_are_all_named_before_anything_is_a
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "api_key_env"),
-        (["KEY_A", "KEY_A"], "names a variable twice"),
-        (["KEY_A", "sk-0123456789"], "api_key_env"),
-        ("sk-0123456789", "must match the pattern"),
-        ([7], "api_key_env"),
+        ([], "api_key_env"), ([7], "api_key_env"), (["KEY_A", "KEY_A"], "names a variable twice"),
+        (["KEY_A", "sk-0123456789"], "api_key_env"), ("sk-0123456789", "must match the pattern"),
     ],
-)
+)  # fmt: skip
 def test_a_pool_that_makes_no_sense_is_refused_without_showing_a_key(given, said):
     with pytest.raises(ConfigError, match=said) as refused:
         ModelSettings(use="openai:gpt", api_key_env=given)

@@ -22,16 +22,8 @@ from harbor.evaluation._experiments.trials import trials
 def config(model: str, **models: ModelSettings) -> Experiment:
     bidders = [{"name": "Ann", "model": model}, {"name": "Rob", "rule": "minimum-raise"}]
     own = {name: settings.model_dump(exclude_unset=True) for name, settings in models.items()}
-    return Experiment(
-        name="dear",
-        title="Dear",
-        question="How much?",
-        source="none",
-        repeats=1,
-        auction={"bidders": bidders, "models": own},
-        arms=[{"name": "one"}],
-        metrics=["profit"],
-    )
+    about = {"name": "dear", "title": "Dear", "question": "How much?", "source": "none", "metrics": ["profit"]}
+    return Experiment(**about, repeats=1, auction={"bidders": bidders, "models": own}, arms=[{"name": "one"}])
 
 
 def priced(experiment: Experiment) -> AuctionConfig:
@@ -39,29 +31,38 @@ def priced(experiment: Experiment) -> AuctionConfig:
     return trials(with_prices(experiment))[0].config
 
 
-@pytest.mark.parametrize(("model", "prices"), [("openai:gpt-4o-mini", (0.15, 0.6)), ("openai:gpt-4", (30, 60))])
+@pytest.mark.parametrize(
+    ("model", "prices"),
+    [
+        ("openai:gpt-4o-mini", (0.15, 0.6)), ("openai:gpt-4", (30, 60)),
+        ("anthropic:claude-sonnet-4-5", (3, 15)),  # which has a dearer one for long prompts
+    ],
+)  # fmt: skip
 def test_a_listed_model_has_its_price_per_million_tokens(model, prices):
     price = price_of(ModelSettings(use=model))
-    assert price is not None
     assert (price.input_price, price.output_price) == pytest.approx(prices)
     assert price.source == model.replace(":", " ")
 
 
-def test_a_model_with_a_dearer_price_for_long_prompts_has_that_of_short_ones():
-    price = price_of(ModelSettings(use="anthropic:claude-sonnet-4-5"))
-    assert price is not None
-    assert (price.input_price, price.output_price) == pytest.approx((3, 15))
+NOBODYS = ["openai:gpt-nobody-knows", "nobody:gpt-4", "openai:", "given", ""]
+ALIKE = ["nvidia:gpt-4o", "huggingface:gpt-4o", "litellm:gpt-4o", "my_openai:gpt-4o", "perplexity:sonar"]
 
 
-@pytest.mark.parametrize("model", ["openai:gpt-nobody-knows", "nobody:gpt-4", "openai:", "given", ""])
-def test_a_model_that_the_table_lacks_has_no_price(model):
-    assert price_of(ModelSettings(use=model)) is None
+@pytest.mark.parametrize(
+    ("model", "url"),
+    [
+        *((model, None) for model in NOBODYS + ALIKE),  # at Perplexity requests cost, too
+        ("openai:gpt-4o", "http://localhost:8000/v1"), ("openai:gpt-4o", "https://proxy.example.com/v1"),
+        ("anthropic:claude-sonnet-4-5", "https://proxy.example.com"), ("ollama:llama3", "https://ollama.example.com"),
+    ],
+)  # fmt: skip
+def test_no_price_is_guessed_of_a_model_that_the_table_lacks_or_at_an_address_that_nobody_knows(model, url):
+    assert price_of(ModelSettings(use=model, base_url=url)) is None
 
 
 @pytest.mark.parametrize("model", ["simulated", "ollama:llama3"])
 def test_what_runs_here_costs_nothing_and_says_why(model):
     price = price_of(ModelSettings(use=model))
-    assert price is not None
     assert (price.input_price, price.output_price) == (0, 0)
     assert price.source
 
@@ -82,9 +83,7 @@ def test_prices_fill_what_the_settings_of_the_models_in_use_lack():
 def test_a_price_of_ones_own_stays():
     mine = ModelSettings(use="openai:gpt-4o-mini", temperature=0.5, input_price=7)
     filled = priced(config("mine", mine=mine)).models["mine"]
-    assert filled.input_price == 7
-    assert filled.output_price == pytest.approx(0.6)
-    assert filled.temperature == 0.5
+    assert (filled.input_price, filled.output_price, filled.temperature) == (7, pytest.approx(0.6), 0.5)
 
 
 def test_the_built_in_model_costs_nothing_unless_its_settings_say_so():
@@ -121,20 +120,16 @@ print(prices.price_of(ModelSettings(use="openai:gpt-4o-mini")).input_price, pric
         ("google_vertexai:gemini-2.5-flash", "google gemini-2.5-flash"),
         ("google_anthropic_vertex:claude-sonnet-4-5", "google claude-sonnet-4-5"),
         ("mistralai:mistral-large-latest", "mistral mistral-large"),
-        ("azure_openai:gpt-4o", "azure gpt-4o"),
-        ("azure_ai:gpt-4o", "azure gpt-4o"),
+        ("azure_openai:gpt-4o", "azure gpt-4o"), ("azure_ai:gpt-4o", "azure gpt-4o"),
         ("bedrock:anthropic.claude-3-5-sonnet-20240620-v1:0", "aws regional.anthropic.claude-3-5-sonnet-20240620-v1:0"),
-        ("bedrock_converse:amazon.nova-lite-v1:0", "aws amazon.nova-lite-v1:0"),
-        ("xai:grok-4", "x-ai grok-4-0709"),
+        ("bedrock_converse:amazon.nova-lite-v1:0", "aws amazon.nova-lite-v1:0"), ("xai:grok-4", "x-ai grok-4-0709"),
         ("openrouter:openai/gpt-4o-mini", "openrouter openai/gpt-4o-mini"),
         ("groq:llama-3.3-70b-versatile", "groq llama-3.3-70b-versatile"),
-        ("deepseek:deepseek-chat", "deepseek deepseek-chat"),
-        ("cohere:command-r", "cohere command-r"),
+        ("deepseek:deepseek-chat", "deepseek deepseek-chat"), ("cohere:command-r", "cohere command-r"),
     ],
-)
+)  # fmt: skip
 def test_a_provider_is_found_in_the_table_by_whatever_name_langchain_has_for_it(model, listed):
     price = price_of(ModelSettings(use=model))
-    assert price is not None
     assert price.source == listed
     assert 0 <= price.cached_price <= price.input_price
 
@@ -148,40 +143,16 @@ def test_every_provider_that_the_table_calls_otherwise_is_one_that_langchain_kno
 
 
 @pytest.mark.parametrize(
-    "model", ["nvidia:gpt-4o", "huggingface:gpt-4o", "litellm:gpt-4o", "my_openai:gpt-4o", "perplexity:sonar"]
-)
-def test_no_price_is_guessed_by_a_name_that_sounds_alike_or_where_requests_cost_too(model):
-    assert price_of(ModelSettings(use=model)) is None
-
-
-@pytest.mark.parametrize(
     ("model", "url", "source"),
     [
         ("openai:openai/gpt-4o-mini", "https://openrouter.ai/api/v1", "openrouter openai/gpt-4o-mini"),
         ("openai:gpt-4o-mini", "https://api.openai.com/v1", "openai gpt-4o-mini"),
         ("openai:deepseek-chat", "https://api.deepseek.com/v1", "deepseek deepseek-chat"),
-        ("ollama:llama3", "http://localhost:11434", LOCAL.source),
-        ("ollama:llama3", "http://127.0.0.1:11434", LOCAL.source),
-        ("ollama:llama3", "http://[::1]:11434", LOCAL.source),
+        *(("ollama:llama3", f"http://{host}:11434", LOCAL.source) for host in ("localhost", "127.0.0.1", "[::1]")),
     ],
 )
 def test_a_model_at_an_address_has_the_price_of_whose_address_it_is(model, url, source):
-    price = price_of(ModelSettings(use=model, base_url=url))
-    assert price is not None
-    assert price.source == source
-
-
-@pytest.mark.parametrize(
-    ("model", "url"),
-    [
-        ("openai:gpt-4o", "http://localhost:8000/v1"),
-        ("openai:gpt-4o", "https://proxy.example.com/v1"),
-        ("anthropic:claude-sonnet-4-5", "https://proxy.example.com"),
-        ("ollama:llama3", "https://ollama.example.com"),
-    ],
-)
-def test_a_model_at_an_address_that_nobody_knows_has_no_price(model, url):
-    assert price_of(ModelSettings(use=model, base_url=url)) is None
+    assert price_of(ModelSettings(use=model, base_url=url)).source == source
 
 
 def test_an_input_price_of_ones_own_goes_with_no_cached_price_of_the_table():
@@ -200,9 +171,8 @@ def test_an_experiment_keeps_the_price_of_one_model_at_two_addresses_apart():
 
 
 def test_a_design_from_before_cached_prices_charges_cached_input_as_other_input():
-    old = config("openai:gpt-4o-mini").model_copy(
-        update={"prices": {"openai:gpt-4o-mini": ModelPrice(input_price=1, output_price=2)}}
-    )
+    prices = {"openai:gpt-4o-mini": ModelPrice(input_price=1, output_price=2)}
+    old = config("openai:gpt-4o-mini").model_copy(update={"prices": prices})
     mine = with_price(priced(old).models["openai:gpt-4o-mini"])
     assert (mine.input_price, mine.cached_price, mine.output_price) == (1, None, 2)
 

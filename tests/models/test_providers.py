@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 
 import pytest
-from langchain.chat_models.base import _BUILTIN_PROVIDERS
+from langchain.chat_models import base
 from langchain_anthropic import ChatAnthropic
 from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
 from harbor import ModelSettings
 from harbor._config.models import PROVIDERS
@@ -17,11 +18,8 @@ from harbor._core.basics.errors import ConfigError
 from harbor._models.providers import open_chat, settings_of
 
 PACKAGES = {
-    "openai": ChatOpenAI,
-    "anthropic": ChatAnthropic,
-    "ollama": ChatOllama,
-    "google_genai": ChatGoogleGenerativeAI,
-}
+    "openai": ChatOpenAI, "anthropic": ChatAnthropic, "ollama": ChatOllama, "google_genai": ChatGoogleGenerativeAI,
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +34,7 @@ def opened(use, **settings):
 
 
 def test_the_providers_are_those_that_langchain_knows():
-    known = {name: module.partition(".")[0].replace("_", "-") for name, (module, *_) in _BUILTIN_PROVIDERS.items()}
+    known = {name: module.partition(".")[0].replace("_", "-") for name, (module, *_) in base._BUILTIN_PROVIDERS.items()}
     assert known == PROVIDERS
 
 
@@ -47,42 +45,37 @@ def test_a_model_is_named_by_its_provider_and_may_have_colons(provider, kind):
     assert "name:with:colons" in (getattr(chat, "model_name", ""), chat.model)
 
 
-def test_the_settings_arrive_under_the_names_of_the_package_of_openai():
-    chat = opened(
-        "openai:gpt",
-        base_url="http://127.0.0.1:1/v1",
-        api_key_env="MY_SERVER",
-        temperature=0.5,
-        max_tokens=7,
-        headers={"X-Team": "two"},
-        reasoning="low",
-        seed=3,
-        extra={"top_p": 0.9},
-    )
-    assert (chat.openai_api_base, chat.temperature, chat.max_tokens) == ("http://127.0.0.1:1/v1", 0.5, 7)
-    assert (chat.default_headers, chat.reasoning_effort, chat.seed, chat.top_p) == ({"X-Team": "two"}, "low", 3, 0.9)
-    assert chat.openai_api_key.get_secret_value() == "key-of-my-server"
+URL, TEAM = "http://127.0.0.1:1/v1", {"X-Team": "two"}
+SETTINGS = {
+    "openai": (
+        {"base_url": URL, "api_key_env": "MY_SERVER", "temperature": 0.5, "max_tokens": 7, "reasoning": "low"}
+        | {"seed": 3, "extra": {"top_p": 0.9}},
+        {"openai_api_base": URL, "openai_api_key": SecretStr("key-of-my-server"), "temperature": 0.5, "max_tokens": 7}
+        | {"reasoning_effort": "low", "seed": 3, "top_p": 0.9, "default_headers": TEAM},
+    ),
+    "anthropic": (
+        {"max_tokens": 4_000, "reasoning": 2_000},
+        {"max_tokens": 4_000, "thinking": {"type": "enabled", "budget_tokens": 2_000}, "default_headers": TEAM},
+    ),
+    "google_genai": (
+        {"max_tokens": 7, "reasoning": 100},
+        {"max_output_tokens": 7, "thinking_budget": 100, "additional_headers": TEAM},
+    ),
+    "ollama": (
+        {"max_tokens": 7, "seed": 3, "reasoning": "low", "api_key_env": "MY_SERVER"},
+        {"num_predict": 7, "seed": 3, "reasoning": "low"},
+    ),
+}  # fmt: skip
 
 
-def test_the_settings_arrive_under_the_names_of_the_package_of_anthropic():
-    chat = opened("anthropic:claude", max_tokens=4_000, reasoning=2_000, headers={"X-Team": "two"})
-    assert (chat.max_tokens, chat.default_headers) == (4_000, {"X-Team": "two"})
-    assert chat.thinking == {"type": "enabled", "budget_tokens": 2_000}
-
-
-def test_the_settings_arrive_under_the_names_of_the_package_of_google():
-    chat = opened("google_genai:gemini", max_tokens=7, reasoning=100, headers={"X-Team": "two"})
-    assert (chat.max_output_tokens, chat.thinking_budget) == (7, 100)
-    assert chat.additional_headers == {"X-Team": "two"}
-
-
-def test_the_settings_arrive_under_the_names_of_the_package_of_ollama():
-    chat = opened(
-        "ollama:llama", max_tokens=7, seed=3, reasoning="low", api_key_env="MY_SERVER", headers={"X-Team": "two"}
-    )
-    assert (chat.num_predict, chat.seed, chat.reasoning) == (7, 3, "low")
-    headers = chat._async_client._client.headers
-    assert (headers["x-team"], headers["authorization"]) == ("two", "Bearer key-of-my-server")
+@pytest.mark.parametrize("provider", SETTINGS)
+def test_the_settings_arrive_under_the_names_of_their_package(provider):
+    given, arrived = SETTINGS[provider]
+    chat = opened(f"{provider}:some", headers=TEAM, **given)
+    assert {name: getattr(chat, name) for name in arrived} == arrived
+    if provider == "ollama":
+        headers = chat._async_client._client.headers
+        assert (headers["x-team"], headers["authorization"]) == ("two", "Bearer key-of-my-server")
 
 
 @pytest.mark.parametrize(("provider", "off"), [("openai", 0), ("anthropic", 0), ("google_genai", 1)])
@@ -90,11 +83,9 @@ def test_the_packages_own_retries_are_switched_off(provider, off):
     assert opened(f"{provider}:some").max_retries == off
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "google_genai", "ollama"])
-def test_a_temperature_is_left_out_unless_it_is_given(provider):
-    assert (
-        opened(f"{provider}:some").temperature == type(opened(f"{provider}:some")).model_fields["temperature"].default
-    )
+@pytest.mark.parametrize(("provider", "kind"), PACKAGES.items())
+def test_a_temperature_is_left_out_unless_it_is_given(provider, kind):
+    assert opened(f"{provider}:some").temperature == kind.model_fields["temperature"].default
 
 
 def test_a_server_of_ones_own_never_gets_the_key_of_the_provider():
@@ -102,9 +93,8 @@ def test_a_server_of_ones_own_never_gets_the_key_of_the_provider():
 
 
 def test_a_setting_that_a_package_does_not_have_is_refused_and_not_passed_over():
-    with pytest.raises(
-        ConfigError, match="'anthropic:claude' takes no 'seed': langchain-anthropic has no such setting"
-    ):
+    said = "'anthropic:claude' takes no 'seed': langchain-anthropic has no such setting"
+    with pytest.raises(ConfigError, match=said):
         opened("anthropic:claude", seed=3)
 
 
@@ -120,22 +110,15 @@ def test_a_key_that_the_provider_needs_is_asked_for(monkeypatch):
         opened("openai:gpt")
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama", "google_genai"])
+@pytest.mark.parametrize("provider", PACKAGES)
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch, provider):
     package = PROVIDERS[provider]
     monkeypatch.setitem(sys.modules, package.replace("-", "_"), None)
-    monkeypatch.setattr("langchain.chat_models.base._get_chat_model_creator", _uncached())
+    monkeypatch.setattr(base, "_get_chat_model_creator", base._get_chat_model_creator.__wrapped__)  # no cache
     with pytest.raises(ConfigError) as caught:
         opened(f"{provider}:some-model")
-    assert str(caught.value) == (
-        f"model '{provider}:some-model' needs {package}, which is not installed; run: pip install {package}"
-    )
-
-
-def _uncached():
-    from langchain.chat_models import base
-
-    return base._get_chat_model_creator.__wrapped__
+    needs = f"model '{provider}:some-model' needs {package}, which is not installed; run: pip install {package}"
+    assert str(caught.value) == needs
 
 
 def test_an_unknown_provider_is_refused_with_the_nearest():
@@ -146,13 +129,11 @@ def test_an_unknown_provider_is_refused_with_the_nearest():
 @pytest.mark.parametrize(
     "settings",
     [
-        {"headers": {"Authorization": "Bearer abcdefgh"}},
-        {"headers": {"x-api-key": "abcdefgh"}},
-        {"extra": {"api_key": "abcdefgh"}},
-        {"extra": {"model_kwargs": {"token": "abcdefgh"}}},
+        {"headers": {"Authorization": "Bearer abcdefgh"}}, {"headers": {"x-api-key": "abcdefgh"}},
+        {"extra": {"api_key": "abcdefgh"}}, {"extra": {"model_kwargs": {"token": "abcdefgh"}}},
         {"base_url": "https://me:abcdefgh@host/v1"},
     ],
-)
+)  # fmt: skip
 def test_a_key_in_the_settings_is_refused_and_not_shown(settings):
     with pytest.raises(ConfigError, match="api_key_env") as caught:
         ModelSettings(use="openai:gpt", **settings)
@@ -160,20 +141,13 @@ def test_a_key_in_the_settings_is_refused_and_not_shown(settings):
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("name", "value"),
     [
-        {"max_concurrent": 0},
-        {"requests_per_minute": -1},
-        {"tokens_per_minute": 0},
-        {"timeout_seconds": 0},
-        {"retry_seconds": -1},
-        {"max_tokens": 0},
-        {"base_url": "localhost:8000"},
-        {"reply": "xml"},
-        {"reasoning": -1},
-        {"api_key_env": "sk-123"},
+        ("max_concurrent", 0), ("requests_per_minute", -1), ("tokens_per_minute", 0), ("timeout_seconds", 0),
+        ("retry_seconds", -1), ("max_tokens", 0), ("base_url", "localhost:8000"), ("reply", "xml"), ("reasoning", -1),
+        ("api_key_env", "sk-123"),
     ],
-)
-def test_limits_that_make_no_sense_are_refused(settings):
-    with pytest.raises(ConfigError, match=next(iter(settings))):
-        ModelSettings(use="openai:gpt", **settings)
+)  # fmt: skip
+def test_limits_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(ConfigError, match=name):
+        ModelSettings(use="openai:gpt", **{name: value})

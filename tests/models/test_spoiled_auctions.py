@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from decimal import Decimal
 
 import pytest
@@ -28,20 +27,14 @@ BY_HARBOR = ("failed bids", "cannot afford")
 
 
 def play(kind, folder):
-    """Play an auction; give what the command did, and for each bid call: what was meant, its call and its event."""
+    """Play an auction; return what the command did, and for each bid call: what was meant, its call and its event."""
     with provider(seed=41, name="odd") as server:
         server.rewrite = spoiler = Spoiler(kind)
         (folder / "game.toml").write_text(GAME.format(url=server.openai_url))
         done = harbor("auction", "game.toml", "--out", "run", "--json", "--no-cache", cwd=folder)
     made = [call for call in calls(folder / "run") if call["purpose"] == "bid"]
-    mine = [
-        event
-        for event in (entry.event for entry in read_log(folder / "run" / "events.jsonl").entries)
-        if is_anns(event)
-    ]
-    return done, [
-        (spoiler.meant[tuple(call["prompt"][1:])], call, event) for call, event in zip(made, mine, strict=True)
-    ]
+    events = [entry.event for entry in read_log(folder / "run" / "events.jsonl").entries if is_anns(entry.event)]
+    return done, [(spoiler.meant[tuple(call["prompt"][1:])], call, one) for call, one in zip(made, events, strict=True)]
 
 
 def is_anns(event):
@@ -86,7 +79,5 @@ def test_a_model_that_always_drafts_first_has_no_failed_bid_and_its_run_is_verif
 
 
 def test_of_the_ways_to_spoil_a_reply_at_least_thirty_are_read_as_they_are_meant():
-    count = Counter(kind.becomes for kind in KINDS.values())
-    print(dict(count))
     assert len(KINDS) >= 40
-    assert count["as meant"] >= 30
+    assert sum(kind.becomes == "as meant" for kind in KINDS.values()) >= 30

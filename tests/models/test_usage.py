@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from anthropic.types import Message
 from google.genai.types import GenerateContentResponse
@@ -44,87 +46,43 @@ def passed_on(result):
 
 
 def of_openai(finish="tool_calls"):
-    answer = {
-        "model": "gpt-4o-2024-08-06",
-        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": "Hm."}}],
-        "usage": {
-            "prompt_tokens": 1_500,
-            "completion_tokens": 70,
-            "total_tokens": 1_570,
-            "prompt_tokens_details": {"cached_tokens": 1_024},
-            "completion_tokens_details": {"reasoning_tokens": 64},
-        },
-    }
+    used = {"prompt_tokens": 1_500, "completion_tokens": 70, "total_tokens": 1_570}
+    used |= {"prompt_tokens_details": {"cached_tokens": 1_024}, "completion_tokens_details": {"reasoning_tokens": 64}}
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": "Hm."}}
+    answer = {"model": "gpt-4o-2024-08-06", "choices": [choice], "usage": used}
     return passed_on(ChatOpenAI(model="gpt-4o", api_key="x")._create_chat_result(answer))
 
 
 def of_openai_responses(status="incomplete", reason="max_output_tokens"):
-    answer = Response.model_validate(
-        {
-            "id": "r",
-            "object": "response",
-            "created_at": 0,
-            "model": "gpt-5-2025-08-07",
-            "output": [],
-            "parallel_tool_calls": False,
-            "tool_choice": "auto",
-            "tools": [],
-            "status": status,
-            "incomplete_details": {"reason": reason} if reason else None,
-            "usage": {
-                "input_tokens": 1_500,
-                "output_tokens": 70,
-                "total_tokens": 1_570,
-                "input_tokens_details": {"cached_tokens": 1_024, "cache_write_tokens": 0},
-                "output_tokens_details": {"reasoning_tokens": 64},
-            },
-        }
-    )
-    return passed_on(_construct_lc_result_from_responses_api(answer))
+    used = {"input_tokens": 1_500, "output_tokens": 70, "total_tokens": 1_570}
+    used |= {"input_tokens_details": {"cached_tokens": 1_024, "cache_write_tokens": 0}}
+    used |= {"output_tokens_details": {"reasoning_tokens": 64}}
+    answer = {"id": "r", "object": "response", "created_at": 0, "model": "gpt-5-2025-08-07", "output": [], "tools": []}
+    answer |= {"parallel_tool_calls": False, "tool_choice": "auto", "status": status, "usage": used}
+    answer |= {"incomplete_details": {"reason": reason} if reason else None}
+    return passed_on(_construct_lc_result_from_responses_api(Response.model_validate(answer)))
 
 
 def of_anthropic():
-    usage = {"input_tokens": 376, "cache_read_input_tokens": 1_024, "cache_creation_input_tokens": 100}
-    answer = Message.model_validate(
-        {
-            "id": "m",
-            "type": "message",
-            "role": "assistant",
-            "model": "claude-sonnet-4-5-20250929",
-            "content": [{"type": "text", "text": "Hm."}],
-            "stop_reason": "max_tokens",
-            "usage": usage | {"output_tokens": 70},
-        }
-    )
+    used = {"input_tokens": 376, "cache_read_input_tokens": 1_024, "cache_creation_input_tokens": 100}
+    answer = {"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5-20250929"}
+    answer |= {"content": [{"type": "text", "text": "Hm."}], "stop_reason": "max_tokens"}
+    answer |= {"usage": used | {"output_tokens": 70}}
     chat = ChatAnthropic(model="claude-sonnet-4-5", api_key="x", max_tokens=70)
-    return passed_on(chat._format_output(answer))
+    return passed_on(chat._format_output(Message.model_validate(answer)))
 
 
 def of_google():
-    answer = GenerateContentResponse.model_validate(
-        {
-            "model_version": "gemini-2.5-flash-001",
-            "candidates": [{"content": {"role": "model", "parts": [{"text": "Hm."}]}, "finish_reason": "STOP"}],
-            "usage_metadata": {
-                "prompt_token_count": 1_500,
-                "cached_content_token_count": 1_024,
-                "candidates_token_count": 6,
-                "thoughts_token_count": 64,
-                "total_token_count": 1_570,
-            },
-        }
-    )
-    return passed_on(_response_to_result(answer))
+    used = {"prompt_token_count": 1_500, "cached_content_token_count": 1_024, "candidates_token_count": 6}
+    used |= {"thoughts_token_count": 64, "total_token_count": 1_570}
+    said = {"content": {"role": "model", "parts": [{"text": "Hm."}]}, "finish_reason": "STOP"}
+    answer = {"model_version": "gemini-2.5-flash-001", "candidates": [said], "usage_metadata": used}
+    return passed_on(_response_to_result(GenerateContentResponse.model_validate(answer)))
 
 
 def of_ollama():
-    said = {
-        "model": "llama3",
-        "model_name": "llama3",
-        "done_reason": "stop",
-        "prompt_eval_count": 1_500,
-        "eval_count": 70,
-    }
+    said = {"model": "llama3", "model_name": "llama3", "done_reason": "stop"}
+    said |= {"prompt_eval_count": 1_500, "eval_count": 70}
     return AIMessage("Hm.", response_metadata=said, usage_metadata=_get_usage_metadata_from_generation_info(said))
 
 
@@ -141,16 +99,9 @@ def of_ollama():
     ids=["openai", "responses, cut off", "responses", "anthropic", "google", "ollama"],
 )
 def test_every_package_tells_the_same_in_its_own_way(message, cached, thought, finish, answered_by):
-    assert usage_of(message) == Usage(
-        told=True,
-        input_tokens=1_500,
-        cached_tokens=cached,
-        written_tokens=100 if "claude" in answered_by else 0,
-        output_tokens=70,
-        reasoning_tokens=thought,
-        finish=finish,
-        answered_by=answered_by,
-    )
+    read = {"input_tokens": 1_500, "cached_tokens": cached, "written_tokens": 100 if "claude" in answered_by else 0}
+    made = {"output_tokens": 70, "reasoning_tokens": thought, "finish": finish, "answered_by": answered_by}
+    assert usage_of(message) == Usage(told=True, **read, **made)
 
 
 def test_a_service_tier_hides_no_cached_tokens():
@@ -169,14 +120,12 @@ counts = st.integers(0, 10**7)
 
 @given(read=counts, cached=counts, written=counts)
 def test_cached_input_costs_its_own_price_and_the_rest_the_usual_one(read, cached, written):
-    cost = Usage(told=True, input_tokens=read, cached_tokens=cached, output_tokens=written).cost(PRICED)
-    known = min(read, cached)
+    used = Usage(told=True, input_tokens=read, cached_tokens=cached, output_tokens=written)
+    cost, known = used.cost(PRICED), min(read, cached)
     assert cost == pytest.approx(((read - known) * 2 + known * 0.5 + written * 10) / 1e6)
     dear = PRICED.model_copy(update={"cached_price": None})
-    assert cost <= Usage(told=True, input_tokens=read, cached_tokens=cached, output_tokens=written).cost(dear)
-    assert Usage(told=True, input_tokens=read, output_tokens=written).cost(dear) == pytest.approx(
-        (read * 2 + written * 10) / 1e6
-    )
+    assert cost <= used.cost(dear)
+    assert replace(used, cached_tokens=0).cost(dear) == pytest.approx((read * 2 + written * 10) / 1e6)
 
 
 def test_over_the_wire_a_call_is_in_the_log_as_the_server_counted_it(monkeypatch):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import example, given
 from hypothesis import strategies as some
 
@@ -7,7 +9,7 @@ from harbor._models.governor.account import Account, Step
 from harbor._models.governor.terms import Answered, Busy, Failed, Limits, Refused, Request
 from support.histories import GIVEN, Driven
 
-UNKNOWN = Limits()
+UNKNOWN, ONE = Limits(), Limits(max_concurrent=1)
 
 
 def half() -> float:
@@ -21,11 +23,18 @@ def request(
 
 
 def opened(limits: Limits = UNKNOWN, model: str = "m") -> Account:
-    """An account whose model has answered once, at time 0."""
+    """Make an account whose model has answered once, at time 0."""
     account = Account(half)
     account.enter(0, request(model=model, limits=limits))
     assert account.step(0).started == (0,)
     account.leave(0, Answered(10), 0)
+    return account
+
+
+def enter(account: Account, *numbers: int, **asked: Any) -> Account:
+    """Let equal calls of these numbers come to an account."""
+    for number in numbers:
+        account.enter(number, request(**asked))
     return account
 
 
@@ -58,18 +67,15 @@ def test_without_limits_the_oldest_call_of_a_model_starts_first_and_every_call_i
     for act in acts:
         driven.act(*act)
     driven.finish()
-    driven.account.enter(999, request(limits=Limits(max_concurrent=1)))
+    enter(driven.account, 999, limits=ONE)
     assert driven.account.step(driven.now + 100).started == (999,), "a ticket has leaked"
 
 
 def test_the_first_call_of_a_model_goes_alone_until_it_is_answered():
-    account = Account(half)
-    for number in range(1, 4):
-        account.enter(number, request())
-    assert account.step(0).started == (1,)
-    account.leave(1, Failed(), 1)
-    assert account.step(1).started == (2,)
-    account.leave(2, Answered(1), 2)
+    account = enter(Account(half), 1, 2, 3)
+    for number, verdict in ((1, Failed()), (2, Answered(1))):
+        assert account.step(number - 1).started == (number,)
+        account.leave(number, verdict, number)
     assert account.step(2).started == (3,)
 
 
@@ -86,42 +92,30 @@ def test_a_first_call_that_is_refused_for_good_stops_those_that_wait_for_it_and_
 
 
 def test_once_a_model_has_answered_a_call_that_is_refused_stops_no_other():
-    account = opened(Limits(max_concurrent=1))
-    for number in (1, 2):
-        account.enter(number, request(limits=Limits(max_concurrent=1)))
+    account = enter(opened(ONE), 1, 2, limits=ONE)
     account.step(1)
     account.leave(1, Refused("this prompt is too long"), 1)
     assert account.step(1).started == (2,)
 
 
 def test_of_two_limits_for_one_account_the_strictest_counts_until_nothing_is_left_of_it():
-    account = Account(half)
-    account.enter(1, request(model="m", limits=Limits(max_concurrent=1)))
-    account.enter(2, request(model="n", limits=Limits(max_concurrent=9)))
-    assert account.step(0).started == (1,)
-    account.leave(1, Answered(1), 1)
-    assert account.step(1).started == (2,)
-    account.leave(2, Answered(1), 2)
-    for number in (3, 4):
-        account.enter(number, request(model="n", limits=Limits(max_concurrent=9)))
+    account = enter(enter(Account(half), 1, limits=ONE), 2, model="n", limits=Limits(max_concurrent=9))
+    for number in (1, 2):
+        assert account.step(number - 1).started == (number,)
+        account.leave(number, Answered(1), number)
+    enter(account, 3, 4, model="n", limits=Limits(max_concurrent=9))
     assert account.step(3).started == (3, 4)
 
 
 def test_starts_are_even_and_miss_no_more_than_a_tenth_of_a_second():
     limits = Limits(requests_per_minute=3000)
-    account = opened(limits)
-    for number in range(1, 100):
-        account.enter(number, request(limits=limits))
-    assert len(account.step(5).started) == 5
-    assert len(account.step(5.021).started) == 1
-    assert len(account.step(9).started) == 5
+    account = enter(opened(limits), *range(1, 100), limits=limits)
+    assert [len(account.step(now).started) for now in (5, 5.021, 9)] == [5, 1, 5]
 
 
 def test_tokens_are_charged_by_the_estimate_and_corrected_by_the_answer():
     limits = Limits(tokens_per_minute=6000)
-    account = opened(limits)
-    account.enter(1, request(limits=limits, tokens=1000))
-    account.enter(2, request(limits=limits, tokens=1000))
+    account = enter(opened(limits), 1, 2, limits=limits, tokens=1000)
     assert account.step(1).started == (1,)
     assert account.step(1).again > 10
     account.leave(1, Answered(100), 2)
@@ -130,26 +124,22 @@ def test_tokens_are_charged_by_the_estimate_and_corrected_by_the_answer():
 
 def test_a_pause_that_the_provider_asks_for_stops_every_start_until_then():
     limits = Limits(requests_per_minute=60_000)
-    account = opened(limits)
-    for number in range(1, 9):
-        account.enter(number, request(limits=limits))
+    account = enter(opened(limits), *range(1, 9), limits=limits)
     assert account.step(1).started
-    account.leave(1, Answered(1), 1.1)
-    for number in range(2, 9):
-        account.leave(number, Answered(1), 1.2)
-    account.enter(20, request(limits=limits))
-    account.step(1.3)
+    for number in range(1, 9):
+        account.leave(number, Answered(1), 1.1 if number == 1 else 1.2)
+    enter(account, 20, limits=limits).step(1.3)
     account.leave(20, Busy(7), 1.4)
-    account.enter(20, request(limits=limits))
+    enter(account, 20, limits=limits)
     assert account.step(1.5).again == 8.4
     assert account.step(8.4).started == (20,)
 
 
 def paused(seconds: float) -> Account:
-    """An account whose provider asks at time 0 for a pause, while calls wait that wait up to a minute and an hour."""
-    account = opened(Limits(max_concurrent=1))
+    """Make an account with a pause from time 0 on, and calls that wait up to a minute and an hour."""
+    account = opened(ONE)
     for number, patience in ((1, 600.0), (2, 60.0), (3, 3_600.0)):
-        account.enter(number, request(limits=Limits(max_concurrent=1), patience=patience))
+        enter(account, number, limits=ONE, patience=patience)
     assert account.step(0).started == (1,)
     account.leave(1, Busy(seconds), 0)
     return account
@@ -165,20 +155,18 @@ def test_a_pause_that_is_longer_than_a_call_waits_is_told_to_it_at_once_and_othe
 def test_whoever_comes_later_is_told_how_long_the_rest_of_the_pause_is_until_it_is_short_enough():
     account = paused(7_200)
     assert account.step(0).too_long == ((2, 7_200), (3, 7_200))
-    account.enter(4, request(limits=Limits(max_concurrent=1)))
+    enter(account, 4, limits=ONE)
     assert account.step(6_000).too_long == ((4, 1_200),)
-    account.enter(5, request(limits=Limits(max_concurrent=1)))
+    enter(account, 5, limits=ONE)
     assert account.step(6_600) == Step((), (), 7_200)
     assert account.step(7_200).started == (5,)
     account.leave(5, Answered(10), 7_201)
-    account.enter(6, request(limits=Limits(max_concurrent=1), patience=0))
+    enter(account, 6, limits=ONE, patience=0)
     assert account.step(7_300).started == (6,)
 
 
 def test_a_pause_that_the_provider_has_not_asked_for_ends_no_call():
-    account = opened(Limits(max_concurrent=1))
-    for number in (1, 2):
-        account.enter(number, request(limits=Limits(max_concurrent=1), patience=0))
+    account = enter(opened(ONE), 1, 2, limits=ONE, patience=0)
     account.step(0)
     account.leave(1, Busy(), 0)
     step = account.step(0)
@@ -187,10 +175,7 @@ def test_a_pause_that_the_provider_has_not_asked_for_ends_no_call():
 
 
 def test_a_long_pause_is_told_also_if_the_call_seemed_to_be_one_too_many_at_once():
-    account = opened()
-    for number in (1, 2):
-        account.enter(number, request())
+    account = enter(opened(), 1, 2)
     assert account.step(0).started == (1, 2)
     account.leave(2, Busy(7_200), 1)
-    account.enter(3, request())
-    assert account.step(1).too_long == ((3, 7_200),)
+    assert enter(account, 3).step(1).too_long == ((3, 7_200),)

@@ -14,6 +14,11 @@ from support.quotas import Provider, TimelessLoop, least, play_for_real
 ONE = Request("account", "model", (0,), 10, Limits(max_concurrent=1))
 
 
+@pytest.fixture
+def governor() -> LocalGovernor:
+    return LocalGovernor()
+
+
 async def soon() -> None:
     """Let everything that is ready go on."""
     for _ in range(10):
@@ -52,8 +57,7 @@ def test_games_in_two_threads_share_one_quota():
     assert (provider.requests, provider.busy) == (100, 0)
 
 
-async def test_a_call_that_is_given_up_while_it_waits_leaves_the_queue():
-    governor = LocalGovernor()
+async def test_a_call_that_is_given_up_while_it_waits_leaves_the_queue(governor):
     held = await governor.enter(ONE)
     given_up = asyncio.create_task(governor.enter(ONE))
     next_one = asyncio.create_task(governor.enter(ONE))
@@ -64,8 +68,7 @@ async def test_a_call_that_is_given_up_while_it_waits_leaves_the_queue():
     governor.leave(await next_one, Answered(10))
 
 
-async def test_a_call_that_is_given_up_just_as_it_may_start_gives_its_ticket_back():
-    governor = LocalGovernor()
+async def test_a_call_that_is_given_up_just_as_it_may_start_gives_its_ticket_back(governor):
     held = await governor.enter(ONE)
     given_up = asyncio.create_task(governor.enter(ONE))
     await soon()
@@ -76,8 +79,7 @@ async def test_a_call_that_is_given_up_just_as_it_may_start_gives_its_ticket_bac
     governor.leave(await governor.enter(ONE), Failed())
 
 
-async def test_a_first_call_that_is_refused_stops_all_that_wait_for_it_with_its_words():
-    governor = LocalGovernor()
+async def test_a_first_call_that_is_refused_stops_all_that_wait_for_it_with_its_words(governor):
     held = await governor.enter(ONE)
     waiting = [asyncio.create_task(governor.enter(ONE)) for _ in range(3)]
     await soon()
@@ -88,8 +90,7 @@ async def test_a_first_call_that_is_refused_stops_all_that_wait_for_it_with_its_
     governor.leave(await governor.enter(ONE), Answered(10))
 
 
-async def test_an_account_that_has_to_wait_holds_up_no_other():
-    governor = LocalGovernor()
+async def test_an_account_that_has_to_wait_holds_up_no_other(governor):
     governor.leave(await governor.enter(ONE), Busy(1000))
     waiting = asyncio.create_task(governor.enter(ONE))
     other = Request("another account", "model", (9,), 10, Limits(max_concurrent=1))
@@ -119,8 +120,7 @@ def test_a_long_pause_is_told_at_once_to_those_who_wait_and_those_who_come_and_l
     assert loop.now == 7200
 
 
-def test_what_an_event_loop_held_when_it_was_closed_is_free_again():
-    governor = LocalGovernor()
+def test_what_an_event_loop_held_when_it_was_closed_is_free_again(governor):
     loop = asyncio.new_event_loop()
     loop.run_until_complete(governor.enter(ONE))
     loop.close()

@@ -34,6 +34,11 @@ asyncio.run(hold())
 """
 
 
+@pytest.fixture
+def governor() -> LocalGovernor:
+    return LocalGovernor()
+
+
 class Clock:
     now = 100.0
 
@@ -66,8 +71,7 @@ async def test_calls_at_the_provider_and_those_that_wait_for_their_start_are_cou
     assert (state.calls, state.queued, state.longest) == (0, 0, None)
 
 
-async def test_the_longest_trouble_comes_first_and_batches_last():
-    governor = LocalGovernor()
+async def test_the_longest_trouble_comes_first_and_batches_last(governor):
     batch, longer = Wait("openai", "", "a batch of 2 calls", seconds=9_000.0), replace(DOWN, seconds=60.0)
     for number, wait in enumerate((batch, DOWN, longer)):
         governor.note(number, wait)
@@ -75,15 +79,13 @@ async def test_the_longest_trouble_comes_first_and_batches_last():
 
 
 @pytest.mark.parametrize(("spent", "total"), [((0.25, 0.5), 0.75), ((0.25, None, 0.5), None), ((), 0.0)])
-def test_dollars_add_up_until_a_price_is_unknown(spent, total):
-    governor = LocalGovernor()
+def test_dollars_add_up_until_a_price_is_unknown(spent, total, governor):
     for dollars in spent:
         governor.spend(dollars)
     assert governor.under_way().dollars == total
 
 
-async def test_a_host_that_never_answered_is_told_of_once_for_all_calls_and_workers():
-    governor = LocalGovernor()
+async def test_a_host_that_never_answered_is_told_of_once_for_all_calls_and_workers(governor):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         governor.note(1, LOST)
@@ -98,8 +100,7 @@ async def test_a_host_that_never_answered_is_told_of_once_for_all_calls_and_work
     assert told.startswith("no connection to there (unknown host) for model 'mine'; it is tried again until ")
 
 
-async def test_a_host_that_has_answered_has_an_outage_and_no_wrong_address():
-    governor = LocalGovernor()
+async def test_a_host_that_has_answered_has_an_outage_and_no_wrong_address(governor):
     governor.leave(await governor.enter(ONE), Answered(10))
     governor.note(1, LOST)
     governor.note(2, replace(DOWN, host="elsewhere"))
@@ -107,8 +108,7 @@ async def test_a_host_that_has_answered_has_an_outage_and_no_wrong_address():
     assert len(governor.under_way().waits) == 2
 
 
-async def test_a_worker_that_is_killed_leaves_no_wait_behind_but_what_it_has_spent():
-    governor = LocalGovernor()
+async def test_a_worker_that_is_killed_leaves_no_wait_behind_but_what_it_has_spent(governor):
     governor.leave(await governor.enter(ONE), Answered(10))  # then calls go side by side
     async with serving(governor) as address:
         given = pickle.dumps((address, ONE, DOWN)).hex()
@@ -126,8 +126,7 @@ async def test_a_worker_that_is_killed_leaves_no_wait_behind_but_what_it_has_spe
         assert (state.calls, state.queued, state.dollars) == (0, 0, 0.5)
 
 
-async def test_a_message_without_a_sound_wait_ends_the_connection_and_changes_nothing():
-    governor = LocalGovernor()
+async def test_a_message_without_a_sound_wait_ends_the_connection_and_changes_nothing(governor):
     async with serving(governor) as address:
         for wrong in ('"wait": 7', '"wait": {"host": 1}', '"spent": "many"', '"spent": []'):
             reader, writer = await asyncio.open_connection(address.host, address.port)

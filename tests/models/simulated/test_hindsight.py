@@ -19,24 +19,16 @@ dollars = some.integers(1, 10**6)
 
 
 def row(item="Lot A", start=1000, price=1500, winner="Ben", true_value=2000):
-    return {
-        "item": item,
-        "start": start,
-        "price": price,
-        "winner": winner,
-        "true_value": true_value,
-    }
+    return {"item": item, "start": start, "price": price, "winner": winner, "true_value": true_value}
 
 
 @some.composite
 def sales(draw):
-    items = draw(some.lists(names, unique=True, min_size=1, max_size=8))
-    rows = []
-    for item in items:
-        sold, start = draw(some.booleans()), draw(dollars)
-        price = start + draw(dollars)
-        rows.append(row(item, start, price if sold else None, draw(names) if sold else None))
-    return rows
+    def sale(item):
+        sold, start, price = draw(some.booleans()), draw(dollars), draw(dollars)
+        return row(item, start, start + price, draw(names)) if sold else row(item, start, None, None)
+
+    return [sale(item) for item in draw(some.lists(names, unique=True, min_size=1, max_size=8))]
 
 
 def facts(memories=(), items=(("Lot A", 1000, 2200), ("Lot B", 1000, 2200), ("Lot C", 1000, 2200)), budget=2500):
@@ -54,14 +46,11 @@ def test_what_is_read_back_from_the_sentences_is_what_was_written(auctions):
     for results in auctions:
         experience = experience.after(results)
     again = Experience.of(experience.sentences())
-    assert again.usual.count == experience.usual.count
-    assert again.usual.mean == pytest.approx(experience.usual.mean, abs=0.001)
-    for half, before in zip(again.halves, experience.halves, strict=True):
-        assert (half.count, half.mean) == (before.count, pytest.approx(before.mean, abs=0.001))
-    for item, ratio in again.items.items():
-        assert ratio.mean == pytest.approx(experience.items[item].mean, abs=0.001)
-    for rival, ratio in again.worth.items():
-        assert ratio.mean == pytest.approx(experience.worth[rival].mean, abs=0.001)
+    for read, before in zip((again.usual, *again.halves), (experience.usual, *experience.halves), strict=True):
+        assert (read.count, read.mean) == (before.count, pytest.approx(before.mean, abs=0.001))
+    for read, before in ((again.items, experience.items), (again.worth, experience.worth)):
+        for name, ratio in read.items():
+            assert ratio.mean == pytest.approx(before[name].mean, abs=0.001)
 
 
 @given(some.lists(sales(), max_size=4))
@@ -93,8 +82,8 @@ def test_without_enough_observations_no_price_is_expected():
 
 
 def test_an_item_seen_often_enough_has_a_price_of_its_own():
-    twice = Experience().after([row("Lot A", price=1200), row("Lot B", price=1800)])
-    twice = twice.after([row("Lot A", price=1200), row("Lot B", price=1800)])
+    once = [row("Lot A", price=1200), row("Lot B", price=1800)]
+    twice = Experience().after(once).after(once)
     assert (twice.price(row("Lot A"), 0.9), twice.price(row("Lot B"), 0.0)) == (1200, 1800)
 
 
@@ -110,10 +99,8 @@ def test_mean_and_count_add_up_over_auctions():
 
 
 def test_episodes_alone_teach_prices_too():
-    known = Experience.of(
-        f"Lot {one}, from $1,000, was sold to Ben for $1,{cents}00." for one, cents in ((1, 2), (2, 4))
-    )
-    assert known.price(row("Lot 3"), 0.0) == pytest.approx(1300)
+    told = (f"Lot {one}, from $1,000, was sold to Ben for $1,{one * 2}00." for one in (1, 2))
+    assert Experience.of(told).price(row("Lot 3"), 0.0) == pytest.approx(1300)
 
 
 def test_a_dossier_says_how_far_a_rival_goes():
@@ -121,14 +108,12 @@ def test_a_dossier_says_how_far_a_rival_goes():
     assert Experience.of([text]).habit("Ben B.", row()) == 1500
 
 
-def test_a_bidder_that_learned_that_items_go_cheap_keeps_its_money_for_them():
-    cheap = Experience().after([row(f"Lot {number}", price=1050) for number in range(4)]).sentences()
-    assert limit(cheap) < limit()
-
-
-def test_a_bidder_that_learned_that_items_go_dear_bids_more():
-    dear = Experience().after([row(f"Lot {number}", price=1900) for number in range(4)]).sentences()
-    assert limit(dear) > limit()
+def test_a_bidder_that_learned_that_items_go_cheap_keeps_its_money_for_them_and_one_that_they_go_dear_bids_more():
+    cheap, dear = (
+        Experience().after([row(f"Lot {number}", price=price) for number in range(4)]).sentences()
+        for price in (1050, 1900)
+    )
+    assert limit(cheap) < limit() < limit(dear)
 
 
 @pytest.mark.parametrize(
