@@ -75,7 +75,7 @@ def _tables(results: Results, analysis: Analysis) -> Iterator[tuple[str, page_pa
         yield "Planned comparisons", listings.comparisons(analysis.differences, experiment)
     if analysis.companions:
         yield (
-            "Gains and losses of others in these (no planned comparisons, so no tests)",
+            "What others gain or lose in these (no planned comparisons, so no tests)",
             listings.companions(analysis.companions, experiment),
         )
     if analysis.ratings and "trueskill" not in published:
