@@ -131,7 +131,8 @@ REPLIES = [
     kind
     for module in (decisions, replies)
     for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, BaseModel) and kind is not BaseModel and not isabstract(kind)
+    if isinstance(kind, type) and kind.__module__ == module.__name__ and issubclass(kind, BaseModel)
+    if not isabstract(kind)
 ]
 
 

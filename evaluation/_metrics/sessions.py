@@ -186,8 +186,9 @@ def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def recall_error_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the share of wrong answers of each bidder about its own bid, number or payoff in the run before.
 
-    Only forms of answer that ask for it count. A missing answer is wrong. An answer right to the cent is right. Source:
-    EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
+    Only forms of answer that ask for it count. A missing answer is wrong. An answer right to the cent is right.
+
+    Source: EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
     """
     asked = [one for one in of_type(entries, Stated) if one.recalled]
     wrong, of = Counter[str](), Counter[str]()

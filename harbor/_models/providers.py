@@ -124,7 +124,7 @@ def open_chat(name: str, settings: ModelSettings, seed: int) -> BaseChatModel:
         ours = {theirs: own for own, theirs in NAMES.items()}
         raise ConfigError(
             f"model {settings.use!r} takes no {ours.get(strange[0], strange[0])!r}: {PROVIDERS[provider]} has no such"
-            " setting; drop it, or give what it has instead under extra"
+            " setting; drop it, or give the provider's own setting under extra"
         )
     known_secrets_of(chat)
     return chat
