@@ -34,42 +34,58 @@ NO_DEVIATION = "no equilibrium to deviate from is known"
 def earned(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the dollars that each bidder earned in all runs together.
 
-    In an auction: value minus price of the items won, minus entrance fees. In a beauty contest: the prizes, or shares
-    of them. Source: EconArena, A.2 (assets after a run, less those before it).
+    In an auction these are the values of the items won minus their prices, minus the entrance fees that the bidder
+    paid. In a beauty contest these are the prizes, or the bidder's shares of prizes.
+
+    Source: EconArena, A.2 (assets after a run, less those before it).
     """
     return _column(name, "earned", entries)
 
 
 @_metric("dollars earned in a run", "dollars", "skewed", better="higher")
 def earned_by_run(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the dollars that each bidder earned in each run (`at`), as in `earned`. Source: EconArena, A.2."""
+    """Measure the dollars that each bidder earned in each run, as in `earned`; `at` is the number of the run.
+
+    Source: EconArena, A.2.
+    """
     return _path(name, Played.of(entries).earnings())
 
 
 @_metric("points: runs won, where tied winners share one", "count", "skewed", shared=True, better="higher")
 def points(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the points of each bidder: one for each run that it won; tied winners share it. Source: Harbor's own."""
+    """Count the points of each bidder: one point for each run that it won; the winners of a tie share the point.
+
+    Source: Harbor's own.
+    """
     return _column(name, "points", entries)
 
 
 @_metric("mean payoff over the runs", "number", "skewed")
 def payoff(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean payoff over the runs: assets over assets in equilibrium, a ratio.
+    """Measure each bidder's mean payoff over the runs, a ratio.
 
-    In a beauty contest it is the share of the prize won. Source: EconArena, sec. 3.2.
+    In an auction, the payoff of a run is the bidder's assets divided by its assets in equilibrium. In a beauty contest,
+    the payoff is the bidder's share of the prize. It is missing if no equilibrium is known.
+
+    Source: EconArena, sec. 3.2.
     """
     return _column(name, "payoff", entries)
 
 
 @_metric("mean payoff over that in equilibrium", "ratio", "skewed")
 def payoff_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the ratio r of each bidder: its mean payoff over that in equilibrium. Source: EconArena, A.3.1."""
+    """Measure the ratio r of each bidder: its mean payoff divided by its mean payoff in equilibrium.
+
+    Source: EconArena, A.3.1.
+    """
     return _column(name, "payoff_ratio", entries)
 
 
 @_metric("mean deviation from equilibrium", "number", "skewed", least=0)
 def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean deviation from equilibrium over the runs, a ratio: d as in `distances`.
+    """Measure each bidder's mean deviation d from equilibrium over the runs, a ratio.
+
+    In an auction, d = |assets / assets in equilibrium - 1|. In a beauty contest, d = number / highest possible number.
 
     Source: EconArena, A.3.1.
     """
@@ -78,7 +94,9 @@ def deviation(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("deviation from equilibrium in a run", "number", "skewed", least=0, no_data=NO_DEVIATION)
 def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's deviation from equilibrium in each run (`at`), a ratio: d as in `distances`.
+    """Measure each bidder's deviation d from equilibrium in each run, a ratio; `at` is the number of the run.
+
+    d is defined as in the metric `deviation`.
 
     Source: EconArena, sec. 4.3 (convergence).
     """
@@ -88,7 +106,9 @@ def deviation_path(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("bid or number in a run", "number", "skewed", least=0)
 def action(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's bid in dollars, or number, in each run (`at`): the path of actions.
+    """Measure each bidder's action in each run: its bid in dollars, or in a beauty contest the number that it picked.
+
+    `at` is the number of the run. The value is missing if the bidder did not act.
 
     Source: EconArena, Fig. 5.
     """
@@ -105,7 +125,7 @@ def _path(name: str, paths: Mapping[str, Sequence[SupportsFloat | None]]) -> lis
 
 @_metric("runs in which a rule was broken", "share", "skewed")
 def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of runs with a failed bid of each bidder, corrected or not.
+    """Measure the share of runs in which each bidder made at least one failed bid, even if it corrected that bid.
 
     Source: EconArena, sec. 4.4, Table 2.
     """
@@ -115,20 +135,23 @@ def broken_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 
 def _unsolved(entries: Sequence[Entry]) -> str:
-    """Say why no equilibrium of the game is known; empty if one is known."""
+    """Say why no equilibrium of the game is known; empty if an equilibrium is known."""
     openings = (entry.event for entry in entries if isinstance(entry.event, SessionOpened))
     return next((f"no equilibrium is known: {opened.unsolved}" for opened in openings if opened.unsolved), "")
 
 
 def _column(name: str, column: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure a column of the standings; empty before the first run is over."""
+    """Measure a column of the standings, one value per bidder; no values before the first run is over."""
     rows = standings(entries) if any(isinstance(entry.event, RunClosed) for entry in entries) else []
     values = {row.bidder: getattr(row, column) for row in rows}
     return by_bidder(name, values, _unsolved(entries) or NO_EQUILIBRIUM)
 
 
 class Forecast(NamedTuple):
-    """A bidder's forecast for a rival in a run or day, and the rival's bid: dollars, or numbers that it picked."""
+    """A bidder's forecast of a rival's bid in a run or on a day, and the bid that the rival made.
+
+    The forecast and the bid are in dollars; in a beauty contest, they are the numbers that players pick.
+    """
 
     bidder: str
     rival: str
@@ -137,7 +160,10 @@ class Forecast(NamedTuple):
 
 
 def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
-    """Yield the last forecast for each rival in a run or day, with its last bid; leave out rivals without a bid."""
+    """Yield, for each run or day, every bidder's last forecast for each rival, with the last bid of that rival.
+
+    A rival that made no bid in the run or on the day is left out.
+    """
     expected: dict[str, Expected] = {}
     did: dict[str, Decimal] = {}
     for entry in entries:
@@ -163,10 +189,12 @@ def forecasts(entries: Sequence[Entry]) -> Iterator[Forecast]:
     better="lower",
 )
 def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the error of each bidder's forecasts of rivals: mean |expected - last bid| over rivals and runs or days.
+    """Measure the error of each bidder's forecasts: the mean of |forecast - last bid of the rival|.
 
-    The unit is dollars, or in a beauty contest the numbers picked. A rival without a bid is left out. In the protocol
-    with one most popular answer, that answer is the forecast for each rival; if rivals differ, its error can't be 0.
+    The mean is over rivals, and over runs or days. The error is in dollars; in a beauty contest, it is a difference of
+    the numbers picked. A rival that made no bid in a run is left out of that run. If the protocol asks a bidder for the
+    single most popular answer, that answer is the forecast for every rival, so the error can't be 0 if rivals differ.
+
     Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
@@ -184,10 +212,12 @@ def forecast_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     better="lower",
 )
 def recall_error_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of wrong answers of each bidder about its own bid, number or payoff in the run before.
+    """Measure the share of wrong answers of each bidder to questions about its own bid, number or payoff a run before.
 
-    Only forms of answer that ask for it count. A missing answer is wrong. An answer right to the cent is right. Source:
-    EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
+    Only protocols whose form of answer asks such questions are measured. A missing answer is wrong. An answer is right
+    if it is correct to the cent.
+
+    Source: EconArena, App. B.4 and B.8 ("previous answer", "previous bid", "previous payoff").
     """
     asked = [one for one in of_type(entries, Stated) if one.recalled]
     wrong, of = Counter[str](), Counter[str]()

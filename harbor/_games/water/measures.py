@@ -19,7 +19,11 @@ from harbor._games.water.rules import DayClosed, Status, WaterOpened
 
 @dataclass(frozen=True, slots=True)
 class ResidentStanding:
-    """The result of a resident: days survived, days served, health and dollars at the end."""
+    """The result of a resident.
+
+    `days_lived` counts the days at whose end the resident was alive, and `days_served` the days on which it got water.
+    `health` (in points) and `balance` (in dollars) are those at the end of the game.
+    """
 
     bidder: str
     persona: str | None
@@ -32,7 +36,11 @@ class ResidentStanding:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The result of a day: units of supply, served residents, lowest served bid in dollars (None: nobody served)."""
+    """The result of a day.
+
+    `supply` is the number of units of water, `served` the residents that got water, and `lowest_bid` the lowest bid
+    of these residents in dollars (None: nobody got water).
+    """
 
     name: str
     supply: int
@@ -42,7 +50,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A resident's day: its bid in dollars (None: none), and health and balance at the day's end."""
+    """A resident's day: its bid in dollars (None: it made no bid), and its health and balance at the end of the day."""
 
     day: int
     bid: Decimal | None
@@ -52,9 +60,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Satisfaction:
-    """The resource satisfaction rate: expected supply of a day over the sum of the needs of the living.
+    """The resource satisfaction rate: the expected daily supply divided by the sum of the residents' daily needs.
 
-    `at_start` counts everyone, `at_end` the survivors (None: there are none). A rate of at most 1 means competition.
+    `at_start` is over all residents, and `at_end` over the survivors (None: nobody survived). If the rate is at most 1,
+    residents compete for water.
     """
 
     at_start: float
@@ -62,7 +71,10 @@ class Satisfaction:
 
 
 def standings(entries: Sequence[Entry]) -> list[ResidentStanding]:
-    """Rank the residents: survivors first, then by days lived, health and balance; equals are in seat order."""
+    """Rank the residents: survivors first, then by days lived, health and balance.
+
+    Residents that are equal in all of these are in seat order.
+    """
     lives = curves(entries)
     days = Counter(name for day in of_type(entries, DayClosed) for name in day.served)
     rows = []
@@ -81,7 +93,7 @@ def _residents(entries: Sequence[Entry]) -> dict[str, str | None]:
 
 
 def days(entries: Sequence[Entry]) -> list[Day]:
-    """List the days that were closed."""
+    """List the results of the days that are over."""
     return [
         Day(day.closed.item, day.supply, day.closed.served, min(day.prices, default=None)) for day in _past(entries)
     ]
@@ -92,7 +104,7 @@ def _past(entries: Sequence[Entry]) -> Iterator[PastDay]:
 
 
 def curves(entries: Sequence[Entry]) -> dict[str, list[Point]]:
-    """Return bid, health and balance of each resident, day by day while it lived."""
+    """Return the bid, health and balance of each resident for each day that it began alive."""
     points: dict[str, list[Point]] = {}
     for number, day in enumerate(_past(entries), start=1):
         for name, status in day.closed.statuses.items():
@@ -101,7 +113,7 @@ def curves(entries: Sequence[Entry]) -> dict[str, list[Point]]:
 
 
 def satisfaction(entries: Sequence[Entry]) -> Satisfaction | None:
-    """Return RSR_S and RSR_E; None if the game never began."""
+    """Return the resource satisfaction rates of a game; None if the game never began."""
     opened = next(iter(of_type(entries, WaterOpened)), None)
     if opened is None:
         return None
@@ -112,7 +124,10 @@ def satisfaction(entries: Sequence[Entry]) -> Satisfaction | None:
 
 
 def figures(entries: Sequence[Entry]) -> dict[str, float]:
-    """Return the number of survivors and the two resource satisfaction rates, as far as they exist."""
+    """Return the number of survivors, and the resource satisfaction rates at the start and at the end.
+
+    A rate that does not exist is left out.
+    """
     rate = satisfaction(entries)
     rates = {"rsr_start": rate.at_start, "rsr_end": rate.at_end} if rate else {}
     known = {name: value for name, value in rates.items() if value is not None}
@@ -120,7 +135,7 @@ def figures(entries: Sequence[Entry]) -> dict[str, float]:
 
 
 def over(entries: Sequence[Entry]) -> bool:
-    """Return whether the game has ended: the last day is closed, or nobody is left."""
+    """Return whether the game has ended: the last day is over, or no resident is alive."""
     closed = of_type(entries, DayClosed)
     (length,) = {opened.days for opened in of_type(entries, WaterOpened)}
     return bool(closed) and (len(closed) == length or not any(row.survived for row in standings(entries)))
