@@ -1,4 +1,4 @@
-"""People as bidders: two queues, one for questions and one for answers."""
+"""People as bidders: each person has a queue of questions and a queue of answers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from harbor._core.log.events import Event
 
 @dataclass(frozen=True)
 class Call:
-    """A person's turn: the ask, and all events that this bidder has seen so far."""
+    """A question to a person: the auctioneer's ask, and all events that the person's bidder has seen so far."""
 
     ask: Ask
     seen: tuple[Event, ...]
 
 
 class Person:
-    """A player whose answers come from a terminal, a web page or a test.
+    """A person who plays a bidder; your code brings the answers, from a terminal, a web page or a test.
 
-    Take a `Call` from `asks` and put words, such as "1200" or "I withdraw", into `answers`. None in `asks` means that
-    the last call ended without an answer: time ran out, or the run was stopped. Words that come too late are dropped.
+    Your code takes each `Call` from the queue `asks`, and puts the person's words, such as "1200" or "I withdraw", into
+    the queue `answers`. If a call ends without an answer, because time ran out or the run was stopped, None follows in
+    `asks`. Words that come after the end of their call are dropped.
     """
 
     def __init__(self) -> None:
@@ -30,7 +31,7 @@ class Person:
         self.answers: asyncio.Queue[str] = asyncio.Queue()
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> str | None:
-        """Ask the person and wait for the answer; a pause needs none."""
+        """Ask the person and return the answer; at a pause of the auctioneer, return None at once."""
         if isinstance(ask, Pause):
             return None
         while not self.answers.empty():  # too late for an earlier call, and not meant for this one

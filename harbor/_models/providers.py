@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A model, as an extension.
+    """A model of your own, as an extension.
 
-    `make` takes the settings of the model and a seed of its own, and gives a LangChain chat model. Import LangChain and
-    other slow packages there, so that settings are read without them.
+    `make` takes the settings of the model and a random seed for this model, and returns a LangChain chat model. Import
+    LangChain and other slow packages inside `make`, so that settings that name the model can be read without them.
     """
 
     name: str = part("its name, in lower case")
@@ -39,18 +39,19 @@ class Model:
 
     @classmethod
     def of_function(cls, reference: str, make: Callable[[ModelSettings, int], BaseChatModel]) -> Model:
-        """Take a function that the user names as the model that it makes."""
+        """Make a `Model` of a function that the user named by a reference; `make` is that function."""
         name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
         return cls(name=name, description=f"what {reference} makes", make=make)
 
 
 def settings_of(name: str, models: Mapping[str, ModelSettings], given: Iterable[str] = ()) -> ModelSettings:
-    """Find the settings of a model named in `models`, or directly; `given` names others.
+    """Return the settings of the model with this name.
 
-    It is "provider:model", an installed one such as "simulated", or "package.module:NAME".
+    The name is a key of `models`, or it is the model itself: "provider:model", an installed model such as "simulated",
+    or "package.module:NAME". `given` holds further known names, for the error message.
 
     Raises:
-        ConfigError: no such model; the message names the nearest.
+        ConfigError: there is no such model; the message suggests the most similar name.
     """
     settings = models.get(name) or ModelSettings(use=name)
     provider, colon, model = settings.use.partition(":")

@@ -37,10 +37,11 @@ Facts = dict[str, Any]
 
 
 class ActionSpace(ABC):
-    """The actions that answer an ask.
+    """The base of action spaces: the set of legal actions with which a bidder can answer an ask.
 
-    A new space is a frozen dataclass of this class, and a line of `Space`. Its law: `read` returns the legal action
-    that `say` wrote. A bidder whose answers all fail counts as withdrawn, in every space.
+    A new space is a frozen dataclass that inherits from this class, and is listed in `Space`. If `say` writes a legal
+    action in words, `read` has to return that action from the words. In every space, a bidder whose attempts to answer
+    all fail counts as withdrawn.
     """
 
     __slots__ = ()
@@ -184,7 +185,7 @@ _UNSURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AcceptOrWait(ActionSpace):
-    """Accept a price in dollars, or wait; a bidder that waits gives nothing up.
+    """The action space in which a bidder accepts a price in dollars or waits; a bidder that waits stays in the bidding.
 
     >>> AcceptOrWait(Decimal(80)).read("I accept.")
     Accept()
@@ -205,7 +206,7 @@ class AcceptOrWait(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The price, and how to answer."""
+        """The auctioneer's instructions: the price, and how to answer."""
         return f"the price is {dollars(self.price)}. Say 'I accept' or 'I wait'."
 
     @property
@@ -223,7 +224,7 @@ class AcceptOrWait(ActionSpace):
         return PriceReply
 
     def refusal(self, action: Action) -> str:
-        """Return "" for both answers, which are legal."""
+        """Say why an action is not legal; return "" for `Accept` and `Wait`."""
         return "" if isinstance(action, Accept | Wait) else self.strange(action)
 
     def draw(self, rng: Random) -> Action:
@@ -235,7 +236,7 @@ class AcceptOrWait(ActionSpace):
         return Accept(), Wait()
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return a choice, which is no answer."""
+        """Return a `Choose`, which is not legal here."""
         return (Choose("accept"),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -258,7 +259,7 @@ class AcceptOrWait(ActionSpace):
 
 @dataclass(frozen=True, slots=True)
 class Choice(ActionSpace):
-    """Choose one of the options.
+    """The action space in which a bidder chooses one of the options.
 
     >>> Choice(("left", "right")).read("I choose left.")
     Choose(option='left')
@@ -269,7 +270,7 @@ class Choice(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The options, and how to choose."""
+        """The auctioneer's instructions: the options, and how to choose one."""
         return f"choose one of: {self._listed}. Say 'I choose <option>'."
 
     @property
@@ -323,7 +324,9 @@ def _choosing(option: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Words(ActionSpace):
-    """Say something, in up to `longest` characters (of 2,000 that an answer can have).
+    """The action space in which a bidder says something in its own words, in at most `longest` characters.
+
+    An answer can't have more than 2,000 characters.
 
     >>> Words(longest=5).refusal(Say("too long"))
     '8 characters are more than 5'
@@ -352,7 +355,7 @@ class Words(ActionSpace):
         return WordsReply
 
     def refusal(self, action: Action) -> str:
-        """Say why words can't be passed on."""
+        """Say why these words are not legal, such as their length; empty if they are legal."""
         if not isinstance(action, Say):
             return self.strange(action)
         if not action.words.strip():

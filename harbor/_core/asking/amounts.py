@@ -40,9 +40,9 @@ NUMBER_STEP = Decimal("0.000001")
 
 @dataclass(frozen=True, slots=True)
 class Amount(BidSpace):
-    """Bid dollars from `minimum` to `maximum`, both included, or withdraw.
+    """The action space in which a bidder bids dollars from `minimum` to `maximum`, both included, or withdraws.
 
-    A bid is `minimum` and a whole number of steps, in whole cents.
+    A legal bid is `minimum` plus a whole number of steps (`step`), in whole cents.
 
     >>> Amount(Decimal(100), Decimal(500)).read("I bid $120.")
     Bid(amount=Decimal('120'))
@@ -128,7 +128,9 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
 
 @dataclass(frozen=True, slots=True)
 class Number(BidSpace):
-    """Choose a number that is not money, from `minimum` to `maximum`, with up to six places, or withdraw.
+    """The action space in which a bidder picks a number that is not money, from `minimum` to `maximum`, or withdraws.
+
+    The number has at most six places after the point.
 
     >>> Number(Decimal(0), Decimal(100)).say(Bid(Decimal("33.5")))
     'I choose 33.5.'
@@ -188,7 +190,7 @@ class Number(BidSpace):
 
 @dataclass(frozen=True, slots=True)
 class Quantity(ActionSpace):
-    """Take whole units from `minimum` to `maximum`, both included.
+    """The action space in which a bidder takes a whole number of units from `minimum` to `maximum`, both included.
 
     >>> Quantity(0, 5).refusal(Take(7))
     '7 is not between 0 and 5'
@@ -273,7 +275,9 @@ _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Bundle(BidSpace):
-    """Bid one amount, from `minimum` to `maximum` dollars, for at least one of the `items` on sale; or withdraw.
+    """The action space in which a bidder bids one amount for one or more of the `items` on sale, or withdraws.
+
+    The amount is from `minimum` to `maximum` dollars, both included.
 
     >>> Bundle(("A", "B"), maximum=Decimal(50)).read("I bid $20 for A and B.")
     BundleBid(items=('A', 'B'), amount=Decimal('20'))

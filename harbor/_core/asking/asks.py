@@ -28,11 +28,11 @@ Space = Annotated[
 
 
 class Ask(NamedTuple):
-    """A bidder's turn: it answers with one of the actions of `space`.
+    """A question of the auctioneer to a bidder, who answers with one of the actions of `space`.
 
-    `refusal` says why the previous attempt failed; it is empty at the first attempt. `note` and the bounds of `space`
-    are told to this bidder alone. `note` comes before the instructions, so that any agent learns its private value: "it
-    is worth $40 to you".
+    `attempt` counts the attempts to answer from 1. `refusal` says why the previous attempt failed; it is empty at the
+    first attempt. `note` is a private fact, such as "it is worth $40 to you"; it comes before the instructions, so that
+    every agent reads it. Only this bidder is told `note` and the bounds of `space`.
 
     >>> Ask("Ann", "Harbor View", 1, Amount(Decimal(100), Decimal(500))).minimum
     Decimal('100')
@@ -48,12 +48,12 @@ class Ask(NamedTuple):
 
     @property
     def minimum(self) -> Claim:
-        """The least amount that can be bid, or the price; 0 where the answer names no amount."""
+        """The least amount that can be bid, or the price to accept; 0 if answers name no amount."""
         return self.space.least
 
     @property
     def maximum(self) -> Claim:
-        """The greatest amount that can be bid, or the price; 0 where the answer names no amount."""
+        """The greatest amount that can be bid, or the price to accept; 0 if answers name no amount."""
         return self.space.most
 
 

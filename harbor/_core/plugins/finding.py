@@ -203,10 +203,13 @@ def _register(one: Found, where: str, called: str = "") -> None:
 
 
 def use(extension: Any) -> None:
-    """Use an extension in this process: a value, or "package.module:NAME", which files may then name too.
+    """Make an extension, such as a game or a metric, known in this process, so that settings can name it.
+
+    `extension` is the extension itself, or its reference "package.module:NAME". Settings in files can then name the
+    reference too; references that you have not named are refused there.
 
     Raises:
-        ConfigError: it is not there, it lacks a part, or its name is taken.
+        ConfigError: there is no such extension, it lacks a part, or its name is taken.
     """
     if isinstance(extension, str):
         follow(extension)

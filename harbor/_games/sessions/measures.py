@@ -126,11 +126,11 @@ def past_runs(events: Iterable[Event]) -> Iterator[Past]:
 class PlayerStanding:
     """The result of a bidder over the runs of a session; `Played` defines the measures.
 
-    `earned` is the dollars that the bidder earned in all runs, and `mean_assets` its mean dollars after a run. `payoff`,
-    `payoff_ratio` and `deviation` are means over the runs, and None if no equilibrium is known; `deviation` is also None
-    if any number that all players pick is an equilibrium. `broken_share` is the share of runs in which the bidder made
-    at least one failed bid, even if it corrected that bid. The entrance fee is charged in fewer runs: only if every
-    attempt to answer failed.
+    `earned` is the dollars that the bidder earned in all runs, and `mean_assets` its mean dollars after a run.
+    `payoff`, `payoff_ratio` and `deviation` are means over the runs, and None if no equilibrium is known; `deviation`
+    is also None if any number that all players pick is an equilibrium. `broken_share` is the share of runs in which the
+    bidder made at least one failed bid, even if it corrected that bid. The entrance fee is charged in fewer runs: only
+    if every attempt to answer failed.
     """
 
     bidder: str
@@ -221,7 +221,7 @@ class Played:
         return self._against(lambda game, _, ideal: game.payoff(ideal, ideal))
 
     def deviations(self) -> Series:
-        """Return each bidder's deviations from equilibrium, without the runs in which there is none; see `distances`."""
+        """Return each bidder's deviations from equilibrium, without runs in which there is none; see `distances`."""
         kept = {name: [one for one in path if one is not None] for name, path in self.distances().items()}
         return {name: found for name, found in kept.items() if found}
 
@@ -256,7 +256,7 @@ class Played:
         return {bidder: [measure(result) for result in own] for bidder, own in grouped.items()}
 
     def _against(self, measure: Measured[T]) -> dict[str, list[T]]:
-        """Return a measure that compares each run with equilibrium, by bidder; skip runs without a known equilibrium."""
+        """Return a measure that compares each run with equilibrium, by bidder; a run without a known one is skipped."""
         found: dict[str, list[T]] = {}
         if self.opened is None:
             return found
@@ -275,7 +275,10 @@ def _grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[st
 
 
 def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
-    """Rank the bidders by mean payoff, or by mean assets if no equilibrium is known; equal bidders are in seat order."""
+    """Rank the bidders by mean payoff, or by mean assets if no equilibrium is known.
+
+    Bidders that are equal are in seat order.
+    """
     played = Played.of(entries)
     payoff, optimum, distance = played.payoffs(), played.optima(), played.deviations()
     broken, score, gains = played.broken_shares(), played.points(), played.earnings()

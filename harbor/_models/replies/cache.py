@@ -73,10 +73,10 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyCache:
-    """The store of hosted models' replies, so that none is bought twice.
+    """A store of the replies of hosted models, so that the same reply is not paid for twice.
 
-    `folder` is None for that of this machine: ``HARBOR_CACHE``, or ``~/.cache/harbor/replies``. Runs with another
-    `draw` share no reply, with any seeds.
+    `folder` holds the replies (None: the folder in the environment variable ``HARBOR_CACHE``, or else
+    ``~/.cache/harbor/replies``). Runs with different texts in `draw` share no replies, even if their seeds are equal.
     """
 
     folder: Path | None = None
@@ -84,13 +84,14 @@ class ReplyCache:
 
     @property
     def is_empty(self) -> bool:
-        """True if nothing is kept there."""
+        """True if the folder has no replies."""
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
-        """Open it for a game, whose calls are counted from the beginning.
+        """Return the cache for use by one new game.
 
-        `longest_wait` is how many seconds it waits for the same call of another game (`inf`: until that has ended).
+        If another game of this process has just made the same call, the game waits for that reply, for at most
+        `longest_wait` seconds (`inf`: until the call of the other game has ended).
         """
         return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw, longest_wait)
 

@@ -201,9 +201,10 @@ Answer = Callable[[Facts, Simulated, Random], Values]
 
 
 class SimulatedChat(BaseChatModel):
-    """A LangChain chat model that plays a bidder by arithmetic.
+    """The built-in model as a LangChain chat model: it plays a bidder offline, by arithmetic on the facts in a prompt.
 
-    It answers with a tool call where a tool is bound, as JSON text otherwise. Its usage counts four characters a token.
+    If a tool is bound, the model answers with a call of the tool, else with JSON as text. The usage that it reports
+    counts four characters as a token.
     """
 
     settings: Simulated = Simulated()
@@ -220,7 +221,7 @@ class SimulatedChat(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind the shapes of the reply."""
+        """Bind tools, as in LangChain; the model answers with a call of `tool_choice`, or else of the first tool."""
         offered = [convert_to_openai_tool(tool) for tool in tools]
         return self.bind(tools=offered, tool_choice=tool_choice, **kwargs)
 
