@@ -42,12 +42,15 @@ from harbor._games.sessions.session import (
 from harbor._games.types_of_play import expected_bids, own_multiple
 
 GROUPS = {"L": (10, 100), "M": (100, 1_000), "H": (1_000, 10_000)}
-"""The range from which the bound is drawn, without its upper end."""
+"""The ranges from which the highest number is drawn, by group; the upper end of a range is not part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BeautyOpened(SessionOpened):
-    """A session of beauty contests begins: numbers from 0 to `bound`, the fraction of their mean, the prize."""
+    """A session of beauty contests begins; bidders pick numbers from 0 to `bound`.
+
+    The number closest to `fraction` times the mean of all numbers wins the `prize`, which is in dollars.
+    """
 
     bound: Claim
     fraction: Ratio
@@ -64,21 +67,27 @@ class BeautyOpened(SessionOpened):
 
     @property
     def has_distances(self) -> bool:
-        """True if the equilibrium is unique; with the fraction 1, any number that all pick is one."""
+        """True if there is only one equilibrium; with the fraction 1, any number that all pick is an equilibrium."""
         return self.fraction < 1
 
     def payoff(self, assets: Money, ideal: Money) -> float:
-        """Return the payoff of a run: the share of the prize."""
+        """Return the payoff of a run: the share of the prize that the bidder won."""
         return float(assets / self.prize)
 
     def distance(self, action: Claim | None, assets: Money, ideal: Money) -> float | None:
-        """Return the distance of a number from 0, the equilibrium, over the highest number (None: no number)."""
+        """Return the number that a bidder picked, divided by the highest number that may be picked.
+
+        This is its distance from the equilibrium, which is 0. It is None if the bidder picked no number.
+        """
         return None if action is None else float(action / self.bound)
 
 
 @dataclass(frozen=True, slots=True)
 class PrizeAwarded(RunClosed):
-    """A contest is over; `target` is the fraction of the mean, rounded (None: not shown, or nobody picked a number)."""
+    """A contest is over; `target` is the fraction of the mean of all numbers, rounded.
+
+    It is None if it is not shown, or if nobody picked a number.
+    """
 
     target: Claim | None
 
@@ -102,8 +111,8 @@ class Beauty(Session):
     """The rules of a session of beauty contests.
 
     Args:
-        bidders: in seat order.
-        options: the settings: runs, public facts, the fraction, the prize.
+        bidders: the names of the bidders in seat order.
+        options: the settings of the session.
         bound: the highest number that may be picked.
     """
 
@@ -146,7 +155,7 @@ class Beauty(Session):
 
 
 def target(numbers: Sequence[Decimal], fraction: Fraction) -> Fraction:
-    """Return the exact fraction of the mean."""
+    """Return `fraction` times the mean of the numbers, exactly."""
     return fraction * sum(map(Fraction, numbers), Fraction(0)) / len(numbers)
 
 
@@ -174,7 +183,10 @@ def standing(name: str, seen: Seen) -> Facts:
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Return the best response to the expected numbers, or reason some steps from the middle of the range."""
+    """Pick the best response to the numbers that the player expects of its rivals.
+
+    Without such forecasts, reason some steps ahead from the middle of the range.
+    """
     fraction = float(Fraction(facts["fraction"]))
     if facts.get("rivals_are_rational") and fraction < 1:
         return bid_of(0.0, "Rational players all pick 0, so 0 is best")
@@ -216,7 +228,10 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:
 
 
 def reference(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
-    """Return the number from which players think ahead: the mean of the last shown run, or the middle of the range."""
+    """Return the number from which players think ahead.
+
+    It is the mean of the last run that was shown, or the middle of the range if no run was shown.
+    """
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
     before = list(takewhile(lambda event: getattr(event, "item", "") != item, seen))
     mean = _reference(before, opened)
@@ -231,7 +246,7 @@ def rational(ask: Ask, seen: Seen) -> Bid:  # noqa: ARG001
 def level(steps: int, ask: Ask, seen: Seen, chance: Random) -> Bid:
     """Pick at random around the reference number (level 0), or answer best to players one level below.
 
-    The reference is the mean of the last run that was shown, and the middle of the range before any.
+    The reference number is the mean of the last run that was shown, or the middle of the range if no run was shown.
     Source: Nagel 1995 (steps from the mean of the period before); Stahl & Wilson 1995 (level 0 is uniform).
     """
     opened = next(event for event in seen if isinstance(event, BeautyOpened))
@@ -253,7 +268,7 @@ def _reference(seen: Seen, opened: BeautyOpened) -> float:
 
 
 def contests(entries: Sequence[Entry]) -> list[RunResult]:
-    """List the contests that are over, whether or not players were told their results."""
+    """List the results of the contests that are over, whether or not the players were told them."""
     return [
         RunResult(item, winners_of(events), None, _target(opened, events))
         for opened in of_type(entries, BeautyOpened)
