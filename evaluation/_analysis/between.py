@@ -89,13 +89,16 @@ Values = dict[tuple[str, str, str], pd.DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A quantity in two experiments: means of games with 95 % intervals, and the first minus the second (`against`).
+    """The means of a metric in two experiments, and their difference: `experiment` minus the reference (`against`).
 
-    `arm` is that of the second too, unless `against_arm` names another. `n` counts games with a value, and `draws`
-    their independent draws, the unit of intervals and tests. `how` says whether games are taken as pairs (then `pairs`
-    of them have a value on both sides) or as independent, and `why` says why they are no pairs. `effect` is Hedges' g
-    with its interval. `method` is the method of both interval and p. `p_holm` is corrected by Holm over all comparisons
-    of the call. `note` says why there is no interval, such as a side of one draw.
+    Fields that begin with `value` are the mean in the experiment and its 95 % interval, and fields that begin with
+    `against` are those of the reference. `mean`, `low` and `high` are the difference and its interval. `arm` is the arm
+    in both experiments, unless `against_arm` names another arm of the reference. `n` is the number of games with a
+    value, and `draws` the number of their independent random draws, which are the unit of intervals and tests. `how`
+    says whether games are compared as pairs or as independent samples, and `why` says why they are no pairs; `pairs` is
+    the number of pairs in which both games have a value. `effect` is Hedges' g with its interval. `method` is the
+    method of the interval and of `p`. `p_holm` is `p` corrected by Holm for all comparisons of the call. `note` says
+    why there is no interval, for instance because all games of a side share one draw.
     """
 
     experiment: str

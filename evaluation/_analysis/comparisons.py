@@ -28,7 +28,7 @@ from harbor.evaluation._metrics.measurement import Bounds, Interval, metric_of
 class Gaps(NamedTuple):
     """The number of repeats without a value on each side, and the worst-case limits of the mean difference.
 
-    Limits exist if one side lacks more values than the other, and both have bounds.
+    There are limits only if the two sides lack different numbers of values, and the values of both have bounds.
     """
 
     of: int
@@ -38,7 +38,7 @@ class Gaps(NamedTuple):
 
 
 def gaps(of: pd.Series[float], against: pd.Series[float], repeats: Collection[int], bounds: Sequence[Bounds]) -> Gaps:
-    """Count the missing values, and set each missing value to either bound in turn.
+    """Count the missing values, and compute the mean difference with each missing value at its worst bound.
 
     Args:
         of: values of one side, by repeat.
@@ -69,13 +69,14 @@ ONE_DRAW_ONLY = "all games are of one draw, which has no spread"
 class Difference:
     """A planned comparison: the mean of the paired differences, with its 95 % interval, p and effect size.
 
-    Each side names its arm, condition and metric. `pairs` counts games with a value on both sides, and `draws` their
-    independent draws, which are the unit of interval, p, `sd` and effect. `missing` counts repeats without a value on
-    some side, `missing_of` and `missing_against` those on that side. If these differ and the metric is bounded,
-    `worst_low` and `worst_high` are the worst-case limits of the mean. `effect` is Hedges' g in standard deviations of
-    the differences, with its interval. `method` is the method of both interval and p. `p_holm` is p corrected by Holm
-    over all planned comparisons of the experiment, including those that can't be made. `note` says why there is no
-    interval, or that so few pairs can't reach 5 %.
+    The sides `of` and `against` each name an arm, a condition and a metric. `pairs` is the number of repeats with a
+    value on both sides, and `draws` the number of their independent random draws, which are the unit of the interval,
+    `p`, `sd` and `effect`. `missing` is the number of repeats without a value on at least one side; `missing_of` and
+    `missing_against` count those without a value on that side. If these two differ and the metric has bounds,
+    `worst_low` and `worst_high` are the worst-case limits of the mean. `effect` is Hedges' g, in standard deviations of
+    the differences, with its interval. `method` is the method of the interval and of `p`. `p_holm` is `p` corrected by
+    Holm for all planned comparisons of the experiment, including those that can't be made. `note` says why there is no
+    interval, or that the pairs are too few for a p below 5 %.
     """
 
     metric: str
@@ -102,11 +103,11 @@ class Difference:
 
 
 def differences(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]:
-    """Make the planned comparisons.
+    """Test the planned comparisons of an experiment.
 
     Args:
-        results: the records.
-        values: the `measurements` of their frame.
+        results: the records of the experiment.
+        values: their `measurements`.
     """
     found = [difference(results, values, one) for one in expanded(results.experiment)]
     adjusted = holm([one.p for one in found])
@@ -118,30 +119,33 @@ def paired_differences(values: pd.DataFrame, comparison: Comparison) -> pd.Serie
 
     Args:
         values: the `measurements` of a frame.
-        comparison: a comparison that leaves nothing open.
+        comparison: a comparison whose sides name arm, condition and bidder.
     """
     of, against = both_sides(values, comparison)
     return (of - against).dropna()
 
 
 def both_sides(values: pd.DataFrame, comparison: Comparison) -> tuple[pd.Series[float], pd.Series[float]]:
-    """Return the values of either side by repeat."""
+    """Return the values of the side `of` and those of the side `against`, each by repeat."""
     sides = zip(comparison.metrics, (comparison.of, comparison.against), strict=True)
     of, against = (by_repeat(values, metric, side) for metric, side in sides)
     return of, against
 
 
 def repeats_of(results: Results, comparison: Comparison) -> set[int]:
-    """Return the repeats of both cells of a comparison, with or without a value; if one has none, the other's."""
+    """Return the repeats that both sides of a comparison have, with or without a value.
+
+    If one side has no repeats, return those of the other side.
+    """
     cells = {(side.arm, side.condition) for side in (comparison.of, comparison.against)}
     planned = [{game.repeat for game in results.records if (game.arm, game.condition) == cell} for cell in cells]
     return set.intersection(*filter(None, planned)) if any(planned) else set()
 
 
 def by_repeat(values: pd.DataFrame, metric: str, side: Side) -> pd.Series[float]:
-    """Return one value per repeat: that of the whole game, or else the mean over places and subjects.
+    """Return one value per repeat: that of the whole game, or else the mean over positions and subjects.
 
-    A value of the game, without a bidder, counts as everyone's.
+    A value of the game, without a bidder, counts as the value of "everyone".
     """
     cell = values[(values["arm"] == side.arm) & (values["condition"] == side.condition) & (values["metric"] == metric)]
     own = cell[cell["bidder"] == side.bidder]
@@ -163,13 +167,16 @@ def kind_of(metrics: Sequence[str], found: Iterable[float], turns: int = 1) -> I
 
 
 def most_apart(bounds: Sequence[Bounds]) -> float:
-    """Return the greatest difference that the bounds of both sides allow."""
+    """Return the greatest difference between two values that the bounds of the two sides allow."""
     (least, most), (others_least, others_most) = bounds
     return max(most - others_least, others_most - least)
 
 
 def bounds_in(results: Results, metric: str, arm: str | None, condition: str | None) -> Bounds:
-    """Return the least and the greatest value of a metric in a cell; a rank is at most the number of its bidders."""
+    """Return the least and the greatest possible value of a metric in an arm under a condition.
+
+    A rank is at most the number of bidders.
+    """
     least, most = metric_of(metric).bounds
     if metric_of(metric).unit != "rank":
         return least, most
@@ -231,7 +238,7 @@ def tested(
 
 
 def _impossible(experiment: Experiment, comparison: Comparison) -> str:
-    """Say why a comparison can't be made for any values; empty if it can."""
+    """Say why a comparison can't be made, whatever the values are; empty if it can."""
     left_out = {one.name for one in experiment.arms_left_out} & {comparison.of.arm, comparison.against.arm}
     if left_out:
         return f"arm not run: {', '.join(sorted(left_out))}"
@@ -239,7 +246,7 @@ def _impossible(experiment: Experiment, comparison: Comparison) -> str:
 
 
 def unreached(draws: int, kind: Interval, pairs: int) -> str:
-    """Say that so few pairs, or draws that pairs share, can't reach significance; empty if they can."""
+    """Say that the pairs, or the draws that pairs share, are too few for significance; empty if they are enough."""
     least, unit = attainable(draws, kind), "draw" if draws < pairs else "pair"
     return f"{counted(draws, unit)} reach{'es' * (draws == 1)} no p below {least:.3f}" if least >= ALPHA else ""
 
@@ -255,11 +262,11 @@ SELLER = "the seller"
 
 
 def companions(results: Results, values: pd.DataFrame) -> tuple[Difference, ...]:
-    """Return, for each comparison of a bidder with itself, the differences of its rivals' mean and of the seller.
+    """Return, for each comparison of a bidder with itself, the same difference for its rivals and for the seller.
 
     Args:
-        results: the records.
-        values: the `measurements` of their frame. The seller's are those of the metric "revenue", if it is measured.
+        results: the records of the experiment.
+        values: their `measurements`. The seller's values are those of the metric "revenue", if it is measured.
     """
     found: dict[Comparison, Difference] = {}
     for planned in expanded(results.experiment):

@@ -106,10 +106,11 @@ def weighted_rho(weights: Floats, x: NDArray[np.int64], y: NDArray[np.int64]) ->
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Spearman's rho of two metrics over bidders and items, with an interval and a p of one kind.
+    """Spearman's rho of two metrics over bidders and items, with a 95 % interval and a p.
 
-    Both take draws as wholes, which are games unless games share them; `method` is the jackknife of these. `pairs`
-    counts each bidder and item of each game once. `note` says why there is no rho, or neither interval nor p.
+    The interval and the p come from a jackknife (`method`) that leaves out one random draw at a time; each game is a
+    draw of its own unless games share one. `pairs` counts each bidder and item of each game once. `note` says why there
+    is no rho, or why there are no interval and p.
     """
 
     name: str

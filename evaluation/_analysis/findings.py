@@ -36,14 +36,16 @@ UNMEASURED = "not measured in this game"
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The mean of a metric over the games of a cell, with a 95 % interval (None: `note` says why there is none).
+    """The mean of a metric over the games of an arm under a condition, with a 95 % interval.
 
-    `over` names the unit that counts once: "games", each with its own mean, or "values", each bid, answer or place of
-    any game, so that games with many values count more. `bidder` is a name, "everyone" (the mean over the bidders of
-    each game), or "" for a value of the game. `draws` counts the independent draws of the games, which are the unit of
-    intervals. `about` and `at` are as in a measurement. A metric that has only values at places also has an estimate
-    over all places (`at` None). One that is only about rivals also has the mean over rivals (`about` empty). `missing`
-    counts games without a value, including failed ones, and `why` lists each reason with its number.
+    `bidder` is a name, "everyone" (the mean over the bidders of each game), or "" for a value of the game. `about` and
+    `at` are as in a measurement. A metric that has values only at positions also has an estimate over all positions
+    (`at` is None), and a metric that is only about rivals also has the mean over rivals (`about` is empty).
+
+    `over` names the unit that counts once in the mean: "games", each with its own mean, or "values", so that games with
+    many bids, answers or positions count more. `draws` is the number of independent random draws of the games, which
+    are the unit of the interval. If there is no interval, `low` and `high` are None and `note` says why. `missing` is
+    the number of games without a value, including failed games, and `why` lists each reason with its number.
     """
 
     metric: str
@@ -237,7 +239,7 @@ class Analysis:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The measurements that have a value, and those of everyone."""
+        """The measurements that have a value, and the means over the bidders of each game ("everyone")."""
         return measurements(self.table)
 
     @cached_property
@@ -257,12 +259,12 @@ class Analysis:
 
     @cached_property
     def ratings(self) -> tuple[SkillRating, ...]:
-        """TrueSkill of bidders."""
+        """The TrueSkill ratings of the bidders in each arm under each condition."""
         return tuple(ratings(self._results, self.values))
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
-        """The spreads over repeats of one draw."""
+        """The spread of each metric, if all repeats share their random draws."""
         return tuple(spreads(self._results, self.values))
 
     @cached_property

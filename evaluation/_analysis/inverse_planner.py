@@ -1,9 +1,9 @@
-"""A Bayesian inverse planner infers reference profiles without training; their metrics stand beside those of bidders.
+"""A Bayesian inverse planner infers profiles of rivals from their bids, as a reference for the profiles of bidders.
 
-For each persona it computes how far a bidder would have gone for each item, with its money in mind. It weighs the
-personas by how well these limits fit a rival's bids. It assumes that rivals judge and plan as the built-in model does.
-So it is a strong reference for simulated bidders. For language models and people it is a misspecified baseline, because
-its posterior assumes such planning; a model may well be better.
+The planner needs no training. For each persona it computes up to which price a bidder with that persona would have bid
+on each item, given its money. It weighs the personas by how well these limits fit the bids of a rival. The planner
+assumes that rivals judge and plan as the built-in model does, so it is a strong reference for simulated bidders. For
+language models and people that assumption is wrong; there it is only a baseline, and a model may well do better.
 
 Source: the idea is Baker, Saxe and Tenenbaum 2009 (action understanding as inverse planning); the model of a bidder and
 the likelihood are Harbor's own.
@@ -65,10 +65,11 @@ Posterior = Mapping[Rival, float]
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """Beliefs about a rival after an item: the share of each persona, expected prudence and expected budget.
+    """The planner's beliefs about a rival after an item, from the view of the profiling bidder.
 
-    `prudence` is a share of the true value that the profiling bidder expects: its estimate, corrected by the true
-    values revealed so far. `budget` is a multiple of the profiling bidder's own.
+    `personas` are the shares of the personas. `prudence` is the worth to the rival of an item that suits it by half, as
+    a share of the true value that the bidder expects: the bidder's estimate, corrected by the true values revealed so
+    far. `budget` is the rival's initial budget as a multiple of the bidder's own. Both are expected values.
     """
 
     bidder: str
@@ -80,18 +81,18 @@ class Inference:
 
 
 def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str] | None = None) -> list[Inference]:
-    """Infer the persona, prudence and budget of each rival, after each item, from events that this bidder may see.
+    """Infer the persona, prudence and budget of each rival after each item, from events that a bidder may see.
 
-    These are its own seat (budget, estimates), the catalog that it is shown and public events. No label, truth or
-    private event of a rival is used.
+    Only the bidder's own budget and estimates, the catalogue that it is shown, and public events are used; no true
+    persona and no private event of a rival.
 
     Args:
-        entries: a log of the ascending auction.
-        bidder: name of the profiling bidder.
-        catalog: texts of personas by id; those that the bidder is shown by default.
+        entries: the log of an ascending auction.
+        bidder: the name of the bidder from whose view rivals are profiled.
+        catalog: the texts of the personas by id; by default, the catalogue that the bidder is shown.
 
     Raises:
-        ValueError: the log has no such bidder, or no catalog is shown to it and none is passed.
+        ValueError: the log has no such bidder, or no catalogue is passed and the bidder is shown none.
     """
     view = View().after(entry.event for entry in entries if is_seen_by(bidder, entry.event))
     texts = view.catalog if catalog is None else catalog
@@ -205,7 +206,9 @@ def inferred(entries: Sequence[Entry]) -> list[Judged]:
 
 @metric("divergence of an inverse planner's profile", "nats", "skewed", no_data=profiling.NO_PROFILES)
 def profiling_error_inverse(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure KL(truth || profile) in nats as `profiling_error`, for the profiles of an inverse planner.
+    """Measure the divergence KL(truth || profile) in nats, as `profiling_error` does, of an inverse planner's profiles.
+
+    The planner profiles rivals from the view of each bidder that is shown the catalogue of personas.
 
     Source: Harbor's own; the idea is Baker, Saxe and Tenenbaum 2009.
     """

@@ -16,19 +16,20 @@ from harbor.evaluation._metrics.measurement import Interval, metric_of
 ALPHA = 0.05
 """Level of all tests: the probability of a false positive in a family of comparisons."""
 LEAST: dict[Interval, int] = {"mean": 2, "skewed": 3, "binary": 2}
-"""Fewest values of a kind that allow an interval and a p."""
+"""The fewest values that allow an interval and a p, by kind of values."""
 
 
 def is_found(p_holm: float | None) -> bool:
-    """Say whether a difference is significant at the level of all tests; its p is corrected by Holm."""
+    """Return whether a difference with this p, corrected by Holm, is significant at the level `ALPHA`."""
     return p_holm is not None and p_holm < ALPHA
 
 
 def attainable(pairs: int, kind: Interval = "mean") -> float:
-    """Return the bound that `paired`'s p can't reach with so many pairs, however large the effect.
+    """Return the smallest p that `paired` can give with this number of pairs, however large the effect is.
 
-    It is 0 for t and Hall's t from 2 and 3 pairs on: they reach any level. McNemar's exact test has its least p if all
-    pairs differ in one direction. With too few pairs for a test it is 1.
+    For Student's t with 2 or more pairs and Hall's t with 3 or more pairs this is 0, because they reach any level.
+    McNemar's exact test has its smallest p if all pairs differ in the same direction. If the pairs are too few for a
+    test, the result is 1.
     """
     if pairs < LEAST[kind]:
         return 1.0
@@ -42,7 +43,10 @@ def least_pairs(kind: Interval, alpha: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The effect to find, in the unit of the metric, with this probability (`power`), at this level (`alpha`)."""
+    """The effect that an experiment shall find, in the unit of the metric.
+
+    `power` is the probability with which it shall be found, and `alpha` the level of the test.
+    """
 
     effect: float
     power: float = 0.8

@@ -39,7 +39,10 @@ CLUSTERED: dict[Interval, Method] = {"mean": "cluster-robust t", "skewed": "clus
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean of `n` values with their standard deviation and an interval, in the unit of the values."""
+    """The mean of `n` values, their standard deviation, and the 95 % interval of the mean, in the unit of the values.
+
+    If there is no interval, `low` and `high` are None and `note` says why.
+    """
 
     n: int
     mean: float | None
@@ -57,10 +60,10 @@ def mean_of(values: ArrayLike, kind: Interval = "mean", bounds: Bounds = UNBOUND
     each set to a bound.
 
     Args:
-        values: one per game.
-        kind: "mean" takes Student's t. "skewed" takes the wider of Student's t and Hall's, which corrects t for
-            skewness; `make studies` reports the coverage of each.
-        bounds: bounds of the scale of the values; no interval leaves them.
+        values: one value per game.
+        kind: "mean" uses the interval by Student's t. "skewed" uses the wider one of the intervals by Student's t and
+            by Hall's t, which is corrected for skewness; `make studies` reports the coverage of each.
+        bounds: the least and the greatest possible value; no interval goes beyond them.
     """
     return mean_between(_floats(values), kind, bounds)
 
@@ -72,8 +75,8 @@ def per_draw(values: ArrayLike, draws: ArrayLike) -> Floats:
     to their sizes (Liang and Zeger 1986). Values that are mostly zero stay so: their sums over the mean size.
 
     Args:
-        values: one or more per draw.
-        draws: the draw of each value; with as many draws as values, values are returned as they are.
+        values: the values, one or more per draw.
+        draws: the draw of each value; if every value has a draw of its own, the values are returned as they are.
     """
     sample, codes = _floats(values), np.unique(np.asarray(draws), return_inverse=True)[1]
     if not len(sample) or codes.max() + 1 == len(sample):
@@ -85,7 +88,9 @@ def per_draw(values: ArrayLike, draws: ArrayLike) -> Floats:
 
 
 def share_of(values: ArrayLike) -> Mean:
-    """Return a share, the mean of zeros and ones, with Wilson's interval; for none or all, Clopper and Pearson's.
+    """Return a share, the mean of zeros and ones, with its interval.
+
+    The interval is Wilson's; if all values are 0 or all are 1, it is that of Clopper and Pearson.
 
     Raises:
         ValueError: a value is neither 0 nor 1.
@@ -124,8 +129,8 @@ def counted_share(shares: ArrayLike, counts: ArrayLike) -> Mean:
     effect shows, so each group counts as one.
 
     Args:
-        shares: share found in each group; `sd` is theirs.
-        counts: number counted in each group, above zero.
+        shares: the share in each group; `sd` of the result is the standard deviation of these.
+        counts: the number that was counted in each group, above zero.
     """
     share, count = _floats(shares), _floats(counts)
     if len(share) < 2:
@@ -145,7 +150,7 @@ def counted_share(shares: ArrayLike, counts: ArrayLike) -> Mean:
 
 
 def exact_share(successes: int, n: int) -> tuple[float, float]:
-    """Return the exact 95 % interval of a share of `successes` in `n`; at 0 and at `n` it is one-sided.
+    """Return the exact 95 % interval of the share `successes` / `n`; it is one-sided for 0 and for `n` successes.
 
     Source: Clopper and Pearson 1934.
     """

@@ -107,10 +107,11 @@ FEW = 10
 
 @dataclass(frozen=True, slots=True)
 class Games:
-    """Enough games on each side, in whole draws: `likely` if differences vary as in the pilot.
+    """The number of games that a comparison needs on each side, in whole draws.
 
-    `least` and `enough` are at the limits of their variance, each with 80 % confidence if differences are normal, and
-    with less if they are skewed. Plan for `enough`.
+    `likely` games are needed if differences vary as much as in the pilot. `least` and `enough` are needed if their
+    variance is at its lower or its upper limit; each limit has 80 % confidence if differences are normal, and less if
+    they are skewed. Plan for `enough`.
     """
 
     least: int
@@ -122,10 +123,11 @@ class Games:
 class Need:
     """The number of games on each side, paired by repeat, with which a planned comparison finds a difference.
 
-    `pairs` and `missing` count the pilot's repeats with and without a value on both sides, and `draws` their
-    independent draws. `sd` is the standard deviation of their differences, in the unit of the metric. `test` is their
-    test. `games` is for this comparison alone. `games_holm` is enough for any results of the rest of its family, at
-    alpha over their number. None: `note` has the reason.
+    `pairs` is the number of repeats of the pilot with a value on both sides, `missing` that of the other repeats, and
+    `draws` the number of independent random draws of the pairs. `sd` is the standard deviation of the differences, in
+    the unit of the metric, and `test` the method that tests them. `games` is the need of this comparison alone.
+    `games_holm` is the need if all planned comparisons are corrected by Holm, whatever the results of the others are.
+    If `games` or `games_holm` is None, `note` says why.
     """
 
     metric: str
@@ -142,10 +144,10 @@ class Need:
 
 
 def planned(experiment: Experiment, metric: str | None = None) -> tuple[Comparison, ...]:
-    """List the planned comparisons, or those of one metric.
+    """List the planned comparisons of an experiment, or only those of one metric.
 
     Raises:
-        ConfigError: there is none, or all repeats would be of one draw.
+        ConfigError: there are no such comparisons, or all repeats share one random draw.
     """
     if experiment.same_seed:
         raise ConfigError(f"experiment {experiment.name!r} has same_seed, so its games are no pairs; drop it")
@@ -160,7 +162,7 @@ def planned(experiment: Experiment, metric: str | None = None) -> tuple[Comparis
 
 
 async def pilot(experiment: Experiment, comparisons: Sequence[Comparison], repeats: int) -> Results:
-    """Run the trials that comparisons need, in memory, with the built-in model in place of every other.
+    """Run the trials that these comparisons need, in memory, with the built-in model in place of every other model.
 
     Raises:
         ConfigError: the settings of a game are refused.

@@ -1,8 +1,8 @@
-"""A statistical profiler is a baseline for the profiles of models; calibration compares confidence with the truth.
+"""A statistical profiler, as a baseline for the profiles that models make of rivals; and measures of calibration.
 
-The profiler sees the same as a bidder: listings, catalog texts, public bids. A logistic regression learns from logs of
-other sales how bidding shows a persona. Trained on some personas and houses, it can judge others. Calibration needs
-many games; a single game can't tell it.
+The profiler sees the same as a bidder: listings, the catalogue's texts and public bids. It is a logistic regression,
+which learns from logs of other sales how bids show a persona. Once it is trained on some personas and houses, it can
+judge others. Calibration compares the confidence of profiles with the truth; it can only be measured over many games.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from harbor.personas._catalog import traits
 from harbor.personas._catalog.traits import fit
 
 FEATURES = ("share of bids", "height over start", "height lost by", "items won")
-"""Measures of a bidder; each is weighted by how well the items suit a persona."""
+"""The measures of a bidder's acts on an item, which are averaged with weights: how well the item suits a persona."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Profiler:
     classifier: Pipeline
 
     def profile(self, entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, float]:
-        """Return a bidder's probable share of each persona of a catalog, from the public part of a log.
+        """Estimate a bidder's share of each persona in a catalogue from the public events of a log.
 
         Args:
-            entries: a log.
-            bidder: one of its bidders; for a bidder that never bid all shares are equal.
-            catalog: texts by id.
+            entries: the log.
+            bidder: the name of a bidder in the log; if the bidder never bid, all shares are equal.
+            catalog: the texts of the personas by id.
 
         Raises:
             ValueError: the log has no such bidder, or the catalog is empty.
@@ -60,15 +60,15 @@ class Profiler:
 
 
 def train(logs: Iterable[Sequence[Entry]], catalog: Mapping[str, str] | None = None) -> Profiler:
-    """Train on logs whose bidders' personas are known.
+    """Train a profiler on logs in which the personas of the bidders are known.
 
     Args:
-        logs: logs of sales with bidders that have personas.
-        catalog: texts by id; the catalog that each log shows by default.
+        logs: the logs of sales whose bidders have personas.
+        catalog: the texts of the personas by id; by default, the catalogue that each log shows to its bidders.
 
     Raises:
-        ValueError: a log shows no catalog and none is passed; or no bidder of the logs has a persona of it, or every
-            one has all of it, so that no persona can be told apart.
+        ValueError: no catalogue is passed and a log shows none; or the logs allow no distinction between personas,
+            because no bidder has a persona of the catalogue, or every bidder has all of them.
     """
     rows: list[list[float]] = []
     labels: list[bool] = []
@@ -129,11 +129,13 @@ TEMPERATURES = (0.05, 20.0)
 
 
 def calibration_error(profiles: Sequence[Judged]) -> float:
-    """Return the expected calibration error of the largest shares, from 0 to 1.
+    """Return the expected calibration error of profiles, from 0 (calibrated) to 1.
 
-    Profiles are sorted into bins of equal width by their largest share. In each bin, the gap is that between the mean
-    largest share and the mean true share of the same personas. The error is the mean gap, weighted by the profiles in
-    each bin. It is biased upwards if bins hold few profiles. Source: Naeini, Cooper and Hauskrecht 2015.
+    Profiles are put into bins of equal width by their largest share. The gap of a bin is the distance between the mean
+    largest share and the mean true share of the same personas. The error is the mean of the gaps, weighted by the
+    number of profiles in each bin. If bins have few profiles, the error comes out too large.
+
+    Source: Naeini, Cooper and Hauskrecht 2015.
 
     >>> sure = Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 1.0, "urban": -1.0})
     >>> calibration_error([sure])
@@ -159,11 +161,14 @@ class Tempered(NamedTuple):
 
 
 def best_temperature(profiles: Sequence[Judged]) -> Tempered:
-    """Find the temperature that makes profiles the most truthful on average.
+    """Find the temperature with which the mean divergence of these profiles from the truth is smallest.
 
-    Shares are raised to the power of 1 over the temperature, and normalised; a temperature below 1 makes a profile more
-    confident. The remaining divergence can't be removed by one calibration for all profiles. The temperature is chosen
-    on the same profiles, so the remainder is a lower bound. Source: Guo et al. 2017 (temperature scaling).
+    To apply a temperature to a profile, each share is raised to the power of 1 / temperature, and the shares are
+    normalised; a temperature below 1 makes the profile more confident. The divergence that remains can't be removed by
+    any one temperature for all profiles. Because the temperature is chosen and tested on the same profiles, the
+    divergence for other profiles is likely to be larger.
+
+    Source: Guo et al. 2017 (temperature scaling).
 
     >>> unsure = Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 0.2, "urban": -0.2})
     >>> best_temperature([unsure]).temperature < 1

@@ -41,10 +41,10 @@ Game = Sequence[Ranks]
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A bidder's rating after all games: means of mu and sigma over orders of the games, and a 95 % interval of mu.
+    """A bidder's TrueSkill rating after all games: means of mu and sigma over shuffled orders of the games.
 
-    The interval is by resampling whole games (None: `note` says why there is none). Sigma is TrueSkill's own
-    uncertainty.
+    `low` and `high` are the 95 % interval of mu, by resampling whole games (None: `note` says why there is none).
+    `sigma` is the uncertainty of the rating as TrueSkill itself computes it.
     """
 
     mu: float
@@ -145,12 +145,12 @@ MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class SkillRating:
-    """TrueSkill of a bidder after all games, and averaged over games that are each rated by themselves.
+    """The TrueSkill rating of a bidder after all games, and the mean of its ratings after each game alone.
 
-    `mu` and `sigma` are means over shuffled orders of the games. `mu_low` to `mu_high` is the 95 % interval of mu by
-    resampling draws, which are games unless games share them. `per_game` is the mean of mu after each single game, with
-    its 95 % interval by t (None: the note says why there is none). In a series every auction is rated, and the series
-    is the unit of resampling.
+    `mu` and `sigma` are means over shuffled orders of the games. `mu_low` and `mu_high` are the 95 % interval of mu,
+    by resampling random draws; each game is a draw of its own unless games share one. `per_game` is the mean of mu
+    after each single game, with its 95 % interval by Student's t. If an interval is missing, the note beside it says
+    why. In a series every auction is rated, and the series is the unit of resampling.
     """
 
     arm: str

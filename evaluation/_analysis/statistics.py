@@ -30,7 +30,7 @@ LARGE_T = 300.0
 
 
 class Effect(NamedTuple):
-    """Hedges' g, a difference in standard deviations corrected for bias in few values, with its 95 % interval."""
+    """Hedges' g with its 95 % interval: a difference in standard deviations, corrected for the bias of few values."""
 
     g: float
     low: float
@@ -41,7 +41,8 @@ class Effect(NamedTuple):
 class Tested:
     """A difference of means with its interval, two-sided p, and effect size.
 
-    `effect` is Hedges' g with its 95 % interval (None: no spread, or too few values).
+    `effect` is Hedges' g, and `effect_low` and `effect_high` are its 95 % interval; all three are None if the values
+    have no spread or are too few.
     """
 
     difference: Mean
@@ -60,9 +61,10 @@ def paired(differences: ArrayLike, kind: Interval = "mean", most: float = inf) -
     """Test whether the mean of paired differences is zero.
 
     Args:
-        differences: one per pair, or one per draw if several pairs share one.
-        kind: "mean" takes Student's t. "skewed" takes the wider interval and the greater p of Student's t and Hall's.
-            "binary", for differences of -1, 0 and 1, takes those of Student's t and McNemar's exact test.
+        differences: one difference per pair, or one per draw if several pairs share a draw.
+        kind: the method. "mean" uses Student's t. "skewed" uses the wider interval and the greater p of Student's t and
+            Hall's t. "binary", for differences of -1, 0 and 1, uses the wider interval and the greater p of Student's t
+            and McNemar's exact test.
         most: the greatest possible difference.
     """
     sample = np.asarray(differences, dtype=float)
@@ -87,7 +89,7 @@ def hedges_g(mean: float | None, sd: float | None, size: float, freedom: int) ->
 
     Args:
         mean: the difference.
-        sd: the standard deviation that is its unit.
+        sd: the standard deviation that serves as the unit of the effect size.
         size: the number of pairs, or half the harmonic mean of the sizes of two samples.
         freedom: degrees of freedom of the standard deviation; below 2 there is no effect size.
 
@@ -164,10 +166,11 @@ def independent(of: ArrayLike, against: ArrayLike, kind: Interval = "mean", most
     """Test whether two independent samples have the same mean: that of `of` minus that of `against`.
 
     Args:
-        of: one value per game.
-        against: one value per game, of other games.
-        kind: "mean" and "skewed" take Welch's t, because the skewness of two like samples cancels in a difference.
-            "binary", for zeros and ones, takes Agresti and Caffo's interval and its test, which hold for few games.
+        of: the first sample, one value per game.
+        against: the second sample, one value per game; no game is in both samples.
+        kind: the method. "mean" and "skewed" use Welch's t, because the skewness of two similar samples cancels in
+            their difference. "binary", for zeros and ones, uses the interval of Agresti and Caffo and its test, which
+            are valid also for few games.
         most: the greatest possible difference.
 
     Returns:

@@ -139,14 +139,15 @@ GAME = [*CELL, "repeat"]
 
 @dataclass(frozen=True, slots=True)
 class VarianceShare:
-    """The share of the variance of a metric over games that a source explains, by omega squared, cut at 0.
+    """The share of the variance of a metric over games that one source explains: omega squared, or 0 if negative.
 
-    `source` is a factor, "condition" if there are several, "pairs of factors" (all interactions of two), "repeat" (the
-    random draws of each repeat), or "rest": higher interactions, those with repeats, and the model's own noise. Values
-    that can't be split have one record without a source or a share; so do all values if arms of the planned crossing
-    have none. The shares of a metric and bidder add up to 1. `freedom` is its degrees of freedom, `means` the mean of
-    each level of a factor. The 95 % interval leaves out each draw in turn (None: `note` says why). `games` are those
-    with a value.
+    `source` is a factor; "condition", if there are several conditions; "pairs of factors" (all interactions of two
+    factors); "repeat" (the random draws of each repeat); or "rest" (higher interactions, interactions with repeats, and
+    the model's own noise). The shares of a metric and bidder add up to 1. Values that can't be split have a single
+    record, without a source and a share; all values have if a planned combination of factors has no games. `freedom` is
+    the degrees of freedom of the source, and `means` the mean of each level of a factor. The 95 % interval is computed
+    by leaving out one draw at a time (None: `note` says why there is none). `games` is the number of games with a
+    value.
     """
 
     metric: str
@@ -285,10 +286,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The standard deviation of a metric over the games of a cell, all of one draw, with its 95 % interval.
+    """The standard deviation of a metric over games that share their random draws, with its 95 % interval.
 
-    The interval is by chi-square, as if values were normal (None: `note` says why there is none). `bidder` is a name,
-    or "everyone": the mean over the bidders of each game, or the value of the game.
+    The games are those of an arm under a condition. The interval is by chi-square, which assumes that values are normal
+    (None: `note` says why there is none). `bidder` is a name, or "everyone" for the mean over the bidders of each game
+    or the value of the game.
     """
 
     metric: str

@@ -1,4 +1,4 @@
-"""Harbor's own metrics, in the order of tables: by module, then by place in the module."""
+"""Harbor's own metrics, in the order in which tables show them: by module, then by position in the module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Players, model calls with their cost, and refused answers, from the log."""
+"""Reads from a log who played each bidder, which model calls were made at what cost, and which answers were refused."""
 
 from __future__ import annotations
 
@@ -28,31 +28,37 @@ from harbor.evaluation._metrics.measurement import Measurement, metric
 
 
 def players(entries: Sequence[Entry]) -> dict[str, str]:
-    """Map each bidder to its player: a model, a rule, an agent or a person; empty if the log ends before that."""
+    """Map each bidder to its player: a model, a rule, an agent or a person.
+
+    The map is empty if the log ends before it names the players.
+    """
     for series in of_type(entries, SeriesOpened):
         return dict(series.players)
     return {label.bidder: label.player for label in of_type(entries, BidderLabelled)}
 
 
 def is_simulated(entries: Sequence[Entry]) -> bool:
-    """Say whether the built-in model plays a bidder; a public log tells this by its list of parts."""
+    """Return whether the built-in model plays a bidder.
+
+    A public log names no players. For it, the result is whether its list of extensions contains a model.
+    """
     parts = (part for opened in of_type(entries, LogOpened) for part in opened.parts if is_public(entries))
     return any_simulated(players(entries).values()) or any(part.kind == "model" for part in parts)
 
 
 def unheeded(entries: Sequence[Entry], game: Game) -> str:
-    """Say whose personas the built-in model did not read in a game; empty if nobody's."""
+    """Name the bidders whose personas the built-in model does not read in a game; empty if there are none."""
     labels = of_type(entries, BidderLabelled)
     return game.unheeded({one.bidder: one.personas for one in labels if any_simulated([one.player])})
 
 
 def is_agent(player: str) -> bool:
-    """Say whether a player is an agent, passed in Python or named in the settings."""
+    """Return whether a player is an agent, be it passed in Python or named in the settings."""
     return player == "agent" or player.startswith("agent (")
 
 
 def any_simulated(played_by: Iterable[str]) -> bool:
-    """Say whether the built-in model is among these players."""
+    """Return whether the built-in model is among these players."""
     return any(player.startswith("simulated") for player in played_by)
 
 
@@ -63,12 +69,16 @@ MARKS = {
     "mended": "had slips of form, which were mended",
     "words": "answered in words",
 }
-"""Words for the marks of calls."""
+"""The words for each mark that a call can have; they complete the sentence "3 replies ..."."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """The number of calls with a mark, a setting that was not taken, a key's variable, or a fallback model."""
+    """The number of calls that have one note in common.
+
+    `kind` says what `name` is: a "mark" of the reply, a setting that the server did "not take", the variable with the
+    "key" that was used, or the "fallback" model that answered.
+    """
 
     kind: Kind
     name: str
@@ -95,15 +105,16 @@ def summed(groups: Iterable[Sequence[Noted]]) -> tuple[Noted, ...]:
 
 
 def dollars_in_all(dollars: Iterable[float | None]) -> float | None:
-    """Return the sum of dollars; None if any are unknown."""
+    """Return the sum of the amounts in dollars; None if any amount is unknown."""
     told = list(dollars)
     return None if None in told else fsum(one for one in told if one is not None)
 
 
 def notes_of(found: Sequence[Noted], probes: Spent, lost: Spent, cost: float | None) -> Iterator[str]:
-    """Yield sentences on the notes of calls and on the cost of requests beside them; none for zero requests.
+    """Yield sentences on the requests beside the calls, their cost, and the notes of the calls.
 
-    `cost` is the cost of the calls themselves, in dollars (None: unknown).
+    `probes` are requests that found out how a model takes questions, and `lost` are requests without an answer; each
+    has a sentence only if there are any. `cost` is the cost of the calls themselves, in dollars (None: unknown).
     """
     if probes.requests:
         yield f"{counted(probes.requests, 'request')} found out how a model takes questions: {_spent(probes)}"
@@ -136,14 +147,14 @@ def _told(one: Noted) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallTotals:
-    """Calls added up: total, failed and cached calls; repeated requests; tokens.
+    """Totals over calls: their number, the failed and the cached ones, repeated requests, tokens and cost.
 
-    Cached tokens are part of the input tokens, reasoning tokens part of the output tokens. `cost_dollars` is None if
-    the cost of any call is unknown; `unpriced` counts these calls. A failed call without a cost counts in neither,
-    because most cost nothing and the log does not tell more. Failed calls had no answer, or were cut off when the
-    bidder's time ran out. In `refused` replies the model refuses the task; `imported` ones come from a file that
-    somebody may have sent. `probes` and `lost` are requests beside these, as in `ModelCalled`, and `noted` counts the
-    other notes.
+    `cached_tokens` are part of the input tokens, and `reasoning_tokens` part of the output tokens. `cost_dollars` is
+    None if the cost of any call is unknown, and `unpriced` is the number of calls with an unknown cost. A failed call
+    whose cost is unknown counts in neither, because most failed calls cost nothing and the log does not tell more.
+    `failed` calls had no answer, or were cut off when the bidder's time ran out. In `refused` replies the model refuses
+    the task. `imported` replies come from a file that somebody may have sent. `probes` and `lost` are further requests,
+    which `ModelCalled` describes. `noted` counts the notes of the calls.
     """
 
     count: int = 0
@@ -164,12 +175,12 @@ class CallTotals:
 
     @property
     def most_dollars(self) -> float | None:
-        """The largest possible cost in dollars, lost requests included; None if unknown."""
+        """The largest possible cost in dollars, with probes and lost requests; None if any of it is unknown."""
         return dollars_in_all((self.cost_dollars, self.probes.cost_dollars, self.lost.cost_dollars))
 
 
 def totals(made: Sequence[ModelCalled]) -> CallTotals:
-    """Return the totals of calls."""
+    """Add up these calls."""
     told = [call.cost_dollars for call in made if call.outcome != "failed" or call.cost_dollars is not None]
     unpriced = told.count(None)
     return CallTotals(
@@ -195,8 +206,8 @@ def totals(made: Sequence[ModelCalled]) -> CallTotals:
 class Calls:
     """Model calls of an auction, or of a series: in total, and by bidder, by purpose and by model.
 
-    `chain` is the critical path, a number of calls: those that had to be made one after another. It bounds the wall
-    clock.
+    `chain` is the number of calls that had to be made one after another. The time of the game can't be shorter than the
+    time of these calls.
     """
 
     total: CallTotals = CallTotals()
@@ -228,8 +239,9 @@ class Calls:
     def as_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints under `calls`.
 
-        Its keys are `total`, `by_bidder`, `by_purpose` and `by_model`. `total` has the fields of `CallTotals` and
-        its `most_dollars`; each of the others has such an object by name. Dollars are rounded to a millionth of a cent.
+        Its keys are `total`, `by_bidder`, `by_purpose` and `by_model`. `total` is an object with the fields of
+        `CallTotals` and with `most_dollars`. The other keys hold one such object for each bidder, purpose or model.
+        Dollars are rounded to a millionth of a cent.
         """
         groups = {name: getattr(self, name) for name in ("by_bidder", "by_purpose", "by_model")}
         return {"total": _plain(self.total)} | {
@@ -245,7 +257,7 @@ def _plain(one: CallTotals) -> dict[str, Any]:
 
 
 def calls(*logs: Sequence[Entry]) -> Calls:
-    """Count the calls of these logs; for a series, pass the logs of all its auctions."""
+    """Add up the model calls in these logs; for a series, pass the logs of all its auctions."""
     made = [call for log in logs for call in of_type(log, ModelCalled)]
     return Calls(
         total=totals(made),
@@ -264,7 +276,10 @@ def _grouped(made: Iterable[ModelCalled], key: Callable[[ModelCalled], str]) -> 
 
 
 def _turn_chains(entries: Sequence[Entry]) -> list[int]:
-    """Return the longest chain of each turn: bidders think concurrently, and the slowest ends the turn."""
+    """Return, for each turn, the longest chain of consecutive calls that any one bidder made.
+
+    The bidders of a turn think at the same time, so the longest chain decides how long the turn takes.
+    """
     turns: list[dict[str, list[ModelCalled]]] = [defaultdict(list)]
     for entry in entries:
         match entry.event:
@@ -276,7 +291,7 @@ def _turn_chains(entries: Sequence[Entry]) -> list[int]:
 
 
 def _chain(made: list[ModelCalled]) -> int:
-    """Count one bidder's consecutive calls: each begins after the one before has ended."""
+    """Count the consecutive calls of one bidder: each of them begins after the one before has ended."""
     length, free = 0, float("-inf")
     for call in sorted(made, key=lambda call: call.began + call.seconds):
         if call.began >= free:
@@ -286,7 +301,7 @@ def _chain(made: list[ModelCalled]) -> int:
 
 @metric("model calls", "count", of=BidderLabelled, name="calls")
 def call_count(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the model calls of a game, repairs and failed ones included."""
+    """Count the model calls of a game, including failed calls and calls that ask a model to repair a reply."""
     return [Measurement(name, float(calls(entries).count))]
 
 
@@ -304,10 +319,10 @@ def output_tokens(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("model calls that waited for each other", "count", of=BidderLabelled)
 def chain(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the model calls in the longest chain of a game, in which each had to wait for the one before.
+    """Count the model calls that had to be made one after another: the sum over turns of the longest chain.
 
-    The chain follows from the times at which calls began and ended. Calls without latency, such as those of the
-    built-in model, never overlap, so all calls of one bidder in a turn count as consecutive.
+    The chain of a bidder in a turn is the calls of which each began after the one before had ended. Calls that take no
+    time, such as those of the built-in model, never overlap, so all calls of one bidder in a turn are in its chain.
     """
     return [Measurement(name, float(calls(entries).chain))]
 
@@ -318,11 +333,12 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """The refused answers of a bidder in a game: their number, the number of asks, and the first reason.
+    """The answers of a bidder that the house refused: their number, the number of asks, and the reason of the first.
 
-    The reason quotes the answer if the log has it. `by_model` is the number of times that its model refused the task
-    itself; `first` is then the reason of the first such time. `agent` says whether an agent plays the bidder: its
-    refusals are faults of a program. Refusals of a model may also be bad choices, which are a measurement.
+    The reason quotes the answer if the log has the answer. `by_model` is the number of replies in which the bidder's
+    model refused the task itself; if there are any, `first` is the reason of the first of them. `agent` says whether an
+    agent plays the bidder: refused answers of an agent are faults of a program, while those of a model may also be bad
+    choices, which an experiment measures.
     """
 
     bidder: str
@@ -334,17 +350,20 @@ class Refusals:
 
     @property
     def entire(self) -> bool:
-        """Say whether no answer of the bidder was ever taken."""
+        """Return whether no answer of the bidder was ever accepted."""
         return self.refused == self.asked
 
     @property
     def alarming(self) -> bool:
-        """Say whether to warn: for an agent or a model's own refusals always, for others if no answer was taken."""
+        """Return whether to warn of these refusals.
+
+        That is so if an agent plays the bidder, if its model refused the task, or if no answer was ever accepted.
+        """
         return self.agent or self.entire or self.by_model > 0
 
 
 def refusals(*logs: Sequence[Entry]) -> list[Refusals]:
-    """List the bidders with refused answers, over all these logs."""
+    """List the refused answers of each bidder that has any, over all these logs together."""
     asked, said, reasons = Counter[str](), dict[str, str](), dict[str, list[str]]()
     by_model, outcomes, own = Counter[str](), dict[str, str](), dict[str, str]()
     for entry in (entry for log in logs for entry in log):

@@ -1,4 +1,7 @@
-"""A metric takes a log and returns measurements. Any package can bring one. A failed metric costs no other."""
+"""A metric takes a log and returns measurements; any package can bring a metric.
+
+If a metric fails, its measurement is missing with the reason, and the other metrics are measured all the same.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ from harbor._core.plugins.finding import everything, find
 from harbor._games.game import Game, game_of
 
 Unit = str
-"""A word, such as dollars, share (of a whole), ratio (any number), count, rank or nats; a metric may bring its own."""
+"""The unit of a metric, such as dollars, share (of a whole), ratio (any number), count, rank or nats.
+
+A metric may name a unit of its own.
+"""
 Bounds = tuple[float, float]
 """The least and the greatest possible value."""
 UNBOUNDED: Bounds = (-inf, inf)
@@ -42,17 +48,21 @@ BOUNDS: dict[Unit, Bounds] = {
 }
 """The least and the greatest possible value in each unit; other units have no bounds."""
 Interval = Literal["mean", "skewed", "binary"]
-"""Method for the interval of a mean over games: t, two kinds of t for skewed values, Wilson for values of 0 and 1."""
+"""The kind of values of a metric, which decides how the interval of their mean over games is computed.
+
+"mean": by Student's t. "skewed": the wider of Student's t and Hall's t. "binary", for values of 0 and 1: by Wilson.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
     """A number measured in one game.
 
-    `bidder` names the bidder to whom the number belongs ("": the game). `about` is its subject: a rival, an item, a
-    bin. `at` is its place in the game, counted from 1: an item, a day, a run, an auction (None: the whole game).
-    `value` is None if it is missing, never 0; then `missing` is the reason. `counted` is the denominator of a share, if
-    there is one: a number of answers, fields or runs.
+    `metric` is the name of the metric. `bidder` names the bidder that was measured ("": the number is about the game).
+    `about` names the rival, item or bin that the number is about ("": none). `at` is the position, counted from 1, of
+    the item, day, run or auction that was measured (None: the whole game). `value` is None, and never 0, if the number
+    is missing; `missing` is then the reason. `counted` is the denominator of a share, such as a number of answers or
+    runs (None: not told).
 
     >>> Measurement("revenue", 150.0)
     Measurement(metric='revenue', value=150.0, bidder='', about='', at=None, missing='', counted=None)
@@ -69,7 +79,7 @@ class Measurement:
 
 Better = Literal["", "higher", "lower"]
 Kinds = type[Event] | tuple[type[Event], ...]
-"""One kind of event, or several; any one of them is enough."""
+"""One kind of event, or several kinds; a metric can measure a game that has any of them."""
 Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 
 
@@ -77,13 +87,14 @@ Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 class Metric:
     """A metric, as an extension: its name, description and unit, and the distribution of its values over games.
 
-    The docstring of `measure` gives its formula and source. `of` is the kind of event that a game must have (of
-    several, one) to be measured. `no_data` is the reason when a log has nothing to measure. `place` is the meaning of
-    `at` in such a game.
-    `least` and `most` bound the values if the unit has no bounds: prices start at 0. `shared` means that a gain of one
-    bidder is a loss of others, as with ranks; a mean over bidders that never varies is then not shown. `public` means
-    that public events are enough, so public logs are measured too; other metrics are missing there, never 0. `better`
-    says whether a bidder prefers higher or lower values, so that a table can mark the best (empty: neither).
+    The docstring of `measure` tells the formula and the source. A game can be measured if it has an event of the kind
+    `of`, or of one of the kinds if `of` is a tuple. `no_data` is the reason given if `measure` returns nothing for a
+    log. `place` says whether the `at` of a measurement is an item, a day, a run, an auction or a bin.
+    `least` and `most` bound the values if the unit has no bounds; prices, for instance, start at 0. `shared` means that
+    a gain of one bidder is a loss of others, as with ranks; tables then leave out a mean over bidders that never
+    varies. `public` means that the metric needs only public events, so that public logs are measured too; other metrics
+    are missing there, and never 0. `better` says whether a bidder prefers "higher" or "lower" values, so that a table
+    can mark the best value ("": neither).
 
     >>> metric("bids in a game", "count")(lambda name, entries: []).bounds
     (0, inf)
@@ -106,21 +117,21 @@ class Metric:
 
     @property
     def bounds(self) -> Bounds:
-        """The least and the greatest possible value: those of the unit, or else its own."""
+        """The least and the greatest possible value: those of the unit, or `least` and `most` if the unit has none."""
         return BOUNDS.get(self.unit, (self.least, self.most))
 
     @property
     def kinds(self) -> tuple[type[Event], ...]:
-        """The kinds of events of which a game must have one."""
+        """The kinds of events of which a game must have at least one to be measured."""
         return self.of if isinstance(self.of, tuple) else (self.of,)
 
     @property
     def wanted(self) -> str:
-        """The same kinds in words."""
+        """The names of these kinds of events, joined by "or"."""
         return " or ".join(kind.__name__ for kind in self.kinds)
 
     def complaint(self) -> str:
-        """Say whether `of` names no kind of event, or `interval` is unknown; empty if neither."""
+        """Say which of `of` and `interval` is wrong, and how to write it; empty if neither is wrong."""
         kinds: tuple[object, ...] = self.kinds
         if not kinds or not all(isinstance(kind, type) for kind in kinds):
             return f"has of {self.of!r}, which is no kind of event; give one, or a tuple of some"
@@ -146,9 +157,9 @@ class FurtherFields(TypedDict, total=False):
 def metric(
     description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[Measure], Metric]:
-    """Return a decorator that makes a metric of a function. `name` is by default that of the function.
+    """Return a decorator that makes a metric of a function.
 
-    `fields` are further fields of `Metric`.
+    The metric has the name of the function unless `name` is given. `fields` are further fields of `Metric`.
 
     >>> metric("bids in a game", "count", name="all_bids")(lambda name, entries: []).name
     'all_bids'
@@ -165,7 +176,7 @@ def measured(
     missing: str = "",
     counted: int | None = None,
 ) -> Measurement:
-    """Return a measurement of a number, or of None with `missing` as the reason.
+    """Return a measurement with this value; if `value` is None, the measurement is missing, for the reason `missing`.
 
     >>> measured("price", Decimal(150), at=1).value
     150.0
@@ -176,7 +187,7 @@ def measured(
 
 
 def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
-    """Return one measurement per bidder; `missing` is the reason for each None.
+    """Return one measurement per bidder; `missing` is the reason for each bidder whose value is None.
 
     >>> [(one.bidder, one.value) for one in by_bidder("profit", {"Ann": 150, "Ben": None}, "it won nothing")]
     [('Ann', 150.0), ('Ben', None)]
@@ -185,7 +196,7 @@ def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: 
 
 
 def shares_by_bidder(metric: str, found: Mapping[str, int], of: Mapping[str, int], missing: str) -> list[Measurement]:
-    """Return `found` divided by `of` for each bidder; `missing` is the reason where the count is 0."""
+    """Return the share `found` / `of` of each bidder; if `of` is 0, the share is missing, for the reason `missing`."""
     return [
         measured(metric, found.get(bidder, 0) / count if count else None, bidder, missing=missing, counted=count)
         for bidder, count in of.items()
@@ -197,11 +208,11 @@ ALWAYS = (LogOpened, BidderLabelled, BidderSeated, BiddersAsked, SaleClosed)
 PRIVATE = "it needs private events, and this log has public ones alone"
 """Reason for a missing metric of a public log."""
 ROUNDING = 1e-9
-"""Tolerance beyond the bounds of a metric: sums of shares have rounding errors."""
+"""How far a value may lie beyond the bounds of its metric, because sums of shares have rounding errors."""
 
 
 def metric_of(name: str) -> Metric:
-    """Return the metric of a name, or of a reference that was loaded before.
+    """Return the metric with this name, or with this reference ("package.module:NAME") if it was loaded before.
 
     Raises:
         ConfigError: there is none; the message names the nearest name.
@@ -211,7 +222,7 @@ def metric_of(name: str) -> Metric:
 
 
 def metric_or_none(name: str) -> Metric | None:
-    """Return a metric, or None if the name is not of a metric: a correlation ("a ~ b"), or trueskill."""
+    """Return the metric with this name, or None if no metric has it, as with a correlation ("a ~ b") or trueskill."""
     try:
         return None if "~" in name else metric_of(name)
     except ConfigError:
@@ -219,9 +230,9 @@ def metric_or_none(name: str) -> Metric | None:
 
 
 def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure a log by the metrics of these names.
+    """Measure a log by the metrics with these names.
 
-    A metric that fails, belongs to another game, or finds nothing returns one missing measurement with the reason.
+    A metric that fails, fits other games only, or finds nothing gives one missing measurement with the reason.
 
     Raises:
         ConfigError: a metric is unknown.
@@ -231,15 +242,15 @@ def measure(names: Iterable[str], entries: Sequence[Entry]) -> list[Measurement]
 
 
 def fitting(entries: Sequence[Entry]) -> list[str]:
-    """Name the installed metrics that fit the game of a log.
+    """List the names of the installed metrics that can measure the game of a log.
 
-    A metric that can't be loaded is left out with a warning.
+    A metric that can't be loaded is left out, with a warning.
     """
     return [name for name, why in fits(kinds_in(entries)).items() if not why]
 
 
 def fits(kinds: Collection[type[Event]]) -> dict[str, str]:
-    """Map each installed metric to the reason why it does not fit a game with these events; empty if it fits."""
+    """Map each installed metric to the reason why it can't measure a game with these events; empty if it can."""
     return {one.name: _misfit(one.value, kinds) for one in everything("metric")}
 
 
@@ -249,7 +260,10 @@ def kinds_of(game: Game) -> set[type[Event]]:
 
 
 def kinds_in(entries: Sequence[Entry]) -> set[type[Event]]:
-    """Return the kinds of events in a log, and those that its game may still write, such as a first sale."""
+    """Return the kinds of events in a log, and those that its game may still write, such as a first sale.
+
+    If the package of the game is missing, only the kinds in the log are returned.
+    """
     found = {type(entry.event) for entry in entries}
     with suppress(HarborError):  # the log names no game, or the package is missing
         game = game_of(entries[:1])
@@ -273,7 +287,7 @@ def _measured(name: str, metric: Metric, entries: Sequence[Entry], kinds: Collec
 
 
 def _fault(name: str, metric: Metric, one: object) -> str:
-    """Say which fault a result of a metric has; empty if none. Tables and intervals rely on this check."""
+    """Say what is wrong with a result of a metric; empty if nothing is. Tables and intervals rely on this check."""
     if not isinstance(one, Measurement):
         return f"it gave {one!r}, and no Measurement"
     if one.metric != name:
@@ -293,12 +307,12 @@ def _fault(name: str, metric: Metric, one: object) -> str:
 
 
 def _misfit(metric: Metric, kinds: Collection[type[Event]]) -> str:
-    """Say which events a game lacks for this metric; empty if none."""
+    """Say which kinds of events a game lacks for this metric; empty if the game has one of them."""
     if any(issubclass(kind, metric.kinds) for kind in kinds):
         return ""
     return f"it has no {metric.wanted}"
 
 
 def _is_shared(metric: Metric, kinds: Collection[type[Event]]) -> bool:
-    """Say whether, in a game with these events, a metric needs events that only some seats may see."""
+    """Return whether a metric measures, in a game with these events, events that only some seats may see."""
     return any(issubclass(kind, SharedEvent) and issubclass(kind, metric.kinds) for kind in kinds)

@@ -1,6 +1,8 @@
 """Bidders' plans, and their treatment of the items to which they give a priority.
 
-Priorities are from 1 (give up if need be) to 3 (top). Source: Chen et al. 2023, sec. 3.2 and 4.1; Harbor sec. 3.2, 4.1.
+A priority is 1 (give the item up if need be), 2, or 3 (most important).
+
+Source: Chen et al. 2023, sec. 3.2 and 4.1; Harbor sec. 3.2, 4.1.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class PriorityCell:
 
 
 def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
-    """Return the data of the priority heatmap: the plan in force at the close of each item.
+    """Return the data of the priority heatmap: each bidder's plan as it stood when the bidding on each item ended.
 
     >>> events = [LotOpened("Vase"), Planned("Ann", "", {"Vase": 3}), LotClosed("Vase")]
     >>> priorities([Entry(seq, 0.0, event) for seq, event in enumerate(events)])
@@ -62,11 +64,13 @@ def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
 
 @metric("priority of an item at an item", "priority", no_data=_NO_PLANS)
 def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's priority for the item at a place (`about`: "3") while the item at place `at` is on sale.
+    """Measure each bidder's priority for an item while the same or an earlier item is on sale.
 
-    Only the item on sale and later ones count, because a static plan still names items that are gone. Items are
-    identified by place, not name, so that games with different orders of sale can be averaged. Source: Chen et al.
-    2023, sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
+    `at` is the position of the item on sale in the order of sale, and `about` the position of the item with the
+    priority, such as "3". Items that are over do not count, because a plan that is never revised still names them.
+    Positions are used instead of names so that games with different orders of sale can be averaged.
+
+    Source: Chen et al. 2023, sec. 4.2, Fig. 4; Harbor sec. 4.1, Fig. 3.
     """
     return [
         Measurement(name, float(cell.priority), cell.bidder, str(place), now) for cell, place, now in _to_come(entries)
@@ -75,16 +79,22 @@ def priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("priority of items that match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def matched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean priority, at each item, for the items still to come that match its personas.
+    """Measure each bidder's mean priority for the items that match its personas, while each item is on sale.
 
-    Source: Harbor sec. 4.1, Fig. 3, at whichever places the matched houses are sold.
+    `at` is the position of the item on sale. The mean is over that item and the later ones. A bidder without a persona
+    is left out.
+
+    Source: Harbor sec. 4.1, Fig. 3, but for matching houses at any position in the order of sale.
     """
     return _priority(name, entries, matched=True)
 
 
 @metric("priority of items that do not match a bidder's personas", "priority", no_data=_NO_PLANS_OF_PERSONAS)
 def unmatched_priority(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean priority, at each item, for the items still to come that match none of its personas.
+    """Measure each bidder's mean priority for the items that match none of its personas, while each item is on sale.
+
+    `at` is the position of the item on sale. The mean is over that item and the later ones. A bidder without a persona
+    is left out.
 
     Source: Harbor sec. 4.1, Fig. 3.
     """
@@ -101,7 +111,10 @@ def _priority(name: str, entries: Sequence[Entry], matched: bool) -> list[Measur
 
 
 def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
-    """Return the heatmap cells of items still to come, with the places of the item and of the one on sale."""
+    """Return the heatmap cells of the item on sale and of later items.
+
+    Each cell comes with the position of its item and the position of the item on sale.
+    """
     places = positions(entries)
     return [
         (cell, places[cell.item], places[cell.during])
@@ -112,10 +125,12 @@ def _to_come(entries: Sequence[Entry]) -> list[tuple[PriorityCell, int, int]]:
 
 @metric("priority in the first plan", "priority", no_data=_NO_PLANS)
 def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's priority r(1) for the item at place `at` in its plan before the first item.
+    """Measure each bidder's priority r(1) for each item in the last plan that it made before the first item was over.
 
-    Only closed items count, as in `bids` and `won`, with which it is correlated. Source: Chen et al. 2023, sec. 4.1,
-    Table 1.
+    `at` is the position of the item. Only items whose bidding is over count, as in the metrics `bids` and `won`, with
+    which this one is correlated.
+
+    Source: Chen et al. 2023, sec. 4.1, Table 1.
     """
     before = list(takewhile(lambda entry: not isinstance(entry.event, LotClosed), entries))
     plans = {plan.bidder: plan.priorities for plan in of_type(before, Planned)}
@@ -129,7 +144,9 @@ def priority_initial(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("priority in the plan in force", "priority", no_data=_NO_PLANS)
 def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's priority r(j) for the item at place `at` in the plan in force when it was on sale.
+    """Measure each bidder's priority r(j) for each item in the plan that it had while that item was on sale.
+
+    `at` is the position of the item.
 
     Source: Chen et al. 2023, sec. 4.1, Table 1.
     """
@@ -143,7 +160,9 @@ def priority_current(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item, by its place", "count", "skewed", no_data=_NO_ITEM)
 def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the bids n of each bidder on the closed item at place `at`, zeros included.
+    """Count the bids n of each bidder on each item whose bidding is over; an item without a bid counts 0.
+
+    `at` is the position of the item.
 
     Source: Chen et al. 2023, sec. 4.1.
     """
@@ -157,7 +176,12 @@ def bids(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("whether an item was won, by its place", "share", "binary", no_data=_NO_ITEM)
 def won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure whether each bidder won the closed item at place `at`: x, 1 or 0. Source: Chen et al. 2023, sec. 4.1."""
+    """Measure whether a bidder won an item whose bidding is over: x is 1 if it did, else 0.
+
+    `at` is the position of the item.
+
+    Source: Chen et al. 2023, sec. 4.1.
+    """
     sold = sales(outcomes(entries))
     return [
         Measurement(name, float(item in sold and sold[item].winner == label.bidder), label.bidder, at=place)

@@ -1,11 +1,12 @@
-"""Metrics of bidders' beliefs about the sale, of their profiles of rivals, and of the reliability of both.
+"""Metrics of bidders' beliefs about the sale, of their profiles of rivals, and of how reliable predictions are.
 
 A belief has these fields: the bidder's own budget, everyone's profit, and every item won with its price. The first
 answer is compared with the truth, before any correction. If the model corrects its belief itself, every later answer is
 compared as well, as in the paper's code. Source: Chen et al. 2023, sec. 3.2 and 4.1.
 A profile is compared with the persona of the rival. Source: Harbor sec. 3.4 and 4.3; Brier 1950.
-A prediction is reliable if 0.7 of the events predicted with a share of 0.7 come true. Bins are centred at 0, 0.1 and so
-on to 1, so those at the ends are one-sided. Source: Murphy 1973 (reliability).
+Predictions are reliable if, of the events predicted with a share of 0.7, a share of 0.7 comes true. Predictions are
+put in bins whose centres are 0, 0.1 and so on to 1, so the first and the last bin are half as wide as the others.
+Source: Murphy 1973 (reliability).
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ _NO_BELIEFS = "no bidder has written down beliefs"
 def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the corrected failure rate of each bidder's beliefs about itself, a share: F / (C + F).
 
-    F is the number of wrong fields over all updates. C is the number of all fields, because the auctioneer corrects
-    each wrong one. C stays the same if a config leaves beliefs uncorrected, so that rates are comparable. If all fields
-    are wrong once, the rate is 1/2.
+    F is the number of wrong fields over all updates of the belief. C is the number of all fields, because the
+    auctioneer corrects each wrong field. If the settings leave beliefs uncorrected, C is the same, so that rates can be
+    compared. If every field is wrong once, the rate is 1/2.
+
     Source: Chen et al. 2023, sec. 4.1, Fig. 2.
     """
     updates = of_type(entries, Believed)
@@ -45,7 +47,9 @@ def belief_error_rate_self(name: str, entries: Sequence[Entry]) -> list[Measurem
 
 @metric("corrected failure rate of beliefs about others", "share", "skewed", no_data=_NO_BELIEFS, better="lower")
 def belief_error_rate_others(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the corrected failure rate of each bidder's beliefs about others, a share: as `belief_error_rate_self`.
+    """Measure the corrected failure rate of each bidder's beliefs about others, a share: F / (C + F).
+
+    F and C are as in `belief_error_rate_self`, but count the fields about other bidders.
 
     Source: Chen et al. 2023, sec. 4.1, Fig. 2.
     """
@@ -66,11 +70,14 @@ def _rates(name: str, updates: Sequence[tuple[str, int, int]]) -> list[Measureme
 NO_PROFILES = "nobody has profiled a rival whose persona is known"
 
 EPSILON = 1e-6
-"""Added to all shares of both distributions. A uniform guess over ten then has 2.30 nats, for a mix of two 1.61."""
+"""The amount that is added to every share of the truth and of the profile, so that the divergence is finite.
+
+With it, a uniform guess over ten personas has a divergence of 2.30 nats from one persona, and of 1.61 from two.
+"""
 
 
 class Judged(NamedTuple):
-    """A bidder's profile of a rival after an item, beside the truth: the rival's share of each persona.
+    """A bidder's profile of a rival after an item, with the truth: the rival's real share of each persona.
 
     >>> Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 0.6, "urban": -0.6}).truth["rural"]
     1.0
@@ -85,7 +92,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProfilingError:
-    """Divergence of a profile from the truth after an item, in nats (0: equal)."""
+    """The divergence of a bidder's profile of a rival from the truth, after an item, in nats (0: they are equal)."""
 
     bidder: str
     rival: str
@@ -94,12 +101,13 @@ class ProfilingError:
 
 
 def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: float = EPSILON) -> float:
-    """Return KL(truth || profile) in nats.
+    """Return the Kullback-Leibler divergence KL(truth || profile) in nats.
 
     Args:
-        truth: shares of personas, adding up to one; its keys are the catalog.
-        profile: weights from -1 to 1; shifted by one and normalised.
-        epsilon: above zero; added to every share of both before they are normalised again.
+        truth: the rival's share of each persona in the catalogue; the shares add up to one.
+        profile: weights of personas from -1 to 1; they are turned into shares: shifted by one and normalised.
+        epsilon: a number above zero that is added to every share of the truth and of the profile, before the shares
+            are normalised again.
 
     Raises:
         ValueError: the shares of the truth do not add up to one, or epsilon is not above zero.
@@ -114,19 +122,25 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
 
 
 def hit(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Return 1 if the single largest share is of a persona that the rival has, else 0. A tie counts as 0."""
+    """Return 1 if the largest share in a profile is that of a persona of the rival, else 0; a tie counts as 0."""
     first, *more = _foremost(traits.shares(profile, truth))
     return float(not more and truth[first] > 0)
 
 
 def brier(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Return the sum over personas of (share - truth)^2, from 0 to 2; 0.9 for a uniform guess over ten."""
+    """Return the sum over personas of (share - truth)^2, from 0 to 2.
+
+    A uniform guess over ten personas has 0.9 if the rival has one persona.
+    """
     inferred = traits.shares(profile, truth)
     return sum((inferred[persona] - share) ** 2 for persona, share in truth.items())
 
 
 def overconfidence(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Return the largest share less the true share of that persona, from -1 to 1; in a tie, the mean over the tied."""
+    """Return the largest share in a profile minus the true share of that persona, from -1 to 1.
+
+    If several personas have the largest share, the result is the mean over them.
+    """
     inferred = traits.shares(profile, truth)
     return fmean(inferred[persona] - truth[persona] for persona in _foremost(inferred))
 
@@ -137,9 +151,9 @@ def _foremost(shares: Mapping[str, float]) -> list[str]:
 
 
 def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
-    """Map each bidder to its share of each persona.
+    """Map each bidder to its real share of each persona in the catalogue.
 
-    Bidders without a persona, or with one outside the catalog, are left out.
+    Bidders without a persona, or with a persona that is not in the catalogue, are left out.
     """
     catalog = next((shown.personas for shown in of_type(entries, CatalogShown)), {})
     return {
@@ -150,7 +164,9 @@ def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
 
 
 def judged(entries: Sequence[Entry]) -> list[Judged]:
-    """Pair every profile in a log with the truth, in order; profiles without a truth are left out.
+    """Pair every profile in a log with the truth, in the order of the log.
+
+    A profile is left out if the rival has no persona, or one that is not in the catalogue.
 
     >>> events = [CatalogShown("Ann", {"rural": "farms"}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
     >>> events.append(Profiled("Ann", "Ben", "Vase", {"rural": 0.5}, repaired=0))
@@ -171,9 +187,9 @@ def last(profiles: Sequence[Judged]) -> list[Judged]:
 
 
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
-    """Compare every profile in a log with the truth, in order.
+    """Return the divergence of every profile in a log from the truth, in the order of the log.
 
-    Rivals without a persona, or with one outside the catalog, are left out.
+    A profile is left out if the rival has no persona, or one that is not in the catalogue.
 
     >>> events = [CatalogShown("Ann", {"rural": "", "urban": ""}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
     >>> events.append(Profiled("Ann", "Ben", "Vase", {}, repaired=0))
@@ -196,9 +212,12 @@ def scored(name: str, profiles: Sequence[Judged], score: Score) -> list[Measurem
 
 @metric("divergence of a profile from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower")
 def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure KL(truth || profile) in nats, for each profile of a rival (`about`) after the item at `at`.
+    """Measure the divergence KL(truth || profile) in nats of each profile that a bidder made of a rival.
 
-    Both are smoothed by `EPSILON`. Rivals without a persona have no truth. Source: Harbor sec. 3.4, Fig. 5.
+    `about` is the rival, and `at` the position of the item after which the profile was made. `EPSILON` is added to the
+    shares of the truth and of the profile. Profiles of rivals without a persona are left out.
+
+    Source: Harbor sec. 3.4, Fig. 5.
     """
     places = positions(entries)
     return [
@@ -211,7 +230,9 @@ def profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     "divergence of the last profile from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower"
 )
 def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure KL(truth || profile) in nats, for the last profile that a bidder made of each rival (`about`).
+    """Measure the divergence KL(truth || profile) in nats of the last profile that a bidder made of each rival.
+
+    `about` is the rival. Profiles of rivals without a persona are left out.
 
     Source: Harbor sec. 4.3, Fig. 5 (measured at the end of the auction).
     """
@@ -220,9 +241,12 @@ def final_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measureme
 
 @metric("divergence of a uniform guess from the truth", "nats", "skewed", of=LotClosed, no_data=NO_PROFILES)
 def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure KL(truth || uniform) in nats for each profiled rival (`about`): the error of a bidder without knowledge.
+    """Measure the divergence KL(truth || uniform) in nats for each rival of which a bidder made a profile.
 
-    It is ln(n / k) for k equal personas of a catalogue of n, up to `EPSILON`. Source: Harbor sec. 4.3, Fig. 5.
+    This is the error of a bidder that knows nothing and gives every persona the same share. `about` is the rival. If
+    the rival has k personas in equal parts, of n in the catalogue, the divergence is ln(n / k), but for `EPSILON`.
+
+    Source: Harbor sec. 4.3, Fig. 5.
     """
     knows_nothing: traits.Profile = {}
     return [
@@ -234,9 +258,11 @@ def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measure
     "last profiles that name the right persona", "share", "binary", of=LotClosed, no_data=NO_PROFILES, better="higher"
 )
 def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure whether the largest share in the last profile of each rival (`about`) is of a persona it has: 1 or 0.
+    """Measure whether the largest share in a bidder's last profile of a rival is that of a persona of the rival.
 
-    A tie of largest shares counts as 0. Unlike the divergence, this does not depend on the confidence of a profile.
+    The value is 1 if it is, else 0; a tie of the largest shares counts as 0. `about` is the rival. Unlike the
+    divergence, this does not depend on how confident the profile is.
+
     Source: Harbor's own.
     """
     return scored(name, last(judged(entries)), hit)
@@ -244,19 +270,24 @@ def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]
 
 @metric("Brier score of the last profile", "brier", "skewed", of=LotClosed, no_data=NO_PROFILES, better="lower")
 def final_profile_brier(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the Brier score of the last profile of each rival (`about`), from 0 to 2: the sum of (share - truth)^2.
+    """Measure the Brier score of a bidder's last profile of each rival: the sum over personas of (share - truth)^2.
 
-    A uniform guess over ten personas has 0.9, a certain one of the wrong persona 2. Source: Brier 1950.
+    `about` is the rival. The score is from 0 to 2: if the rival has one persona, a uniform guess over ten personas has
+    0.9, and a profile that is certain of a wrong persona has 2.
+
+    Source: Brier 1950.
     """
     return scored(name, last(judged(entries)), brier)
 
 
 @metric("how much surer the last profile is than right", "ratio", "mean", of=LotClosed, no_data=NO_PROFILES)
 def final_profile_overconfidence(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the overconfidence of the last profile of each rival (`about`), from -1 to 1: largest less true share.
+    """Measure the overconfidence of a bidder's last profile of each rival: its largest share minus the true share.
 
-    The true share is 1 or 0, or the rival's own share of that persona if it mixes two. One profile says little. The
-    mean over games is 0 if profiles are as confident as correct, and negative if less confident.
+    `about` is the rival. The true share is the rival's real share of the persona with the largest share in the profile:
+    1 or 0, or a part if the rival mixes two personas. So the value is from -1 to 1. The value of a single profile says
+    little. The mean over games is 0 if profiles are as confident as they are correct, and negative if less confident.
+
     Source: Murphy 1973 (reliability), taken over all profiles.
     """
     return scored(name, last(judged(entries)), overconfidence)
@@ -271,7 +302,7 @@ NO_INTEREST = "nobody has predicted how interested rivals are in an item"
 
 
 def bin_of(share: float) -> int:
-    """Return the bin of a share, from 1 to 11: that of the nearest tenth; a share between two goes to the greater.
+    """Return the bin of a share, from 1 to 11: the bin of the nearest tenth; of two equally near, that of the greater.
 
     >>> bin_of(0.04), bin_of(0.05), bin_of(1)
     (1, 2, 11)
@@ -280,7 +311,10 @@ def bin_of(share: float) -> int:
 
 
 def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measurement]:
-    """Measure pairs of a bidder: the means of the predicted and the observed values in each of its bins (`at`)."""
+    """Measure the mean predicted and the mean observed value in each bin of each bidder.
+
+    A pair is a bidder, a predicted and an observed value. The predicted value decides the bin, whose number is `at`.
+    """
     found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for bidder, predicted, observed in pairs:
         found.setdefault((bidder, bin_of(predicted)), []).append((predicted, observed))
@@ -293,10 +327,14 @@ def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measure
 
 @metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
 def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the mean predicted interest (`about` "predicted"), and the share of these rivals that bid ("observed").
+    """Measure how often rivals bid, beside the interest in an item that a bidder predicted for them.
 
-    A pair is the last prediction for a rival and a closed item; it came true if the rival bid on the item. `at` is the
-    bin of the predicted interest, as in `bin_of`. Source: Murphy 1973.
+    For each bidder and each bin of predicted interest there are two values: with `about` "predicted", the mean
+    predicted interest; with "observed", the share of these predictions whose rival bid on the item. Only the last
+    prediction of a bidder for a rival and an item counts, and only items whose bidding is over. `at` is the number of
+    the bin, from 1 to 11, as in `bin_of`.
+
+    Source: Murphy 1973.
     """
     over = {end.item for end in of_type(entries, LotClosed)}
     bid_on = {(bid.bidder, bid.item) for bid in bids(entries)}
@@ -307,10 +345,13 @@ def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measuremen
 
 @metric("shares of last profiles beside personas", "share", of=LotClosed, no_data=NO_PROFILES, place="bin")
 def profile_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the mean share of personas in last profiles (`about` "predicted"), and their true share ("observed").
+    """Measure the real shares of personas, beside the shares that they have in a bidder's last profiles of rivals.
 
-    A pair is one persona in the last profile of a rival: its share there, and in the truth 1, 0, or the rival's own
-    share if it mixes two. `at` is the bin of the share in the profile, as in `bin_of`. Source: Murphy 1973.
+    For each bidder and each bin of shares there are two values: with `about` "predicted", the mean share in the
+    profiles; with "observed", the mean real share of these personas. The real share is 1 or 0, or a part if the rival
+    mixes two personas. `at` is the number of the bin of the share in the profile, from 1 to 11, as in `bin_of`.
+
+    Source: Murphy 1973.
     """
     shares = ((one, traits.shares(one.profile, one.truth).items()) for one in last(judged(entries)))
     return binned(name, ((one.bidder, share, one.truth[persona]) for one, given in shares for persona, share in given))

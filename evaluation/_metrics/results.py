@@ -1,6 +1,8 @@
 """Metrics of results in any game that trades: who won, at which price, and the worth of the items to bidders.
 
-A metric is missing if it depends on an unknown worth. A worth that bidders are told counts, unless it is an estimate.
+A metric is missing if it depends on the worth of an item and the log does not tell that worth. A worth that bidders
+were told counts, unless it was only an estimate.
+
 Source: Harbor eq. 1-3 (profit and profit ratio).
 """
 
@@ -24,7 +26,10 @@ BUNDLES = "bids were for bundles, and what an item is worth in one hangs on the 
 
 
 def positions(entries: Sequence[Entry]) -> dict[str, int]:
-    """Map each item to its place in the order of sale, from 1; without a list of items, in the order of closing."""
+    """Map each item to its position in the order of sale, counted from 1.
+
+    If the log has no list of items, the order is that in which the bidding on them ended.
+    """
     lots = [lot.name for opened in of_type(entries, Listed) for lot in opened.lots]
     return {item: place for place, item in enumerate(lots or _ended(entries), start=1)}
 
@@ -34,13 +39,13 @@ def _ended(entries: Sequence[Entry]) -> dict[str, None]:
 
 
 def closed(entries: Sequence[Entry]) -> dict[str, int]:
-    """Map each item whose bidding is over, sold or not, to its place."""
+    """Map each item whose bidding is over, sold or unsold, to its position in the order of sale."""
     over = {end.item for end in of_type(entries, LotClosed)}
     return {item: place for item, place in positions(entries).items() if item in over}
 
 
 def unknown_worth(entries: Sequence[Entry]) -> str:
-    """Say why the worth of an item that somebody got is unknown."""
+    """Say why the worth of what bidders won is unknown."""
     told = outcomes(entries)
     if told.bundles and any(len(mine.units) > 1 for mine in told.accounts.values()):
         return BUNDLES
@@ -48,7 +53,7 @@ def unknown_worth(entries: Sequence[Entry]) -> str:
 
 
 def by_account(name: str, entries: Sequence[Entry], value: Callable[[Account], SupportsFloat]) -> list[Measurement]:
-    """Measure each bidder's account, the highest profit first."""
+    """Measure a value of each bidder's account, the bidder with the highest profit first."""
     told = outcomes(entries)
     return by_bidder(name, {bidder: value(told.accounts[bidder]) for bidder in told.profits()})
 
@@ -57,7 +62,8 @@ def by_account(name: str, entries: Sequence[Entry], value: Callable[[Account], S
 def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the profit of each bidder, in dollars: the sum over items won of true value minus price.
 
-    In any game: the worth of its items, plus its receipts, minus its payments, fees included.
+    In other games than the ascending auction: the worth of the items that the bidder got, plus the money that it
+    received, minus the money that it paid, fees included. The profit is missing if that worth is unknown.
 
     Source: Harbor eq. 1.
     """
@@ -66,9 +72,12 @@ def profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("profit over what all items could have earned", "ratio", public=True, better="higher")
 def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the profit of each bidder over the possible earnings from all items together, a ratio.
+    """Measure the profit of each bidder divided by the possible profit from all items, a ratio.
 
-    These earnings are the sum over all items of true value minus starting price. Source: Harbor eq. 1-3.
+    The possible profit is the sum over all items of true value minus starting price. The ratio is missing if that sum
+    is not positive.
+
+    Source: Harbor eq. 1-3.
     """
     ratios = {row.bidder: row.profit_ratio for row in standings(entries)}
     unknown = is_public(entries) and not revealed(entries)
@@ -77,13 +86,16 @@ def profit_ratio(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("items that a bidder won", "count", of=GETS, shared=True, public=True)
 def items_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the items of which each bidder won one or more units. Source: Chen et al. 2023, sec. 4.3."""
+    """Count the different items that each bidder won; several units of one item count once.
+
+    Source: Chen et al. 2023, sec. 4.3.
+    """
     return by_account(name, entries, lambda mine: len(mine.units))
 
 
 @metric("what a bidder paid", "dollars", of=PAYS, least=0, public=True)
 def spent(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the dollars that each bidder paid, fees included: its winning bids.
+    """Measure the dollars that each bidder paid, fees included; in an ascending auction, the sum of its winning bids.
 
     Source: Chen et al. 2023, sec. 3.1.
     """
@@ -98,7 +110,9 @@ def revenue(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("rank by profit", "rank", "skewed", of=(*GETS, *PAYS), shared=True, public=True, better="lower")
 def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the rank of each bidder by profit: 1 plus the number of bidders with more, so equals share the best rank.
+    """Measure the rank of each bidder by profit: 1 plus the number of bidders with a higher profit.
+
+    So rank 1 is the best, and bidders with equal profits share a rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
@@ -108,7 +122,9 @@ def rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("budget left after an item", "dollars", least=0, no_data=_NO_ITEM)
 def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's dollars left after each item (`at`): its budget minus its winning bids so far.
+    """Measure the dollars that each bidder has left after each item: its budget minus its winning bids so far.
+
+    `at` is the position of the item.
 
     Source: Chen et al. 2023, B.2.
     """
@@ -124,7 +140,9 @@ def remaining_budget(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("profit on an item, by its place", "dollars", "skewed", no_data=_NO_ITEM)
 def profit_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's dollars from the closed item at place `at`: true value minus price, or 0 without a win.
+    """Measure each bidder's profit on each item, in dollars: true value minus price if the bidder won it, else 0.
+
+    `at` is the position of the item. Only items whose bidding is over count.
 
     Source: Chen et al. 2023, later version, B.3.
     """
@@ -140,7 +158,9 @@ def profit_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("winning bids", "dollars", "skewed", least=0, no_data="nothing was sold")
 def winning_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the dollars of each winning bid, by winner; `about` is the winner's objective, `at` the item's place.
+    """Measure each winning bid in dollars, as a value of the winner.
+
+    `about` is the objective of the winner, and `at` the position of the item.
 
     Source: Chen et al. 2023, sec. 4.3 (the distribution of winning bids shows the niches of objectives).
     """
@@ -163,7 +183,7 @@ NO_ITEM = "no item is over yet"
 
 @metric("units that a bidder got", "number", of=GETS, least=0, public=True)
 def units_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the units that each bidder got, of all items together. Source: Harbor's own."""
+    """Measure the number of units that each bidder got, added up over all items. Source: Harbor's own."""
     return by_account(name, entries, lambda mine: sum(mine.units.values()))
 
 
@@ -172,7 +192,9 @@ def units_won(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("what the house earned", "dollars", of=PAYS, public=True)
 def seller_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the dollars that the house received minus those that it paid; its goods are worth nothing to it.
+    """Measure the dollars that the house received minus those that it paid.
+
+    The items count as worth nothing to the house.
 
     Source: Harbor's own.
     """
@@ -182,13 +204,18 @@ def seller_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("what all bidders earned", "dollars", of=TRADES)
 def consumer_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the sum of the profits of all bidders, dollars. Source: Harbor's own."""
+    """Measure the sum of the profits of all bidders, in dollars; it is missing if any profit is unknown.
+
+    Source: Harbor's own.
+    """
     return [measured(name, _sum(outcomes(entries).profits().values()), missing=unknown_worth(entries))]
 
 
 @metric("what was won is worth", "dollars", of=GETS)
 def total_surplus(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the worth of all items to their winners, dollars: the surplus of the seller plus that of all bidders.
+    """Measure the worth of all items to their winners, in dollars.
+
+    This is the surplus of the seller plus that of all bidders. It is missing if any worth is unknown.
 
     Source: Harbor's own.
     """
@@ -205,7 +232,10 @@ def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
 
 
 class _Share(NamedTuple):
-    """The worth of an item to its winner (0: none), and its highest worth to any bidder; or the reason why unknown."""
+    """The worth of an item to its winner, and the highest worth that it has to any bidder.
+
+    `got` is 0 if nobody won the item. If the worths can't be compared, `missing` is the reason.
+    """
 
     got: Decimal = Decimal(0)
     most: Decimal = Decimal(0)
@@ -214,11 +244,14 @@ class _Share(NamedTuple):
 
 @metric("worth of what was won over the most possible", "share", of=GETS, no_data=NO_ITEM)
 def efficiency(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the worth of the closed items to their winners, over the sum of each item's highest worth to any bidder.
+    """Measure the worth of the items to their winners, divided by the most that the items could be worth, a share.
 
-    It needs worths that do not depend on other items. So it is missing if bids are for bundles, bidders have budgets,
-    an item has several units, or worths are common. An unsold item counts as 0. An equal cap on all bids of a run is no
-    budget. Source: Harbor's own.
+    The most is the sum over items of the highest worth that the item has to any bidder. An unsold item has a worth of 0
+    to its winner. Only items whose bidding is over count. The share is missing if bids are for bundles, if bidders have
+    budgets, if an item has several units, if items are worth the same to everybody, or if a worth is unknown. A cap on
+    the bids of a run that is equal for all bidders is not a budget.
+
+    Source: Harbor's own.
     """
     shares = _shares(outcomes(entries))
     if not shares:
@@ -230,7 +263,12 @@ def efficiency(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("worth to who got an item over the most that it is worth", "share", "skewed", of=GETS, no_data=NO_ITEM)
 def efficiency_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure `efficiency` for each item (`at`) alone. Source: Harbor's own."""
+    """Measure the worth of each item to its winner, divided by the highest worth that the item has to any bidder.
+
+    `at` is the position of the item. The share is missing under the conditions that `efficiency` names.
+
+    Source: Harbor's own.
+    """
     found = []
     for place, one in enumerate(_shares(outcomes(entries)), start=1):
         why = one.missing or ("" if one.most else WORTHLESS)
@@ -239,7 +277,7 @@ def efficiency_by_item(name: str, entries: Sequence[Entry]) -> list[Measurement]
 
 
 def _shares(told: Outcomes) -> list[_Share]:
-    """Compare, for each closed item, its worth to the winner with its highest worth."""
+    """Return, for each item whose bidding is over, its worth to the winner and its highest worth to any bidder."""
     worths, holders = told.worths.of_all(told.accounts), told.holders()
     goods = [item for item, who in holders.items() if who or item in worths]  # a lot of several has its own name
     return [_share(told, item, holders[item], worths.get(item, [])) for item in goods]

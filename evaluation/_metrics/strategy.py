@@ -29,12 +29,12 @@ ACTIONS: Mapping[StrategicAction, str] = {
     "E": "quit, as too little is left to earn",
     "F": "quit, to stay out of a bidding war",
 }
-"""The strategic actions in our own words. Source: Harbor, Table 1."""
+"""The strategic actions that a bidder can choose from, in words of this project. Source: Harbor, Table 1."""
 _NO_STRATEGY = "no bidder has chosen a strategic action"
 
 
 def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
-    """Count the strategic actions of each bidder that has a strategy.
+    """Count how often each bidder chose each strategic action; bidders that chose none are left out.
 
     >>> strategies([Entry(1, 0.0, Strategized("Ann", "Vase", 1, 1, "A", "It is rare."))])
     {'Ann': Counter({'A': 1})}
@@ -46,7 +46,9 @@ def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
 
 
 def agreement(entries: Sequence[Entry]) -> dict[str, float]:
-    """Return the share of decisions that follow from the chosen action, for each bidder with a strategy.
+    """Return the share of each bidder's decisions that follow from the strategic action that it chose before.
+
+    Bidders that never chose a strategic action, or made no decision, are left out.
 
     >>> chosen = Strategized("Ann", "Vase", 1, 1, "A", "It is rare.")
     >>> agreement([Entry(1, 0.0, chosen), Entry(2, 0.0, Decided("Ann", "Vase", 1, 1, "", None, contradicts=True))])
@@ -63,9 +65,9 @@ def agreement(entries: Sequence[Entry]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """A predicted limit and the rival's last bid on that item, in dollars.
+    """A bidder's prediction of the most that a rival would bid on an item, and the rival's last bid, in dollars.
 
-    If the rival `won`, its last bid is only a lower bound of its limit.
+    If the rival `won` the item, its last bid is only a lower bound of its limit.
     """
 
     bidder: str
@@ -77,7 +79,9 @@ class Foresight:
 
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
-    """Compare predicted limits with last bids; a rival that made no bid on the item is left out.
+    """Pair each predicted limit of a rival with that rival's last bid on the item.
+
+    A prediction is left out if the rival made no bid on the item.
 
     >>> events = [Predicted("Ann", "Vase", (Prediction("Ben", 0.7, Decimal(200)),)), Acted("Ben", "Vase", Bid(150))]
     >>> [(one.limit, one.last_bid) for one in foresights([Entry(1, 0.0, event) for event in events])]
@@ -102,7 +106,9 @@ def foresights(entries: Sequence[Entry]) -> list[Foresight]:
 
 @metric("strategic actions of a kind", "share", "skewed", of=LotClosed, no_data=_NO_STRATEGY)
 def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of each strategic action (`about`: A to F) in the choices of each bidder with a strategy.
+    """Measure how often a bidder chose each strategic action, as a share of all its choices.
+
+    `about` is the letter of the action, from A to F. Bidders that never chose a strategic action are left out.
 
     Source: Harbor, Table 1.
     """
@@ -115,9 +121,12 @@ def strategy_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("decisions that follow from the strategic action chosen", "share", "skewed", no_data=_NO_STRATEGY)
 def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of decisions that follow from the chosen action, for each bidder with a strategy.
+    """Measure the share of each bidder's decisions that follow from the strategic action that it chose before.
 
-    A bid follows from A, B or C. Source: Harbor sec. 3.5.
+    A bid follows from the actions A, B and C, which are to raise. Bidders that never chose a strategic action are left
+    out.
+
+    Source: Harbor sec. 3.5.
     """
     return by_bidder(name, agreement(entries))
 
@@ -132,9 +141,12 @@ def strategy_agreement(name: str, entries: Sequence[Entry]) -> list[Measurement]
 def prediction_error(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the error of each bidder's predictions of rivals' limits: the mean of |limit - last bid| / last bid.
 
-    The mean is over rivals that bid on an item and lost it; in sealed games winners count too. A loser's limit lies
-    between its last bid and the next least bid, so even a perfect prediction can be off by that step. The log of an
-    open auction does not tell the winner's limit. Source: Harbor's own.
+    The limit is the most that a rival would bid on an item, as the bidder predicted. The mean is over the predictions
+    for rivals that bid on the item and did not win it; in games with sealed bids, winners count too. The log of an open
+    auction does not tell the winner's limit. The limit of a loser lies between its last bid and the next possible bid,
+    so even a perfect prediction can be off by that step.
+
+    Source: Harbor's own.
     """
     errors: dict[str, list[float]] = {}
     sealed = bool(of_type(entries, ActedSealed))

@@ -1,4 +1,4 @@
-"""Summaries and scores of the log of a run or a series, as `harbor auction`, `replay` and `score` show them.
+"""Summarises and measures the log of a run or a series, for `harbor auction`, `harbor replay` and `harbor score`.
 
 Source of the metrics of a series: Chen et al. 2023, sec. 4.3 and B.3 (ranks over ten games).
 """
@@ -25,7 +25,7 @@ from harbor.evaluation._metrics.measurement import Measurement, by_bidder, fits,
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A bidder whose seat or thoughts failed: the number of failures, and the first error."""
+    """A bidder whose seat or thoughts failed, with the number of failures and the first error."""
 
     bidder: str
     times: int
@@ -34,11 +34,12 @@ class Failure:
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of a run; `simulated` says whether the built-in model played any bidder.
+    """The summary of a run: standings, results of each part of the game, model calls and failures.
 
-    `items` are the parts of the game, called `parts`: items, days or runs. `figures` are numbers of the whole game. For
-    a public log (`seed` is None) calls and everything else that needs private events are unknown. `unheeded` names the
-    bidders whose personas the built-in model does not read in this game.
+    `items` are the results of the parts of the game, and `parts` is the word for these parts: "items", "days" or
+    "runs". `figures` are numbers about the whole game. `seconds` is the duration of the run. `simulated` says whether
+    the built-in model played any bidder. `unheeded` names the bidders whose personas the built-in model does not read
+    in this game. A public log has no private events: `seed` and `calls` are then None.
     """
 
     run: str
@@ -70,7 +71,7 @@ class Summary:
 
 
 def failures(*logs: Sequence[Entry]) -> list[Failure]:
-    """List the bidders whose seats or thoughts failed, by first failure, over all logs."""
+    """List the bidders whose seats or thoughts failed in any of these logs, in the order of their first failures."""
     details: dict[str, list[str]] = {}
     for entry in (entry for log in logs for entry in log):
         if isinstance(entry.event, SeatFailed | ThoughtFailed):
@@ -79,7 +80,7 @@ def failures(*logs: Sequence[Entry]) -> list[Failure]:
 
 
 def summarise(entries: Sequence[Entry]) -> Summary:
-    """Summarise a log."""
+    """Summarise the log of a run."""
     opened = of_type(entries, LogOpened)[0]
     played = game_of(entries)
     public = is_public(entries)
@@ -108,7 +109,10 @@ def _figures(game: Game, entries: Sequence[Entry]) -> dict[str, float]:
 
 
 def _rows(what: str, measure: Callable[[Sequence[Entry]], Sequence[Any]], entries: Sequence[Entry]) -> Sequence[Any]:
-    """Return the rows of a game, whose code may be a stranger's; none without entries."""
+    """Return the rows that a function of a game makes from a log; no rows if the log has no entries.
+
+    The function may be of another package, so its rows are checked.
+    """
     if not entries:
         return []
     rows = of_strangers(what, lambda: list(measure(entries)))
@@ -118,7 +122,7 @@ def _rows(what: str, measure: Callable[[Sequence[Entry]], Sequence[Any]], entrie
 
 
 def _plain(row: Any) -> dict[str, Any]:
-    """Return a row as plain JSON, without `closed`: winner, price and rounds show whether an item was reached."""
+    """Return a row as plain JSON, without its field `closed`."""
     values = {name: as_number(value) if isinstance(value, Decimal) else value for name, value in asdict(row).items()}
     values.pop("closed", None)
     return values
@@ -126,9 +130,10 @@ def _plain(row: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RunScore:
-    """The measurements of a run or a series; `simulated` says whether the built-in model played any bidder.
+    """The measurements of a run or a series.
 
-    `left_out` maps the installed metrics of other games, which were not measured, to the reasons.
+    `simulated` says whether the built-in model played any bidder. `left_out` maps each installed metric that can't
+    measure this game to the reason.
     """
 
     run: str
@@ -143,7 +148,7 @@ class RunScore:
 
 
 def score(entries: Sequence[Entry], names: Iterable[str] = ()) -> RunScore:
-    """Measure a log by the metrics of these names; by default, by all metrics of its game."""
+    """Measure a log by the metrics with these names; without names, by all installed metrics that fit its game."""
     opened, asked = of_type(entries, LogOpened)[0], list(names)
     misfits = {} if asked else fits(kinds_in(entries))
     wanted = asked or [name for name, why in misfits.items() if not why]
@@ -161,11 +166,12 @@ _metric = partial(metric, of=SeriesOpened, no_data="no auction is over yet", pla
 
 @dataclass(frozen=True)
 class SeriesSummary:
-    """A series so far; `length` is its planned number of auctions.
+    """The summary of a series: of those of its auctions that are over.
 
-    `mean_ranks` and `total_profits`, in dollars, are over the auctions so far, the best mean rank (1) first. `calls`,
-    `failures` and `refusals` are over its auctions (`calls` is None without their logs). `simulated` says whether the
-    built-in model played any bidder.
+    `length` is the planned number of auctions. `mean_ranks` and `total_profits` (in dollars) name the bidder with the
+    best mean rank first; rank 1 is the best. `calls`, `failures` and `refusals` are over all auctions; without the logs
+    of the auctions, `calls` is None and the other two are empty. `simulated` says whether the built-in model played any
+    bidder.
     """
 
     run: str
@@ -200,12 +206,12 @@ class SeriesSummary:
 
 
 def is_series(entries: Sequence[Entry]) -> bool:
-    """Say whether a log is that of a series."""
+    """Return whether a log is that of a series."""
     return any(isinstance(entry.event, SeriesOpened) for entry in entries[:2])
 
 
 def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] = ()) -> SeriesSummary:
-    """Summarise the log of a series; `logs` are those of its auctions, the only ones with model calls."""
+    """Summarise the log of a series; `logs` are the logs of its auctions, in which the model calls are recorded."""
     opened, begun = of_type(entries, LogOpened)[0], of_type(entries, SeriesOpened)[0]
     auctions = of_type(entries, AuctionHeld)
     ranks = {bidder: [one.ranks[bidder] for one in auctions if bidder in one.ranks] for bidder in begun.players}
@@ -229,7 +235,9 @@ def summarise_series(entries: Sequence[Entry], logs: Sequence[Sequence[Entry]] =
 
 @_metric("rank by profit in an auction", "rank")
 def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's rank by profit in each auction (`at`) of a series: 1 is the best, which equals share.
+    """Measure each bidder's rank by profit in each auction of a series; `at` is the number of the auction.
+
+    Rank 1 is the best, and bidders with equal profits share a rank.
 
     Source: Chen et al. 2023, sec. 4.3 and B.3.
     """
@@ -242,7 +250,10 @@ def series_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("profit in an auction", "dollars")
 def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's profit in each auction (`at`) of a series, dollars. Source: Chen et al. 2023, sec. 4.3."""
+    """Measure each bidder's profit in each auction of a series, in dollars; `at` is the number of the auction.
+
+    Source: Chen et al. 2023, sec. 4.3.
+    """
     return [
         Measurement(name, float(profit), bidder, at=one.auction)
         for one in of_type(entries, AuctionHeld)
@@ -252,13 +263,20 @@ def series_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("mean rank over the auctions", "rank")
 def mean_rank(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the mean of each bidder's ranks over the auctions of a series so far. Source: Chen et al. 2023, B.3."""
+    """Measure each bidder's mean rank over those auctions of a series that are over.
+
+    Rank 1 is the best.
+
+    Source: Chen et al. 2023, B.3.
+    """
     return by_bidder(name, summarise_series(entries).mean_ranks)
 
 
 @_metric("how much the rank changes from auction to auction; below 0 it gets better", "number")
 def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the slope of each bidder's rank over the number of the auction, by least squares; below 0 it improves.
+    """Measure the slope of each bidder's rank over the number of the auction, by least squares.
+
+    If the slope is below 0, the rank gets better from auction to auction. The slope is missing if one auction is over.
 
     Source: Chen et al. 2023, sec. 4.3, Fig. 6 (which shows the paths).
     """
@@ -273,5 +291,8 @@ def rank_trend(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("profit over the auctions", "dollars")
 def total_profit(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's total profit over the auctions of a series so far, dollars. Source: as `mean_rank`."""
+    """Measure each bidder's total profit over those auctions of a series that are over, in dollars.
+
+    Source: Chen et al. 2023, B.3.
+    """
     return by_bidder(name, summarise_series(entries).total_profits)

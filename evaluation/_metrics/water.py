@@ -22,7 +22,9 @@ BROKE_OFF = "the game broke off before its last day"
 
 @_metric("whether a resident survived", "share", "binary")
 def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure whether each resident was alive when the game ended: 1 or 0; the mean over games is the survival rate.
+    """Measure whether each resident was alive when the game ended: 1 if so, else 0.
+
+    The mean over games is the survival rate. If the game broke off, the value is missing for residents still alive.
 
     Source: Alympics, sec. 4.4, Table 2.
     """
@@ -33,32 +35,46 @@ def survived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("days that a resident lived through", "count", "skewed")
 def days_lived(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the days that each resident lived through; its last one does not count. Source: Alympics, sec. 4.4."""
+    """Count the days at whose end each resident was alive; the day of its death does not count.
+
+    Source: Alympics, sec. 4.4.
+    """
     return by_bidder(name, {row.bidder: row.days_lived for row in _fates(entries)})
 
 
 def _fates(entries: Sequence[Entry]) -> list[ResidentStanding]:
-    """Return the standings, or none before the first day is over, when nothing is known of the residents."""
+    """Return the standings; no standings before the first day is over."""
     return standings(entries) if of_type(entries, DayClosed) else []
 
 
 @_metric("residents that survived", "count")
 def survivors(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the residents alive when the game ended, N_survivor. Source: Alympics, sec. 4.4, Table 2."""
+    """Count the residents that were alive when the game ended (the source's N_survivor); missing if it broke off.
+
+    Source: Alympics, sec. 4.4, Table 2.
+    """
     count = sum(row.survived for row in standings(entries)) if over(entries) else None
     return [measured(name, count, missing=BROKE_OFF)]
 
 
 @_metric("resource satisfaction rate at the start", "number")
 def rsr_start(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure RSR_S: expected daily supply over the needs of all, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
+    """Measure the resource satisfaction rate RSR_S: the expected daily supply divided by the daily needs of everyone.
+
+    Source: Alympics, sec. 4.2, eq. 2.
+    """
     rate = satisfaction(entries)
     return [Measurement(name, rate.at_start)] if rate else []
 
 
 @_metric("resource satisfaction rate at the end", "number", "skewed")
 def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure RSR_E: expected daily supply over the needs of survivors, a ratio. Source: Alympics, sec. 4.2, eq. 2."""
+    """Measure the resource satisfaction rate RSR_E: the expected daily supply divided by the needs of the survivors.
+
+    The rate is missing if nobody survived, or if the game broke off.
+
+    Source: Alympics, sec. 4.2, eq. 2.
+    """
     rate = satisfaction(entries)
     value = rate.at_end if rate and over(entries) else None
     return [measured(name, value, missing="nobody survived" if over(entries) else BROKE_OFF)]
@@ -66,7 +82,12 @@ def rsr_end(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("lowest successful bid of a day", "dollars", "skewed", least=0)
 def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the lowest successful bid of each day (`at`), dollars. Source: Alympics, sec. 4.4 and 5."""
+    """Measure the lowest bid of each day that was served with water, in dollars; `at` is the number of the day.
+
+    The value is missing for a day on which nobody was served.
+
+    Source: Alympics, sec. 4.4 and 5.
+    """
     return [
         measured(name, day.lowest_bid, at=number, missing="nobody was served")
         for number, day in enumerate(days(entries), start=1)
@@ -75,7 +96,9 @@ def lowest_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("bid of a resident on a day", "dollars", "skewed", least=0)
 def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the bid of each living resident on each day (`at`), dollars; a bid above its balance counts as announced.
+    """Measure the bid of each living resident on each day, in dollars; `at` is the number of the day.
+
+    A bid above the resident's balance counts with the amount that was announced.
 
     Source: Alympics, Fig. 7.
     """
@@ -84,7 +107,9 @@ def water_bid(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("health of a resident after a day", "health", least=0, most=MOST_HEALTH)
 def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the health points of each living resident at the end of each day (`at`), 0 on its last.
+    """Measure the health points of each resident at the end of each day that it began alive.
+
+    `at` is the number of the day. On the day of its death, a resident has 0 points.
 
     Source: Alympics, sec. 3 and 5.
     """
@@ -93,7 +118,10 @@ def health(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @_metric("money of a resident after a day", "dollars", "skewed", least=0)
 def balance(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the dollars of each living resident at the end of each day (`at`). Source: Alympics, sec. 3 and 5."""
+    """Measure the dollars of each living resident at the end of each day; `at` is the number of the day.
+
+    Source: Alympics, sec. 3 and 5.
+    """
     return _by_day(name, entries, lambda point: point.balance)
 
 

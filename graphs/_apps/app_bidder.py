@@ -50,7 +50,10 @@ ATTEMPTS = 3
 
 
 class Spoken(NamedTuple):
-    """A bidder's words, and the action that they mean (None: it was not asked, or it lacks something)."""
+    """A bidder's words, and the action that they mean.
+
+    The action is None if the bidder was not asked, or if it lacks information for an answer.
+    """
 
     words: str
     action: Action | None = None
@@ -58,7 +61,7 @@ class Spoken(NamedTuple):
 
 
 def brought(bidder: Bidder, values: Values, catalogue: str = "homes") -> Brought:
-    """Return the seat and the values that the owner gave to a bidder.
+    """Return the facts that a bidder has from its owner: its seat (budget, personas, objective) and its values.
 
     Raises:
         ConfigError: a value is no positive amount, or a persona is not in the catalogue.
@@ -74,7 +77,7 @@ def brought(bidder: Bidder, values: Values, catalogue: str = "homes") -> Brought
 
 
 def app_name(bidder: str, name: str | None) -> str:
-    """Return the name of a bidder among the agents of an app: the given one, or one made from its own.
+    """Return the name of a bidder among the agents of an app: `name`, or else a name made from the bidder's own.
 
     Raises:
         ConfigError: the name is no Python identifier, as apps and providers demand.
@@ -89,7 +92,7 @@ def speakers(bidder: str, auctioneers: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the speakers that a bidder believes.
 
     Raises:
-        ConfigError: a text was passed in place of a list.
+        ConfigError: `auctioneers` is a single text in place of a list.
     """
     if isinstance(auctioneers, str):
         raise ConfigError(f"bidder {bidder!r}: auctioneers is {auctioneers!r}; give a list of names: [{auctioneers!r}]")
@@ -107,7 +110,9 @@ def _dollars(bidder: str, item: str, value: Decimal | int | float | str) -> Deci
 
 
 async def speak(listener: Listener, player: Player) -> Spoken:
-    """Answer the listener's ask once. A decision is checked before it is spoken, and repeated if it is not legal.
+    """Return the bidder's answer to the ask that its listener has heard.
+
+    A decision that is not legal is not spoken: the player is asked again.
 
     Args:
         listener: the listener that has heard the auctioneer.
@@ -125,7 +130,7 @@ async def speak(listener: Listener, player: Player) -> Spoken:
 
 
 async def _decided(listener: Listener, player: Player, ask: Ask) -> Action:
-    """Return a legal action; after too many illegal ones, a withdrawal."""
+    """Return the player's legal action, or a withdrawal after too many actions that are not legal."""
     for attempt in range(1, ATTEMPTS + 1):
         given = await player.act(ask, listener.seen)
         answer: Answer = answer_to(ask, given) if isinstance(given, str) else given or Unreadable("nothing was said")
@@ -138,22 +143,25 @@ async def _decided(listener: Listener, player: Player, ask: Ask) -> Action:
 
 
 def at_price(price: Decimal | None, action: Action) -> Action:
-    """Return the action with a bid at the one price, if there is one: a bidder that would pay more accepts it."""
+    """Return the action; if the auctioneer named a single price, a bid becomes a bid of that price.
+
+    A bidder that would pay more than the price thus accepts it.
+    """
     return action if price is None or not isinstance(action, Bid) else Bid(price)
 
 
 def in_words(ask: Ask, price: Decimal | None, action: Action) -> str:
-    """Return an action in words; if there is one price, it is accepted or declined."""
+    """Return an action in words; if the auctioneer named a single price, the words accept or decline it."""
     if price is None:
         return ask.space.say(action)
     return f"Yes, I accept {dollars(price)}." if isinstance(action, Bid) else f"No, not at {dollars(price)}: I decline."
 
 
 def both_ways(step: Callable[[Any], Coroutine[Any, Any, Any]], name: str) -> RunnableLambda[Any, Any]:
-    """Return a node of an async function; by `invoke` it runs in a loop of Harbor's own.
+    """Return a LangGraph node that runs an async function, both by `ainvoke` and by `invoke`.
 
-    All such runs share that loop, which never ends, because connections of a hosted model belong to the loop that
-    opened them.
+    All runs by `invoke` share an event loop of Harbor's own, which never ends, because connections of a hosted model
+    belong to the loop that opened them.
     """
     return RunnableLambda(lambda state: run_in_background(step(state)), afunc=step, name=name)
 
@@ -176,10 +184,10 @@ FAILED = as_json(Tried("", "", 0, 0, ""))["type"]
 
 @dataclass(frozen=True)
 class AppBidder:
-    """The shared data of a bidder's nodes.
+    """The data that all nodes of a bidder share in an app.
 
-    Their state has `heard`, as a `Listener` dumps it; `conclusions`, the bidder's events of this turn; and its
-    `answer`, or the `proposed` answer that a person must approve.
+    The state of the nodes has `heard`, as `Listener.dump` returns it; `conclusions`, the events that the bidder
+    concluded in this turn; and its `answer`, or the `proposed` answer if a person has to approve it.
     """
 
     context: BidderContext
@@ -206,7 +214,7 @@ class AppBidder:
         """Return a bidder for an app from its settings.
 
         Raises:
-            ConfigError: the settings can't be played.
+            ConfigError: a bidder can't be played with these settings.
         """
         bidder = Bidder(bidder) if isinstance(bidder, str) else bidder
         if "bidding" not in bidder.model_fields_set:  # the app's auctioneer may not raise by limits
@@ -250,7 +258,7 @@ class AppBidder:
         return first.after([*seen, *self.concluded(state)])
 
     def add_thoughts(self, graph: Any, begin: str, end: str) -> None:
-        """Add its thoughts to a graph, after the node `begin` and before the node `end`."""
+        """Add the bidder's thoughts to a graph, after the node `begin` and before the node `end`."""
         for place, node in thinking(self.nodes).items():
             graph.add_node(place, both_ways(self._step(node), place))
         answering = next(place for place, node in self.nodes.items() if node.answers)
@@ -304,7 +312,7 @@ class AppBidder:
 
 
 def asked(state: Mapping[str, Any]) -> Ask | Pause | None:
-    """Return the bidder's ask in this turn; None if there is none."""
+    """Return the ask to the bidder in this turn; None if the bidder is not asked."""
     ask = state["heard"]["ask"]
     return None if ask is None else ASK.validate_python(ask)
 

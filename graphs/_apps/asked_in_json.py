@@ -25,7 +25,7 @@ SHOWN = 200
 
 
 class Call(BaseModel):
-    """A call for an answer. A turn of Harbor's protocol is one: what else is in it is not read."""
+    """A request for the bidder's answer; a turn of Harbor's bidder protocol can be passed, with further fields."""
 
     bidder: str
     item: str
@@ -51,7 +51,7 @@ def _kind(told: Any) -> str:
 
 
 class BidderInput(BaseModel):
-    """What a bidder is asked, and what happened."""
+    """The input of a bidder's graph: a question to the bidder, and the events that it has seen."""
 
     ask: Annotated[Annotated[Call, Tag(f"{TAG}call")] | Annotated[Thinking, Tag(f"{TAG}pause")], Discriminator(_kind)]
     seen: list[Json] = Field(
@@ -62,7 +62,7 @@ class BidderInput(BaseModel):
 
 
 class BidderOutput(BaseModel):
-    """What a bidder answers, and what it concluded."""
+    """The output of a bidder's graph: the bidder's answer, and its conclusions."""
 
     answer: Json | None = Field(
         description='A legal answer of the shape that the ask wants, such as {"action": "bid", "amount": 1200}; null if'
@@ -72,7 +72,10 @@ class BidderOutput(BaseModel):
 
 
 class BidderState(TypedDict, total=False):
-    """The state that a bidder's graph shares with an app, as JSON.
+    """The part of an app's state that the graph of a bidder reads and writes; all values are JSON.
+
+    The graph reads `ask`, the question to the bidder, and `seen`, the events that the bidder has seen. It writes
+    `answer` and `conclusions`, the private events of the bidder's thoughts.
 
     >>> BidderState(ask={"bidder": "Ann", "closed": []}, seen=[])
     {'ask': {'bidder': 'Ann', 'closed': []}, 'seen': []}
@@ -88,7 +91,7 @@ def checked(bidder: str, told: Any) -> Any:
     """Return the input of a bidder's graph unchanged if it is valid.
 
     Raises:
-        ConfigError: the input is invalid; a note of the error's cause has the schema.
+        ConfigError: the input is invalid; the cause of the error has a note with the JSON schema.
     """
     try:
         given = BidderInput.model_validate(told)
@@ -111,10 +114,10 @@ def ask_of(told: Json) -> Ask | Pause:
 
 
 def events_of(bidder: str, game: str, told: list[Json]) -> list[Event]:
-    """Return the events that a bidder has seen.
+    """Read the events that a bidder has seen from JSON.
 
     Raises:
-        ConfigError: one is no event of the game, or belongs to another bidder.
+        ConfigError: one of them is no event of the game, or is an event that the bidder may not see.
     """
     events: list[Event] = []
     for number, one in enumerate(told):

@@ -32,7 +32,7 @@ HOW = "Resume with true to place it, with false to decline, or with another answ
 
 
 async def approve_answer(state: Any) -> Json:
-    """Stop until a person approves the proposed answer, declines it, or replaces it by another legal one."""
+    """Interrupt the graph until a person approves the proposed answer, declines it, or gives another legal answer."""
     ask, proposed = asked(state), state.get("proposed")
     if not isinstance(ask, Ask) or not proposed:
         return {}
@@ -48,7 +48,7 @@ async def approve_answer(state: Any) -> Json:
 
 
 def action_of(ask: Ask, answer: Mapping[str, Any]) -> Action:
-    """Return the action in an answer; a withdrawal if none can be read."""
+    """Return the action that an answer names; a withdrawal if the answer names no action."""
     read = answer_in(answer, ask).answer
     return Withdraw() if isinstance(read, str | Unreadable) else read
 
@@ -86,7 +86,7 @@ LISTEN, APPROVE = "listen", "approve"
 
 
 class Heard(TypedDict, total=False):
-    """The state of the graph; the last two stay from turn to turn in a thread."""
+    """The state of the graph; in a thread, the fields `heard` and `taken` stay from turn to turn."""
 
     ask: Json
     seen: list[Json]
@@ -111,34 +111,38 @@ def bidder_graph(
     checkpointer: Checkpointer = None,
     store: BaseStore | None = None,
 ) -> CompiledStateGraph[Any, None, Any, Any]:
-    """Compile the graph of one bidder, for use by itself or as a node of your own graph.
+    """Return the compiled LangGraph graph of one bidder, to be used alone or as a node of your own graph.
 
-    It takes `{"ask": ..., "seen": [...]}` and returns `{"answer": ..., "conclusions": [...]}`, all JSON. A turn of
-    Harbor's protocol serves as ask, with its own `seen`. Nodes that are switched off are not in the graph. The graph
-    can be invoked, awaited, streamed and resumed. Its conclusions are part of its later input: with a checkpointer, the
-    thread of a sale keeps them and needs only new events; without one, append them to `seen`. A subgraph keeps them if
-    it is compiled with `checkpointer=True`.
+    The graph takes `{"ask": ..., "seen": [...]}`: the question to the bidder, and the events that it has seen. It
+    returns `{"answer": ..., "conclusions": [...]}`. All of this is JSON. A turn of Harbor's bidder protocol can be
+    passed as `ask`, with the `seen` of the turn. Thoughts that the bidder's settings switch off are not in the graph.
+    The graph can be invoked, awaited, streamed and resumed. It needs its earlier conclusions as later input. With a
+    checkpointer, use one thread for each sale: the thread keeps the conclusions, and `seen` needs only new events.
+    Without a checkpointer, append the conclusions to `seen` yourself. As a subgraph, it keeps its conclusions if it is
+    compiled with `checkpointer=True`.
 
     >>> sorted(bidder_graph("Ann", model="simulated", values={"Vase": 300}).get_input_jsonschema()["properties"])
     ['ask', 'seen']
 
     Args:
-        bidder: the bidder's settings, or its name; its `model` is used if none is passed here.
-        model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
-        values: the bidder's values of items in dollars; those in `seen` are known too.
+        bidder: the bidder's settings, or its name.
+        model: the model that plays the bidder: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat
+            model (None: the model that the bidder's settings name).
+        values: the value of each item to the bidder in dollars, beside the values that events in `seen` tell.
         game: name of the game.
-        catalogue: catalogue of its persona.
+        catalogue: name of the catalogue that has the bidder's persona.
         seed: random seed of the built-in model.
-        memory: settings of its memory of earlier auctions, as in `[memory]`; the memory is in the store with which the
-            app was compiled.
-        approve: whether the graph is interrupted before it answers. Resume it with true, false (to decline), or another
-            answer. This needs a checkpointer, here or in the app.
+        memory: settings of the bidder's memory of earlier auctions, as in `[memory]`. The memories are in the store
+            with which the app is compiled.
+        approve: whether the graph is interrupted before it answers, so that a person can approve the answer. Resume it
+            with true (to approve), false (to decline), or another answer. This needs a checkpointer, here or in the
+            app.
         checkpointer: as in `StateGraph.compile`.
         store: as in `StateGraph.compile`.
 
     Raises:
-        ConfigError: the settings can't be played. The graph raises it too, for invalid input; a note of the error's
-            cause has the schema.
+        ConfigError: a bidder can't be played with these settings. The graph raises this error too, if its input is
+            invalid; the cause of the error then has a note with the JSON schema.
     """
     app = AppBidder.of(bidder, model, values, game, catalogue, seed, memory, approve=approve)
     graph: Any = StateGraph(Heard, input_schema=BidderInput, output_schema=BidderOutput)
@@ -181,7 +185,11 @@ def _listening(app: AppBidder) -> Step:
 
 
 def _known(bidder: str, marks: list[str], taken: list[str]) -> int:
-    """Count the events that `seen` repeats: all that were read before, or none."""
+    """Return the number of events in `seen` that were read before: either all earlier events, or none.
+
+    Raises:
+        ConfigError: `seen` repeats only some of the earlier events.
+    """
     if marks[: len(taken)] == taken:
         return len(taken)
     if marks[:1] == taken[:1]:

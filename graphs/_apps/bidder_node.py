@@ -40,13 +40,13 @@ SPEAKERS = {"human": "user", "ai": "assistant"}
 
 
 class Said(TypedDict):
-    """What the node shares with the app: it is given all messages, and gives its own."""
+    """The part of the app's state that the node reads and writes: it gets all messages, and adds its own."""
 
     messages: list[Any]
 
 
 class Conversation(Said, total=False):
-    """The state of the node; the last two stay from turn to turn in a thread."""
+    """The state of the node; in a thread, the fields `heard` and `taken` stay from turn to turn."""
 
     answer: Json | None
     conclusions: Annotated[list[Json], operator.add]
@@ -69,33 +69,36 @@ def bidder_node(
     memory: Mapping[str, Any] | None = None,
     approve: bool = False,
 ) -> CompiledStateGraph[Any, None, Any, Any]:
-    """Return a node of a `MessagesState` app that reads messages and adds an `AIMessage` with its bid.
+    """Return a bidder as a node of a LangGraph app that keeps messages (`MessagesState`).
 
-    The bid is there in words, and as data: bidder, item, round and answer, in `additional_kwargs["harbor"]`. The node
-    believes only messages of the `auctioneers` ("user" is a human message without a name). No message changes its
-    settings. "events" and "ask" in the `additional_kwargs` of a message are read as JSON; a message without them costs
-    one model call, which reads the English. The node's memory stays in its own part of the thread, which no other node
-    reads. Without a checkpointer it reads all messages again each time.
+    The node reads the messages and adds an `AIMessage` with its bid: in words, and as data in
+    `additional_kwargs["harbor"]` (bidder, item, round and answer). It reads only messages from the speakers named in
+    `auctioneers` ("user" is the speaker of a human message without a name), and no message can change its settings. If
+    the `additional_kwargs` of a message have "events" or "ask", they are read as JSON. A message without them is read
+    as English, which costs one model call. The node keeps its conclusions in its own part of the thread, which no other
+    node reads. Without a checkpointer, it reads all messages again at each turn.
 
     >>> bidder_node("Ann B.", model="simulated", values={"Vase": 300}, name="ann").name
     'ann'
 
     Args:
-        bidder: the bidder's settings, or its name; its `model` is used if none is passed here.
-        model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
-        values: the bidder's values in dollars, by the item names of the auctioneer; it bids on no other.
-        name: name of its messages, a Python identifier (None: made from the bidder's).
-        auctioneers: names of the speakers that it believes.
-        game: name of the game; in any but "english" it understands JSON alone.
-        catalogue: catalogue of its persona.
+        bidder: the bidder's settings, or its name.
+        model: the model that plays the bidder: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat
+            model (None: the model that the bidder's settings name).
+        values: the value of each item to the bidder in dollars, by the names that the auctioneer uses; the bidder does
+            not bid on other items.
+        name: the speaker's name in the node's messages, a Python identifier (None: made from the bidder's name).
+        auctioneers: names of the speakers whose messages the node reads and believes.
+        game: name of the game; in other games than "english" the node understands only JSON.
+        catalogue: name of the catalogue that has the bidder's persona.
         seed: random seed of the built-in model.
-        memory: settings of its memory of earlier auctions, as in `[memory]`; the memory is in the store with which the
-            app was compiled.
-        approve: whether the app is interrupted before it bids. Resume it with true, false (to decline), or another
-            answer. This needs an app with a checkpointer.
+        memory: settings of the bidder's memory of earlier auctions, as in `[memory]`. The memories are in the store
+            with which the app is compiled.
+        approve: whether the app is interrupted before the node bids, so that a person can approve the bid. Resume it
+            with true (to approve), false (to decline), or another answer. This needs an app with a checkpointer.
 
     Raises:
-        ConfigError: the settings can't be played.
+        ConfigError: a bidder can't be played with these settings.
     """
     app = AppBidder.of(bidder, model, values, game, catalogue, seed, memory, auctioneers, approve)
     own = app_name(app.name, name)

@@ -26,7 +26,7 @@ from harbor.graphs._context.context import BidderContext
 GIVER = "user"
 """AutoGen's name for the source of a team's task."""
 AUCTIONEERS = ("auctioneer", GIVER)
-"""Speakers that are believed by default."""
+"""The speakers that a bidder believes by default."""
 OF_THE_SALE = (BidderSeated, Signal, ActedSealed)
 """Private events of the house and of any game's rules; other private events are a bidder's conclusions."""
 ENGLISH = "english"
@@ -40,19 +40,20 @@ NO_READER = (
 
 
 class Listener:
-    """Hears messages for one bidder, and keeps them.
+    """Reads and keeps the messages to one bidder in an app of somebody else.
 
-    Only speakers in `auctioneers` are believed. Messages of others are not read at all, so no rival can speak for the
-    auctioneer; the app says who spoke. The auctioneer is believed about the sale: items, prices, bids, winners and
-    withdrawals. It is not believed about the bidder: no message changes the budget, values, personas and objective from
-    its owner, or its conclusions.
+    The app says who speaks. Only messages from speakers in `auctioneers` are read, so no rival can speak for the
+    auctioneer. The bidder believes the auctioneer about the sale: items, prices, bids, winners and withdrawals. It does
+    not believe the auctioneer about itself: no message changes the budget, the values, the personas and the objective
+    that the bidder's owner set, or the bidder's conclusions.
 
     Args:
-        bidder: its model reads the English of a message without events or an ask, in one call.
-        known: the seat and values from its owner.
-        auctioneers: names of the speakers that are believed.
-        with_budget: whether its owner set a budget; if not, a budget from Harbor's auctioneer is taken.
-        catalog: texts of possible personas of rivals by id, for a bidder with a theory of mind.
+        bidder: the context of the bidder. If a message has no events and no ask, the bidder's model reads its English,
+            in one call.
+        known: the seat and the values that the bidder's owner set.
+        auctioneers: the names of the speakers that the bidder believes.
+        with_budget: whether the owner set a budget; if not, the bidder takes a budget that Harbor's auctioneer tells.
+        catalog: the texts of the personas that rivals may have, by id; empty for a bidder without a theory of mind.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Listener:
 
     @property
     def unasked(self) -> str:
-        """The words of a bidder that is not asked."""
+        """The words that the bidder says if it is not asked."""
         strangers = [name for name in self._speakers if name not in self._auctioneers]
         leaders = {*self._auctioneers} - {GIVER} or {GIVER}
         if leaders & {*self._speakers} or not strangers or len(self._sale.seen) > self._brought:
@@ -105,13 +106,14 @@ class Listener:
     async def hear(
         self, speaker: str, text: str, metadata: Mapping[str, Any] | None = None, handed: bool = False
     ) -> None:
-        """Hear a message, and set `ask` to its question to this bidder.
+        """Read a message; if it has a question to this bidder, set `ask` to the question.
 
         Args:
-            speaker: name of the speaker, as the app reports it.
-            text: the message.
-            metadata: metadata of the message; "events" and "ask" in it are Harbor's, as JSON, and replace the words.
-            handed: whether the message hands the turn to this bidder, so that it is asked whatever the words say.
+            speaker: the name of the speaker, as the app reports it.
+            text: the words of the message.
+            metadata: the metadata of the message; if they have "events" or "ask" as JSON, these are read instead of the
+                words.
+            handed: whether the message hands the turn to this bidder, which is then asked whatever the words say.
         """
         self._speakers = list(dict.fromkeys([*self._speakers, speaker]))
         if speaker not in self._auctioneers:
@@ -136,7 +138,7 @@ class Listener:
         return not isinstance(event, PrivateEvent) or isinstance(event, (*OF_THE_SALE, *self._game.events))
 
     def told(self, events: Iterable[Event], ask: Ask | Pause) -> None:
-        """Take events of a sale and an ask that another part has read."""
+        """Add events of a sale and an ask that were read elsewhere."""
         self._ask_nothing()
         self._sale.add(*events)
         self._take(ask)
@@ -165,7 +167,7 @@ class Listener:
         """Restore the state that `dump` returned; the owner's present settings stay in force.
 
         Raises:
-            ValueError: the state is of another form.
+            ValueError: the state does not have the form that `dump` returns.
         """
         try:
             seen = [event_of(line, self._game.events) for line in state["seen"]]

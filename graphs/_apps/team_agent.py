@@ -27,7 +27,7 @@ from harbor.personas._catalog.catalogue import catalogue_of
 
 
 class BidderAgentConfig(BaseModel):
-    """What `dump_component` writes of a `BidderAgent`."""
+    """The settings of a `BidderAgent` that `dump_component` writes and `load_component` reads."""
 
     bidder: dict[str, Any]
     model: str
@@ -42,27 +42,30 @@ class BidderAgentConfig(BaseModel):
 
 
 class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
-    """A bidder in a team of yours: it hears the auctioneer, in plain English or as JSON, and bids in words.
+    """A Harbor bidder as an agent in your own AutoGen team: it reads an auctioneer's messages and bids in words.
 
-    It believes only the `auctioneers`, by the names of the speaking agents ("user" gives a team its task); messages of
-    rivals are not read. You set its budget, values, persona and objective; no message changes them. "events" and "ask"
-    in the metadata of a message are read as JSON; a message without them costs one model call, which reads the English.
-    AutoGen does not verify an agent's name, so an agent of hostile code can pass for the auctioneer; an agent that only
-    writes text can't. A handed-over turn (`Swarm`) is handed back. The answer's metadata has the item, the round and
-    the answer in words.
+    The bidder reads only messages from the agents named in `auctioneers` ("user" is the name under which a team gets
+    its task); it does not read messages from rivals. You set its budget, values, persona and objective, and no message
+    can change them. If the metadata of a message has "events" or "ask", they are read as JSON. A message without them
+    is read as English, which costs one model call. AutoGen does not verify the names of agents: hostile code in the
+    team can pass for the auctioneer, but an agent that only writes text can't. If another agent of a `Swarm` hands its
+    turn to the bidder, the bidder hands the turn back with its answer. The metadata of an answer have the item, the
+    round and the answer in words.
 
     >>> BidderAgent("Ann B.", model="simulated", values={"Vase": 300}, name="ann").name
     'ann'
 
     Args:
-        bidder: the bidder's settings, or its name; its `model` is used if none is passed here.
-        model: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat model.
-        values: the bidder's values in dollars, by the item names of the auctioneer; it bids on no other.
-        name: its name among agents, a Python identifier (None: made from the bidder's).
-        description: its description for teams with a selector.
-        auctioneers: names of the speakers that it believes.
-        game: name of the game; in any but "english" it understands JSON alone.
-        catalogue: catalogue of its persona.
+        bidder: the bidder's settings, or its name.
+        model: the model that plays the bidder: a name ("openai:gpt-5", "simulated"), settings, or a LangChain chat
+            model (None: the model that the bidder's settings name).
+        values: the value of each item to the bidder in dollars, by the names that the auctioneer uses; the bidder does
+            not bid on other items.
+        name: the agent's name in the team, a Python identifier (None: made from the bidder's name).
+        description: the agent's description, which a team that selects its speakers reads (None: a usual one).
+        auctioneers: names of the agents whose messages the bidder reads and believes.
+        game: name of the game; in other games than "english" the bidder understands only JSON.
+        catalogue: name of the catalogue that has the bidder's persona.
         seed: random seed of the built-in model.
 
     Raises:
@@ -113,11 +116,11 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
 
     @property
     def produced_message_types(self) -> Sequence[type[BaseChatMessage]]:
-        """Text, or text that hands a turn back."""
+        """The kinds of messages that the bidder writes: text, and text that hands a turn back."""
         return (TextMessage, HandoffMessage)
 
     async def on_messages(self, messages: Sequence[BaseChatMessage], cancellation_token: CancellationToken) -> Response:
-        """Hear the messages, and answer the auctioneer's last question."""
+        """Read the new messages, and answer the auctioneer's last question."""
         thinking = asyncio.ensure_future(self._answer(messages))
         cancellation_token.link_future(thinking)
         said = await thinking
@@ -139,14 +142,14 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
         self._player = GraphBidder(self._context)
 
     async def save_state(self) -> Mapping[str, Any]:
-        """Return all that was heard and concluded, as JSON."""
+        """Return, as JSON, all that the bidder has heard and concluded."""
         return {"type": "BidderAgentState", "version": "1", **self._listener.dump()}
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
         """Restore the state that `save_state` returned.
 
         Raises:
-            ValueError: the state is of another form.
+            ValueError: the state does not have the form that `save_state` returns.
         """
         self._listener.load(state)
         self._player = GraphBidder(self._context)
@@ -181,6 +184,6 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
 
 
 def _handed_by(messages: Sequence[BaseChatMessage], name: str) -> str:
-    """Name the last agent that handed the turn over; empty if none did."""
+    """Return the name of the last agent that handed its turn to the agent `name`; empty if none did."""
     givers = [one.source for one in messages if isinstance(one, HandoffMessage) and one.target == name]
     return givers[-1] if givers else ""

@@ -32,19 +32,20 @@ from harbor.memory._bidder.bidder_memory import BidderMemory
 
 
 def form_of(protocol: ProtocolSettings) -> ReplyForm | None:
-    """Return the reply form that a bidder's settings ask for; None: that of its model."""
+    """Return the form of reply that a bidder's settings ask for; None if the settings of its model decide."""
     return None if protocol.reply == "model" else protocol.reply
 
 
 def folded(view: View | None, news: View | Iterable[Event]) -> View:
-    """Reduce the channel of a view: a view replaces it, and events are folded into it."""
+    """Return the new view in a bidder's state: `news` is either a whole view, or events to be added to the old view."""
     return news if isinstance(news, View) else (view or View()).after(news)
 
 
 class ThoughtState(TypedDict, total=False):
     """The state of a bidder's graph.
 
-    `ask` is the auctioneer's call or a pause. `view` takes a view or the events seen so far. `answer` is the result.
+    `ask` is the auctioneer's ask, or a pause. `view` is the bidder's view; writing events to it adds them to the view.
+    `answer` is the answer to the ask.
     """
 
     ask: Ask | Pause
@@ -58,7 +59,7 @@ Update = dict[str, Any]
 
 @dataclass(frozen=True)
 class NodeContext:
-    """One run of one node: its bidder, the model to ask, and a sink for the events it concludes."""
+    """The context of one run of one node: its bidder, the model to ask, and a sink for the events that it concludes."""
 
     bidder: BidderContext
     node: ThoughtNode
@@ -82,15 +83,15 @@ class NodeContext:
         return self.bidder.memory
 
     def fork(self) -> NodeContext:
-        """Begin a run beside this one; its events stay together however fast the model is."""
+        """Begin a run of the same node beside this one; in the log, the events of each run stay together."""
         return self.bidder.context(self.node)
 
     @cached_property
     def words(self) -> Thought:
-        """The words of this thought in the game.
+        """The prompt of this thought in the game, with its facts.
 
         Raises:
-            ConfigError: neither the game nor the node has words.
+            ConfigError: neither the game nor the node has a prompt.
         """
         words = words_of(self.node, self.bidder.table)
         if words is None:
@@ -99,17 +100,17 @@ class NodeContext:
 
     @property
     def task(self) -> str:
-        """The name of its prompts and calls."""
+        """The name of the node's prompt and model calls."""
         return task_of(self.node, self.bidder.table)
 
     def prompt(self, view: View, *about: Any, parts: Sequence[str] = (), **more: Any) -> Prompt:
         """Fill the prompt of the node with the bidder's identity, the state of the game, and the facts of the thought.
 
         Args:
-            view: the bidder's observations.
-            about: subject of the thought, if it is not everything for sale.
-            parts: names of parts of the text that no fact brings.
-            more: facts that the node computes itself.
+            view: the bidder's view.
+            about: the subject of the thought, such as a rival; nothing if the thought is about the whole game.
+            parts: names of further parts of the prompt's text that are sent.
+            more: further facts, which the node computes itself.
         """
         play, words, wording = self.bidder.table.played, self.words, self.bidder.wording
         facts = dict(words.facts(view, *about, **more))
@@ -169,11 +170,14 @@ class NodeContext:
         repairs: int | None = None,
         words: Words = lambda _: None,
     ) -> Reply:
-        """Ask the model; without a chain of thought the reply may have no reasons."""
+        """Ask the model, and return its reply; if the bidder has no chain of thought, the reply may lack reasons."""
         return await self.model.ask(prompt, self.bidder.shape(kind), check, repairs, words)
 
     async def reply(self, view: View, *about: Any, **more: Any) -> Any:
-        """Ask the prompt of the node (`about`, `more`: as in `prompt`), again if `check` finds a fault in the reply."""
+        """Ask the model with the node's prompt, and return the reply; `about` and `more` are as in `prompt`.
+
+        If the node's `check` finds a fault in the reply, the model is asked again.
+        """
         kind, check = self.words.reply or self.node.reply, self.words.check or self.node.check
         if kind is None:
             raise ConfigError(f"node {self.node.name!r} {self.node.complaint()}")
@@ -189,11 +193,12 @@ class NodeContext:
 
 @dataclass(frozen=True)
 class BidderContext:
-    """The shared context of all nodes of a bidder; `begin` opens a sink for the events of one run of a node.
+    """The context that all nodes of a bidder share.
 
-    `memory` is None for a bidder without memory. `game` is the name of its game, `seed` the seed of the game. `nodes`
-    are all its thoughts, by their names in its graph. `judged` says whether anything reads its last profiles: metrics
-    do, if the rivals' personas are known, and memories.
+    `model` asks the bidder's model, and `switches` are the settings of the bidder's thoughts. `begin` opens a sink for
+    the events of one run of a node. `memory` is None if the bidder has no memory. `game` is the name of the game, and
+    `seed` its seed. `nodes` are the bidder's nodes, by their names in its graph. `judged` says whether anything reads
+    the last profiles that the bidder makes: metrics do if a rival has a persona, and the bidder's memory does.
     """
 
     model: ModelClient
@@ -226,12 +231,12 @@ class BidderContext:
 
     @cached_property
     def wording(self) -> Wording:
-        """The wording of its prompts."""
+        """The wording of the bidder's prompts."""
         return Wording.of(self.switches)
 
     @cached_property
     def explanations(self) -> Mapping[str, str]:
-        """The explanations of all its notes if all its calls begin alike, else nothing."""
+        """The explanations of all the bidder's notes, if all its prompts begin with the same text; else nothing."""
         if not self.wording.one_beginning:
             return {}
         told = (node for node in self.nodes.values() if node.fold and node.tells)
@@ -239,7 +244,10 @@ class BidderContext:
 
     @cached_property
     def offered(self) -> tuple[type[BaseModel], ...]:
-        """The shapes of all replies that it may be asked for if all its calls begin alike, else nothing."""
+        """The shapes of all replies that the bidder may be asked for, if all its prompts begin with the same text.
+
+        Else nothing.
+        """
         if not self.wording.one_beginning:
             return ()
         kinds = [reply_of(node, self.table) for node in self.nodes.values() if node.asks and node.occasions]

@@ -1,7 +1,7 @@
-"""A game puts a thought or a call to a bidder, and the bidder decides on the call, in every game.
+"""How a bidder that is played by a model is asked for a thought or a decision, in every game.
 
-The words of a thought are the game's own, or those of the node with the state of the game. A decision takes one model
-call, without a repair, and is the answer to the auctioneer.
+The prompt of a thought is the game's own, or that of the node with the state of the game. A decision takes one model
+call, which is not repeated if the reply can't be used: the reply is the answer to the auctioneer.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def stays(game: Game, mind: MindSettings) -> tuple[str, ...]:
 
 
 def words_of(node: ThoughtNode, game: Game) -> Thought | None:
-    """Return the words of a node in a game; None if it asks no model, or there are no words for it."""
+    """Return the prompt of a node in a game, with its facts; None if the node asks no model, or there is no prompt."""
     if own := game.played.thoughts.get(node.name):
         return own
     if node.answers and not node.facts:
@@ -65,7 +65,7 @@ def words_of(node: ThoughtNode, game: Game) -> Thought | None:
 
 
 def task_of(node: ThoughtNode, game: Game) -> str:
-    """Name the prompts and calls of a node in a game, after the source of its words."""
+    """Return the name of the prompt and the model calls of a node in a game, which depends on whose prompt it is."""
     if node.name in game.played.thoughts or node.prompt is None:
         usual = not node.answers or node.name in game.played.thoughts
         return node.task if usual else game.name.replace("-", "_")
@@ -73,13 +73,13 @@ def task_of(node: ThoughtNode, game: Game) -> str:
 
 
 def reply_of(node: ThoughtNode, game: Game) -> type[BaseModel] | None:
-    """Return the shape of a node's replies in a game; None: the ask decides."""
+    """Return the shape of a node's replies in a game; None if the ask decides."""
     words = words_of(node, game)
     return (words and words.reply) or node.reply or (game.played.reply if node.answers else None)
 
 
 def worth_a_call(node: ThoughtNode, game: Game, view: View) -> bool:
-    """Say whether a thought is worth a call now; a game with its own words for the thought decides itself."""
+    """Return whether a thought is worth a model call now; a game with its own version of the thought decides that."""
     own = game.played.thoughts.get(node.name)
     return own.when(view) if own and own.when else node.when(view, cast("Ask | Pause", view.now))
 
@@ -100,7 +100,7 @@ def standing(game: Game, view: View) -> Row:
 
 
 def own_form(game: Game, view: View, told: Facts) -> type[OwnReply] | None:
-    """Return the protocol's own form of answer for a call with these facts; None: it has none."""
+    """Return the protocol's own form of answer for a call with these facts; None if it has none."""
     forms = BUNDLES[view.mind.protocol].replies.get(game.name)
     return forms.asked(view.mind.chain_of_thought, told) if forms else None
 
@@ -119,7 +119,7 @@ def call(game: Game, view: View) -> Row:
 
 
 def earlier_calls(game: Game, view: View) -> list[Turn] | None:
-    """Return the earlier calls of the game with their answers; None for a bidder without a dialogue."""
+    """Return the earlier calls of the game with their answers; None if the bidder's calls are no dialogue."""
     if view.mind.context == "fresh":
         return None
     ask, apart = cast(Ask, view.now), stays(game, view.mind)
@@ -142,7 +142,7 @@ def earlier_calls(game: Game, view: View) -> list[Turn] | None:
 
 
 def _answered_in_form(concluded: Sequence[Event]) -> str:
-    """Return a decision in the protocol's own form, after its reasons; empty if it was in another form."""
+    """Return the text of a decision in the protocol's own form, after its reasons; empty if it had another form."""
     match concluded:
         case [Decided(reasons=reasons), Stated(said=said)]:
             return "\n".join(filter(None, ("" if "reason" in said else reasons, as_json(said))))
@@ -164,11 +164,11 @@ async def decide(
     """Ask for an action, conclude the decision, and answer with it.
 
     Args:
-        ask: the auctioneer's call.
-        context: context of the node.
+        ask: the auctioneer's ask.
+        context: the context of the node.
         prompt: the filled prompt.
         kind: the shape of the reply (None: that of the action space); a `FusedReply` brings its own strategic action.
-        action: the strategic action chosen before, if any.
+        action: the strategic action that the bidder chose before (None: it chose none).
     """
     if context.switches.reply == "text":
         return await _decide_in_words(ask, context, prompt, action)
@@ -223,7 +223,7 @@ async def decide_in_form(
 
 
 async def _decide_in_words(ask: Ask, context: NodeContext, prompt: Prompt, action: StrategicAction | None) -> Update:
-    """Ask for a decision in the model's own words, which are read like those of any agent."""
+    """Ask for a decision in the model's own words, which are read in the same way as the words of any agent."""
     try:
         words = (await context.ask(prompt, InWords, repairs=0)).words
     except UnreadableReply as error:
@@ -235,7 +235,7 @@ async def _decide_in_words(ask: Ask, context: NodeContext, prompt: Prompt, actio
 
 
 def _decision_in(words: str, ask: Ask, shape: type[Decision]) -> Decision | None:
-    """Return the decision in words that came instead of its shape; None if there is none, or a part is missing."""
+    """Return the decision in a reply that is words instead of the shape; None if the words have no whole decision."""
     if ask.space.reply is WordsReply:  # any text would be a decision
         return None
     reasons, answer = heard(words, ask)
@@ -249,7 +249,7 @@ def _decision_in(words: str, ask: Ask, shape: type[Decision]) -> Decision | None
 
 
 def heard(words: str, ask: Ask) -> tuple[str, Answer]:
-    """Return the reasons and the answer in words; for a speech the last line is the answer."""
+    """Return the reasons and the answer in a reply in words; in a speech, the last line is the answer."""
     lines = words.splitlines()
     if ask.space.reply is WordsReply:
         said = next((line.strip(MARKUP) for line in reversed(lines) if line.strip(MARKUP)), "")

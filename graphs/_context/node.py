@@ -52,23 +52,26 @@ DECLARED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThoughtNode:
-    """A thought, as an extension.
+    """A thought of a bidder, such as a plan or a profile of a rival, as an extension.
 
-    A bidder has it on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has "closed",
-    and at the "end". It waits for the nodes in `needs` (names or steps) on the same occasion. `step` is its name in the
-    graph, by default `name`; a bidder has one node of each step. The node that `answers` a call comes last.
+    A bidder has the thought on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has
+    "closed", and at the "end". The thought waits for the nodes in `needs` (names or steps) that run on the same
+    occasion. `step` is the node's name in the graph, by default `name`; a bidder has only one node of each step. The
+    node that `answers` a call comes last.
 
-    A node is in the graph of a bidder if it is `on`, in the form that `adapt` returns. Without an occasion in that form
-    it only keeps a note of another node's conclusion. `uses` names the settings of the bidder that `on`, `adapt` or the
-    node read. `when` says whether the thought is worth a call now. A node that asks a model without a prompt of its own
-    is in the games whose play has a thought of its name.
+    A node is in the graph of a bidder if `on` returns true for the bidder's settings; `adapt` then returns the form in
+    which it is there. If that form has no occasions, the node only keeps a note of another node's conclusion. `uses`
+    names the settings of the bidder that `on`, `adapt` or the node read. `when` says whether the thought is worth a
+    call now. A node that asks a model but has no prompt of its own is only in games whose `Play.thoughts` has its name.
 
-    A node is declared, or has a `run` of its own. A declared node asks its `prompt`, whose one blank is ${facts}, for
-    the `reply`, and concludes its private `event`, or several. `check` says what is wrong with a reply; then the model
-    is asked again. `answer` is the reply of the built-in model, from the facts of the prompt alone. `fold` makes a note
-    from the previous note (None at first) and the event. Later prompts show the note as the `fact` of this name (by
-    default that of the node), in the form that `shows` returns from the view (None: not now). `tells` explains it
-    (None: only facts speak of it). Nodes with the same `keeps` share one note.
+    A node is either declared by its fields, or has its own function `run`. A declared node asks a model with its
+    `prompt`, whose only blank is ${facts}, and gets a `reply` of this Pydantic model. `check` says what is wrong with
+    a reply; the model is then asked again. `answer` returns the reply of the built-in model, from the facts of the
+    prompt alone. `conclude` makes the private `event` (or several events) of the reply. `fold` makes the bidder's note
+    from the previous note (None at first) and the event. Later prompts tell the note as a fact with the name `fact`,
+    by default the name of the node; `shows` returns the form in which they do (None: the note is not told now). `tells`
+    is the sentence that explains this fact in prompts (None: prompts do not tell the note; only `facts` can use it).
+    Nodes with the same `keeps` share one note.
 
     >>> async def run(state, context): return {}
     >>> ThoughtNode(name="mood", description="notes a mood", occasions=("opening",), event=Planned, run=run).place
@@ -107,37 +110,37 @@ class ThoughtNode:
 
     @property
     def task(self) -> str:
-        """The name of its calls, and of its prompt unless the game has words of its own for it."""
+        """The name of the node's model calls; also of its prompt, unless the game has a prompt of its own for it."""
         return self.name.replace("-", "_")
 
     @property
     def is_harbors(self) -> bool:
-        """Say whether the node is Harbor's own or has a `run`: a mistake in it fails its bidder, not the run."""
+        """Return whether the node is Harbor's own or has a `run`; a mistake in it fails the bidder, but not the run."""
         return self.run is not None or self.has_harbors_prompt
 
     @property
     def has_harbors_prompt(self) -> bool:
-        """Say whether its prompt is one of Harbor's own files."""
+        """Return whether the node's prompt is one of Harbor's own files."""
         return self.prompt is not None and PROMPTS / self.prompt.name == self.prompt
 
     @property
     def asks(self) -> bool:
-        """Say whether the node asks a model."""
+        """Return whether the node asks a model."""
         return self.answers or self.reply is not None
 
     @property
     def note(self) -> str:
-        """The name of its note."""
+        """The name of the node's note."""
         return self.keeps or self.name
 
     @property
     def told_as(self) -> str:
-        """The name of the fact that tells its note."""
+        """The name of the fact that tells the node's note in prompts."""
         return self.fact or self.note
 
     @property
     def events(self) -> tuple[type[PrivateEvent], ...]:
-        """The kinds of events that it adds to logs."""
+        """The kinds of events that the node adds to logs."""
         return (self.event,)
 
     @property
@@ -146,7 +149,7 @@ class ThoughtNode:
         return (*self.uses, *(("chain_of_thought", *OF_PROMPTS) if self.prompt or self.answers else ()))
 
     def complaint(self) -> str:
-        """Say which fault the node has; empty if none."""
+        """Say what is wrong with the node; empty if nothing is."""
         checks = (self._of_kind, self._of_pieces, self._of_prompt, self._of_note)
         return unread(self.uses, MindSettings) or next(filter(None, (check() for check in checks)), "")
 

@@ -57,7 +57,7 @@ STRATEGIZE = ThoughtNode(
 
 
 async def bid(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask for a decision, which should follow the strategic action if one was chosen for this call."""
+    """Ask the model for a decision; if a strategic action was chosen for this call, the decision should follow it."""
     ask, view, game = cast(Ask, state["ask"]), state["view"], context.bidder.table
     chosen = view.notes.get("strategize") if context.switches.strategy == "on" else None
     action, told, prompt = chosen["action"] if chosen else None, standing(game, view), context.prompt(view)
@@ -92,7 +92,7 @@ FUSED = ThoughtNode(
 
 
 async def limit(state: ThoughtState, context: NodeContext) -> Update:
-    """Answer by the limit set for the item; ask for one if there is none, or after new information.
+    """Answer by the bidder's limit for the item; ask the model for a limit if there is none, or after new information.
 
     New information is that the item is offered again at a lower price, which reopens the bidding, or that the last
     answer was refused. Bids of rivals are not new, because a limit answers any price.

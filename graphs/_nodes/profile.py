@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 async def profile(state: ThoughtState, context: NodeContext) -> Update:
-    """Ask about all rivals at once, one call per rival and item; calls that failed at an earlier pause are repeated."""
+    """Profile all rivals at the same time, with one model call per rival and item.
+
+    Calls that failed at an earlier pause are made again.
+    """
     view = state["view"]
     profiled: list[Profiled] = []
     calls = [_profile(view, context.fork(), rival, profiled) for rival in view.rivals]
@@ -57,7 +60,7 @@ async def _profile(view: View, context: NodeContext, rival: str, profiled: list[
 
 
 def read(reply: Any, catalog: Iterable[str], old: Mapping[str, float]) -> tuple[dict[str, float], int]:
-    """Return a profile as weights, from either scale, and the number of its repairs."""
+    """Return the weights of the profile in a reply, and the number of its repairs; the reply has weights or shares."""
     return mend(reply.weights, catalog, old) if hasattr(reply, "weights") else scaled(reply.shares, catalog, old)
 
 

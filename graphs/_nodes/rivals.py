@@ -48,7 +48,7 @@ def in_the_last(view: View) -> tuple[str, ...]:
 
 
 def _wanted(name: str, view: View, context: NodeContext) -> bool:
-    """Say whether this bidder has a thought of Harbor's own that would be worth a call now."""
+    """Return whether this bidder has the thought with this name, and the thought is worth a model call now."""
     node = context.bidder.nodes.get(name)
     return node is not None and node.name == name and worth_a_call(node, context.bidder.table, view)
 

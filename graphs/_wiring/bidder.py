@@ -22,9 +22,9 @@ Onward = dict[Occasion, list[str]]
 
 
 def ways(nodes: Nodes) -> dict[str, Onward]:
-    """Return the nodes that run at the START, and after each node; END if none does.
+    """Return the nodes that run at the START of the graph and after each node; END if no node follows.
 
-    A node that needs the conclusion of another runs in the step after it. All others run side by side.
+    A node that needs the conclusion of another node runs in the step after that node. All other nodes run side by side.
     """
     return {START: _first(nodes), **{place: _after(place, nodes) for place in thinking(nodes)}}
 
@@ -75,9 +75,10 @@ def _alone(graph: Graph, nodes: Nodes) -> dict[Occasion, Any]:
 
 
 class GraphBidder:
-    """A player whose answers come from its graph; it continues in the log from its last position.
+    """A player whose answers come from the graph of its thoughts.
 
-    A node that is alone on an occasion runs without the graph, which would run nothing else.
+    At each ask it reads the events that are new since its last ask. If an occasion has only one node, that node runs
+    without the graph, because the graph would run nothing else.
     """
 
     def __init__(self, bidder: BidderContext) -> None:
@@ -91,7 +92,7 @@ class GraphBidder:
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
-        """Answer the auctioneer."""
+        """Answer an ask of the auctioneer; at a pause, think and return None."""
         self._view = self._view.after(seen[self._read :])
         self._read = len(seen)
         given: Any = {"ask": ask, "view": self._view}

@@ -1,4 +1,4 @@
-"""A mind is a bidder's nodes and their order, from the game, the settings and the bidder's own nodes.
+"""The mind of a bidder: its thought nodes and their order, as the game and the bidder's settings define them.
 
 Harbor's own nodes are all those in modules of `graphs/_nodes`, so a file there adds a thought.
 """
@@ -44,20 +44,20 @@ Nodes = Mapping[str, ThoughtNode]
 
 
 def usual_nodes(game: Game) -> list[ThoughtNode]:
-    """Return Harbor's own nodes for which a game has words, or which need none."""
+    """Return Harbor's own nodes that fit a game: it has a prompt for the node, or the node needs no prompt."""
     if game.play is None:
         return []
     return [node for node in NODES if words_of(node, game) or not node.asks]
 
 
 def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str, ThoughtNode]:
-    """Return the nodes of a bidder: Harbor's own that are on in its game, and the bidder's own.
+    """Return the nodes of a bidder by step: Harbor's own that its settings switch on, and those that the settings name.
 
-    A node of the bidder's own replaces Harbor's of the same step. Of two of Harbor's, the one with the game's own words
-    is used.
+    A node that the settings name replaces Harbor's node of the same step. If two of Harbor's nodes have the same step,
+    the node with a prompt of the game's own is used.
 
     Raises:
-        ConfigError: a node of the bidder's own does not exist, has no effect, or does not fit the others.
+        ConfigError: a node that the settings name does not exist, has no effect, or does not fit the other nodes.
     """
     table: Game = find("game", game)
     play, usual = table.played, usual_nodes(table)
@@ -80,7 +80,7 @@ def nodes_of(game: str, mind: MindSettings, memory: MemorySettings) -> dict[str,
 
 
 def _nobody_answers(game: Game, mind: MindSettings, memory: MemorySettings) -> str:
-    """Say why no node answers a call: the game has no words for the one that would."""
+    """Say why no node answers a call: the game has no prompt for the node that would."""
     for node in NODES:
         if node.answers and _on(node, mind, memory):
             setting = f"{node.uses[0]} {getattr(mind, node.uses[0])!r}" if node.uses else f"nodes {node.name!r}"
@@ -100,7 +100,7 @@ def _adapted(node: ThoughtNode, mind: MindSettings) -> ThoughtNode:
 
 
 JUDGING = ("profile", "mirror", "predict")
-"""Steps that one call about all rivals replaces."""
+"""The steps that are replaced if a bidder judges all rivals in one call."""
 OFF = "is off with the settings of this bidder; drop it, or change them"
 
 
@@ -125,7 +125,7 @@ def _misfit(node: ThoughtNode, game: Game, usual: Sequence[ThoughtNode], mind: M
 
 
 def _check_needs(node: ThoughtNode, others: Sequence[ThoughtNode]) -> None:
-    """Refuse a need that is neither a step of this mind, on or off, nor an installed node."""
+    """Refuse a name in `needs` that is neither a step of this mind, be it on or off, nor an installed node."""
     for need in set(node.needs) - {name for other in others for name in (other.place, other.name)}:
         try:
             find("node", need)

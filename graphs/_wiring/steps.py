@@ -38,10 +38,10 @@ def told(view: View, node: ThoughtNode, placebo: Placebo, seed: int) -> View:
     """Return the view of a thought, with the placebo in place of the profiles; profiling itself sees the profiles.
 
     Args:
-        view: the view with the profiles.
+        view: the bidder's view, with the profiles that it made.
         node: the node of the thought.
-        placebo: the bidder's placebo.
-        seed: seed of the game.
+        placebo: the kind of placebo that the bidder's settings name.
+        seed: the seed of the game.
     """
     if placebo == "none" or node.event in (Profiled, Mirrored):
         return view
@@ -51,7 +51,7 @@ def told(view: View, node: ThoughtNode, placebo: Placebo, seed: int) -> View:
 
 
 def _instead(view: View, found: Profiles, placebo: Placebo, seed: int, kind: str) -> Profiles:
-    """Return replaced profiles: equal weights, shuffled ones, the profile of the next rival, or empty ones."""
+    """Return the profiles that replace those found: equal weights, shuffled weights, another rival's, or none."""
     if placebo == "uniform":
         return {rival: dict.fromkeys(view.catalog, 0.0) for rival in found}
     if placebo == "shuffled":
@@ -63,7 +63,7 @@ def _instead(view: View, found: Profiles, placebo: Placebo, seed: int, kind: str
 
 
 def _shuffled(profile: Profile, seed: int, *names: str) -> Profile:
-    """Assign the sorted weights to the types in a random order from the seed and the names, not from the profile."""
+    """Give the weights of a profile to the types in a random order, which depends only on the seed and the names."""
     order = stream(seed, "placebo", *names).sample(sorted(profile), len(profile))
     dealt = dict(zip(order, sorted(profile.values(), reverse=True), strict=True))
     return {persona: dealt[persona] for persona in profile}
@@ -106,11 +106,11 @@ async def _run(node: ThoughtNode, bidder: BidderContext, state: Any) -> Update:
 
 
 async def declared(state: Any, context: NodeContext) -> Update:
-    """Run a declared node: ask its prompt, and conclude its events from the reply.
+    """Run a declared node: ask a model with its prompt, and conclude its events from the reply.
 
     Raises:
         ConfigError: the node lacks a field, because it was never checked as an extension.
-        TypeError: it concludes another kind of event, or an event of another bidder.
+        TypeError: the node concludes an event of another kind than it declares, or an event of another bidder.
     """
     node, view = context.node, state["view"]
     if node.facts is None or node.conclude is None:
@@ -125,17 +125,20 @@ async def declared(state: Any, context: NodeContext) -> Update:
 
 
 def _stays_alone(error: HarborError, bidder: BidderContext) -> bool:
-    """Say whether an error ends this thought alone: a missing reply, or a store error that the settings tolerate."""
+    """Return whether an error ends only this thought, and not the run.
+
+    That is so if there is no usable reply, or if a store of memories fails and the settings say to continue.
+    """
     if isinstance(error, MemoryStoreError):
         return bidder.memory is not None and bidder.memory.settings.on_error == "continue"
     return isinstance(error, NoReply)
 
 
 def with_nodes(bidder: BidderContext) -> BidderContext:
-    """Return the context of a bidder with its nodes, by their names in its graph.
+    """Return the context of a bidder with its nodes filled in, by their names in its graph.
 
     Raises:
-        ConfigError: a node of the bidder's own is refused.
+        ConfigError: a node that the bidder's settings name is refused.
     """
     memory = bidder.memory.settings if bidder.memory else MemorySettings()
     mind = as_usual_in(bidder.game, bidder.switches)
@@ -143,7 +146,10 @@ def with_nodes(bidder: BidderContext) -> BidderContext:
 
 
 class PlainBidder:
-    """A player whose nodes run level by level; it continues in the log from its last position."""
+    """A player whose nodes run level by level, without a LangGraph graph.
+
+    At each ask it reads the events that are new since its last ask.
+    """
 
     def __init__(self, bidder: BidderContext) -> None:
         bidder = with_nodes(bidder)
@@ -155,7 +161,7 @@ class PlainBidder:
         self._read = 0
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | None:
-        """Answer the auctioneer."""
+        """Answer an ask of the auctioneer; at a pause, think and return None."""
         self._view = self._view.after(seen[self._read :])
         self._read = len(seen)
         state: dict[str, Any] = {"ask": ask, "view": self._view, "answer": None}

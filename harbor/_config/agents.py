@@ -29,16 +29,17 @@ def _without_secrets(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class AgentCommand(Settings):
-    """A program that plays: it reads each turn as a line of JSON, and prints each answer as a line.
+    """A program that plays a bidder: it reads each turn as a line of JSON, and prints each answer as a line.
 
-    Each seat of each game has a process of its own, in the working directory.
+    Harbor starts one process for each bidder in each game, in the working directory.
 
     >>> str(AgentCommand(command=["node", "bidder.mjs"]))
     'node bidder.mjs'
 
     Attributes:
-        command: The program with its arguments.
-        env: Environment variables that the program gets beside a few usual ones (PATH, HOME and the like).
+        command: The program and its arguments, each as a text of its own.
+        env: Names of environment variables that are passed to the program, beside a few usual ones (PATH, HOME and the
+            like). Other variables are not passed.
     """
 
     command: Annotated[
@@ -59,14 +60,15 @@ FLUSH = "; a program has to flush its output after each answer, or nobody hears 
 
 
 class AgentServer(Settings):
-    """A server that plays: each turn is a POST of JSON to `url`, and the response is the answer.
+    """A server that plays a bidder: Harbor sends each turn to `url` as a POST of JSON, and the response is the answer.
 
     >>> str(AgentServer(url="http://localhost:8000/bid"))
     'http://localhost:8000/bid'
 
     Attributes:
         url: Address of the server.
-        api_key_env: The environment variable with the key, which is sent as a bearer token.
+        api_key_env: Name of the environment variable that holds the server's key. The key is sent as a bearer token.
+            Without this setting, no key is sent.
     """
 
     url: UrlWithoutKey

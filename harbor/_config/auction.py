@@ -41,18 +41,18 @@ def _as_persona(suits: Any) -> Any:
 
 
 class Item(Settings):
-    """An item for sale.
+    """An item for sale, such as a house.
 
     >>> Item(name="Loft", start=100, true_value=120, persona="urban-dwellers").suits
     ('urban-dwellers',)
 
     Attributes:
         name: Name of the item; no two items share a name.
-        start: The starting price.
-        true_value: Value to the buyer, in dollars. Bidders know only estimates of it.
-        listing: The text that bidders read.
-        persona: Ground truth, which no bidder sees: the persona that the item was written for. An id, a list of ids if
-            the item suits each of them, or none if it suits no persona more than another.
+        start: The starting price, in dollars.
+        true_value: Value of the item to the bidder that buys it, in dollars. Bidders know only estimates of this value.
+        listing: The description of the item that bidders read.
+        persona: The persona that the item was written for, which no bidder is told: its id, a list of ids if the item
+            suits several personas, or none if it suits no persona more than another.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"name", "start"})
@@ -75,19 +75,20 @@ def _distinct(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
 
 OwnItems = Annotated[tuple[Item, ...], Field(max_length=MOST_ITEMS), AfterValidator(_distinct)]
-"""Items to sample from instead of those in the catalogue; empty: sample from the catalogue."""
+"""Items from which a sample is drawn; if there are none, the sample is drawn from the catalogue."""
 
 
 class Houses(Settings):
-    """A random sample of `count` items, with `matched` items for each persona among the bidders.
+    """A random sample of items from the catalogue of the auction.
 
     >>> Houses(count=4, matched=1).count
     4
 
     Attributes:
         count: Number of items.
-        matched: Number of items that suit each persona among the bidders; without it, the draw ignores personas.
-        of: Items to sample from instead of those in the catalogue.
+        matched: Number of items in the sample that suit each persona of the bidders; all other items suit none of these
+            personas. Without this setting, the draw ignores personas.
+        of: Items from which the sample is drawn instead of the items in the catalogue.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"count"})
@@ -169,26 +170,29 @@ Mix = Annotated[dict[str, float], BeforeValidator(_as_mix)]
 
 
 class Bidder(MindSettings):
-    """A bidder, played by a model, a scripted policy (`rule`), an `agent` of any make, or a `person`.
+    """A bidder: it is played by a model, or else by a scripted policy (`rule`), an `agent` or a `person`.
 
     >>> Bidder("Ann", persona={"downsizing": 3, "urban-dwellers": 1}).persona
     {'downsizing': 0.75, 'urban-dwellers': 0.25}
 
     Attributes:
-        name: Name of the bidder, which the auctioneer uses too.
-        persona: An id, two ids in equal parts, or two ids with weights; without it, none.
+        name: Name of the bidder, by which the auctioneer calls it.
+        persona: The kind of buyer that the bidder is told to be: the id of a persona, two ids for a mix in equal parts,
+            or two ids with weights. Without this setting, the bidder has no persona.
         model: The model that plays the bidder: "provider:model", or a name under `models`.
         rule: Name of the scripted policy that plays the bidder instead of a model.
-        max_bids: Most bids on one item, for the policies that count their bids.
+        max_bids: Most bids that the bidder makes on one item, if its policy counts its bids, as "minimum-raise" does.
         levels: The weights of the levels 0, 1, 2 and so on, from which the rule "levels" draws its level of reasoning.
             They add up to 1. Most people are at levels 1 and 2 (Nagel 1995); the default weights are Harbor's own.
-        agent: True for an agent that is given to `run`, the name of an installed one, "package.module:NAME", a program
-            as `{ command = [...] }`, or a server as `{ url = "..." }`.
-        person: Whether a person plays the bidder.
-        objective: Goal of the bidder: "profit", "items", or any text, such as a wanted item.
-        budget: Money that the bidder can spend in the auction.
-        overestimate: Excess of the bidder's estimates over the true values, as a share of the true values.
-        timeout_seconds: Time for one answer; by default, a person has ten minutes.
+        agent: The agent that plays the bidder instead of a model: true for an agent that is passed to `run`, the name
+            of an installed agent, "package.module:NAME" for one in your code, a program as `{ command = [...] }`, or a
+            server as `{ url = "..." }`.
+        person: Whether a person plays the bidder instead of a model.
+        objective: Goal that the bidder is told: "profit" (as much profit as it can make), "items" (as many items as it
+            can win), or a text of your own.
+        budget: Money that the bidder can spend in the auction, in dollars.
+        overestimate: How far the bidder's estimates lie above the true values, as a share of the true values.
+        timeout_seconds: Time for one answer, in seconds; 600 by default if a person plays the bidder.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"name", "protocol"})
@@ -243,18 +247,19 @@ class Bidder(MindSettings):
 
 
 class MemorySettings(Settings):
-    """Settings of the memory: where memories are stored, and how many are recalled.
+    """Settings of the bidders' memory of earlier auctions: where memories are stored, and which ones are recalled.
 
     Attributes:
-        store: A folder or the address of a Chroma server. Without it, the folder of the run; a run without a folder
-            keeps no memories on disk.
+        store: The place of the memories: a folder, or the address of a Chroma server. Without this setting, they are in
+            the folder of the run; a run without a folder keeps no memories on disk.
         embedding: How texts are compared: "hashing" (by words), or "sentence-transformers:FOLDER" (by meaning).
-        carry_over: Whether to recall also memories that other runs put in that store. "series": recall only memories
-            from earlier auctions of the same series.
-        frozen: Whether memories are read, but never written.
+        carry_over: Whether bidders also recall memories that other runs put in the same store. "series" recalls only
+            memories from earlier auctions of the same series.
+        frozen: Whether memories are only read, and no new ones are stored.
         games: Other games whose memories are recalled too; without them, only those of the game that is played.
-        k: Number of memories that are retrieved by meaning.
-        tokens: Most tokens of memories that "full" recalls, counted as four characters each.
+        k: Number of memories that are recalled when they are chosen by nearness in meaning.
+        tokens: Most tokens of memories that are recalled by a bidder whose `memory` is "full". A token is counted as
+            four characters.
         on_error: Reaction to a memory that fails: "stop" the auction, because without the memory it would be another
             experiment, or "continue" with a failed thought.
     """
@@ -274,7 +279,7 @@ class Series(Settings):
 
     Attributes:
         auctions: Number of auctions.
-        shuffled: Whether each auction sells the listed items in another order.
+        shuffled: Whether each auction sells the listed items in a random order of its own.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"auctions", "shuffled"})
@@ -284,7 +289,7 @@ class Series(Settings):
 
 
 class Persona(Settings):
-    """A kind of buyer.
+    """A kind of buyer, whose part a bidder can be told to play.
 
     >>> Persona(id="gardener", name="Gardener", text="You want a large garden.").name
     'Gardener'
@@ -301,27 +306,27 @@ class Persona(Settings):
 
 
 class AuctionConfig(Settings):
-    """One auction: items, bidders, rules and seed.
+    """The settings of one auction: items, bidders, rules and seed.
 
     >>> AuctionConfig(bidders=(Bidder("Ann"), Bidder("Bob"))).rules.game
     'english'
 
     Attributes:
         name: Name of the run.
-        seed: Random seed. The same seed gives the same draws.
+        seed: Random seed of the auction; equal seeds give equal random draws.
         items: A list of items, or a sample from the catalogue as `{ count = 10, matched = 2 }`.
-        bidders: The bidders; in TOML one `[[bidders]]` for each.
-        personas: Personas of your own, beside those in the catalogue.
+        bidders: The bidders; in TOML, one table `[[bidders]]` for each bidder.
+        personas: Personas of your own, which bidders can have beside those in the catalogue.
         catalogue: Source of the personas and of the sampled items: the name of an installed catalogue, or
             "package.module:NAME". "NAME@VERSION" accepts only that version.
-        profile_over: The personas that rivals are profiled over; without it, all.
-        rules: The rules of the game that `game` names.
-        memory: Where memories are stored.
-        series: Number of such auctions in a row; without it, one.
-        failed_calls: Reaction to a call that a provider never answers: "stop" the run, or "play on" without it. In an
-            experiment, a game fails if an agent fails or none of an agent's answers is ever taken, unless this is
-            "play on".
-        publish_personas: Whether a public pack tells the personas of the bidders.
+        profile_over: Ids of the personas among which bidders look for the persona of a rival when they profile it;
+            without this setting, all personas.
+        rules: The rules of the game; the key `game` in them names the game.
+        memory: Settings of the bidders' memory of earlier auctions.
+        series: Settings of a series, in which several auctions follow each other; without this setting, one auction.
+        failed_calls: Reaction if a provider never answers a call: "stop" the run, or "play on" without the reply. In an
+            experiment with "stop", a game also fails if an agent fails or if none of its answers is ever accepted.
+        publish_personas: Whether a public copy of the run tells the personas of the bidders.
         models: Settings of models, by the names that bidders use.
     """
 
@@ -342,7 +347,10 @@ class AuctionConfig(Settings):
     models: Models = Field(default_factory=lambda: {"simulated": ModelSettings()})
 
     def judges(self, bidder: Bidder) -> bool:
-        """Return whether measures (of rivals with personas) or memories read the last profiles of a bidder."""
+        """Return whether anything reads the last profiles that a bidder makes of its rivals.
+
+        Its memory does if the bidder remembers, and metrics do if a rival has a persona.
+        """
         return bidder.remembers or any(rival.persona for rival in self.bidders if rival.name != bidder.name)
 
     @model_validator(mode="after")

@@ -66,21 +66,21 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class Simulated(Settings):
-    """Behaviour of the built-in model, with its mistakes.
+    """Settings of the built-in model: how it plays, and how often it makes mistakes on purpose.
 
     >>> Simulated(policy="minimum").limit_share
     Decimal('0.9')
 
     Attributes:
-        policy: "judge" (weighs fit, profit and budget) or "minimum" (raises by the minimum while below
-            `limit_share` of its estimate).
-        limit_share: Limit of "minimum", as a share of its estimate.
-        level: Number of steps of reasoning about others in the beauty contest.
-        latency_seconds: Wait before each reply.
+        policy: How the model bids: "judge" weighs how an item suits the persona, its profit and the budget; "minimum"
+            bids the minimum as long as it is below `limit_share` of the bidder's estimate.
+        limit_share: The limit of the policy "minimum", as a share of the bidder's estimate of the item.
+        level: Number of steps of reasoning about other players in the beauty contest.
+        latency_seconds: Time that the model waits before each reply, in seconds.
         unreadable_rate: The share of replies that can't be read.
-        low_bid_rate: The share of bids that are too low; a limit is never.
-        over_budget_rate: The share of bids above the budget; a bid by limit never is.
-        wrong_sum_rate: The share of beliefs with a wrong sum.
+        low_bid_rate: The share of bids that are too low. The limits of bidders that set limits are never too low.
+        over_budget_rate: The share of bids above the budget. Bids that follow from a limit are never above it.
+        wrong_sum_rate: The share of the bidder's statements of its beliefs that have a wrong sum.
     """
 
     policy: Literal["judge", "minimum"] = "judge"
@@ -110,43 +110,46 @@ ReplyForm = Literal["tool", "json", "text", "words"]
 
 
 class ModelSettings(Settings):
-    """A model under a name that you choose; `use` is "provider:model", an installed one such as "simulated", or code.
+    """The settings of a model, which bidders use by a name that you choose.
 
-    Prices are in dollars per million tokens and default to the price table. If that has none, the cost of a call is
-    unknown.
+    Prices are in dollars per million tokens; by default they come from Harbor's table of prices. If the table does not
+    have the model either, the cost of its calls is unknown.
 
     >>> ModelSettings(use="openai:gpt-4.1").reply
     'auto'
 
     Attributes:
-        use: The model itself. A provider is one that LangChain knows; its package has to be installed. Code is
-            "package.module:NAME", with a dot before the colon: a `Model`, or a function of settings and seed that
-            makes a LangChain chat model.
-        base_url: The address of another server.
-        api_key_env: The environment variable with the key; without it, the one that the provider's package reads. A
-            list of several makes a pool: calls are spread over its keys, and a key that is refused is left out.
+        use: The model: "provider:model", the name of an installed model such as "simulated", or code. LangChain has to
+            know the provider, and the provider's package has to be installed. Code is "package.module:NAME", with a dot
+            before the colon: a `Model`, or a function that takes settings and a seed and makes a LangChain chat model.
+        base_url: The address of the server, if it is not the provider's usual one.
+        api_key_env: Name of the environment variable that holds the key; without this setting, the provider's package
+            looks for a variable of its own. A list of names makes a pool of keys: calls are spread over the keys, and a
+            key that the provider refuses is no longer used.
         fallback: The model that answers if this one can't: a name under `models`, or "provider:model".
-        temperature: Left out of a call unless it is given.
-        max_tokens: The most tokens of a reply; left out of a call unless it is given.
-        timeout_seconds: Time for one request, after which the request is made again (900 by default, longer for a model
-            that was slower before). A second timeout of the same call pauses the run.
-        must_take: Settings such as "temperature" without which the model may not be asked. A server that refuses one
-            of them stops the run; other settings are left out. An experiment names the temperature of its design.
-        headers: Headers of each call; no keys.
-        reasoning: An effort such as "low", or a budget in tokens; left out of a call unless it is given.
-        seed: Left out of a call unless it is given.
+        temperature: The temperature of sampling; without this setting, calls do not name one.
+        max_tokens: The most tokens of a reply; without this setting, calls do not name a limit.
+        timeout_seconds: Time for one request, in seconds; then the request is made again. The default is 900, and more
+            for a model that was slower before. If a call times out a second time, the run pauses.
+        must_take: Names of settings, such as "temperature", without which the model must not be asked. If a server
+            refuses one of them, the run stops; a refused setting that is not named here is left out of calls. An
+            experiment whose design sets the temperature names it here.
+        headers: HTTP headers of each call; they must not hold keys.
+        reasoning: The effort of reasoning, such as "low", or a budget for it in tokens; without this setting, calls do
+            not name one.
+        seed: The seed that is sent to the provider; without this setting, calls do not name one.
         max_concurrent: Most calls that the provider allows at once; without it, Harbor learns the number.
         requests_per_minute: Most calls that the provider allows per minute; without it, Harbor learns the number.
         tokens_per_minute: Most tokens that the provider allows per minute.
         extra: Settings that are passed to the provider's package unchanged.
-        reply: Form of a structured reply: a "tool" call, "json" by a schema, or "text"; "auto" finds out which form the
-            server supports.
-        repairs: Number of retries for a reply that can't be used.
-        retry_seconds: Longest time for retries after a temporary failure; then the run pauses. If the provider asks
-            for a longer wait, the run pauses at once.
-        input_price: Dollars per million tokens of input.
-        cached_price: Dollars per million tokens of input that the provider had kept.
-        output_price: Dollars per million tokens of output.
+        reply: The form in which the model is asked to reply: "tool" (a tool call), "json" (JSON by a schema) or "text"
+            (JSON in plain text). "auto" tries which of these forms the server supports.
+        repairs: Number of times that the model is asked again if its reply can't be used.
+        retry_seconds: Longest time for retries after a temporary failure, in seconds; then the run pauses. If the
+            provider asks for a longer wait, the run pauses at once.
+        input_price: Price of input, in dollars per million tokens.
+        cached_price: Price of input that the provider already had in its cache, in dollars per million tokens.
+        output_price: Price of output, in dollars per million tokens.
         simulated: Settings of the built-in model.
     """
 
@@ -175,7 +178,7 @@ class ModelSettings(Settings):
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The environment variables with the keys; empty if the provider's package looks for one."""
+        """Names of the environment variables that hold the keys; empty if `api_key_env` is not set."""
         given = self.api_key_env
         return () if given is None else (given,) if isinstance(given, str) else given
 

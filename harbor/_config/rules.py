@@ -15,14 +15,15 @@ DEFAULT = "english"
 
 
 class RuleSettings(Settings):
-    """The settings of every game.
+    """The base class for the settings of a game's rules; it has the settings that all games share.
 
     >>> EnglishRules().told()["game"]
     'english'
 
     Attributes:
         reasks: Number of times that a bidder is asked again after a failed bid.
-        game: The name of the game, or the reference by which the user named it; its own class gives it a default.
+        game: The name of the game, or its reference "package.module:NAME". The class of each game has the game's own
+            name as the default.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"game", "reasks"})
@@ -31,15 +32,15 @@ class RuleSettings(Settings):
     game: str = ""
 
     def told(self) -> dict[str, Any]:
-        """Return the public settings, as JSON."""
+        """Return the settings that everyone may know, as JSON."""
         return self.model_dump(mode="json", include=set(self.public))
 
 
 def rules_of(given: Any) -> Any:
-    """Make the settings of the game that `given` names; without `game`, those of the ascending auction.
+    """Make the settings of the game that `given` names by `game`; if it names none, of the ascending auction.
 
     Raises:
-        ValueError: there is no such game, or the settings are of another one.
+        ValueError: there is no such game, or the settings belong to another game.
     """
     if isinstance(given, dict):
         rules: RuleSettings = _class_of(given.get("game", DEFAULT)).model_validate(given)

@@ -118,13 +118,13 @@ def _one_line_errors(source: str) -> Iterator[None]:
 
 
 class Settings(BaseModel):
-    """Frozen settings that refuse unknown keys.
+    """The base class of settings: they can't be changed once they are made, and refuse unknown keys.
 
-    `public` names the settings that a public pack may contain. It is empty by default, so that a new setting can't be
-    published by mistake.
+    `public` names the settings that a public copy of a run may contain. It is empty by default, so that a new setting
+    can't be published by mistake.
 
     Raises:
-        ConfigError: one line that names the setting, its value and the remedy.
+        ConfigError: a setting is refused; the message names the setting, its value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -167,10 +167,10 @@ def toml_key(name: str) -> str:
 
 
 def check_distinct(kind: str, names: list[str]) -> None:
-    """Refuse names that are equal, differ only in case, or look alike.
+    """Refuse names of which two are equal, differ only in case, or look alike.
 
     Raises:
-        ValueError: it names both.
+        ValueError: there are two such names; the message names them.
     """
     looks = Counter(look for name in names for look in looks_of(name))
     for name in names:
@@ -186,10 +186,10 @@ def check_distinct(kind: str, names: list[str]) -> None:
 
 
 def check(settings: type[M], values: dict[str, Any], source: str) -> M:
-    """Build settings from plain values.
+    """Make settings from plain values; `source` names the origin of the values in messages.
 
     Raises:
-        ConfigError: one line that names the setting, its value and the remedy.
+        ConfigError: a setting is refused; the message names the setting, its value and the remedy.
     """
     with _one_line_errors(source):
         return settings.model_validate(values)
@@ -200,11 +200,12 @@ def read_settings(path: Path, settings: type[M], what: str = "config") -> M:
 
     Args:
         path: the file.
-        settings: their type.
-        what: the name of the file's content in complaints.
+        settings: the class of the settings.
+        what: the word for the content of the file in messages.
 
     Raises:
-        ConfigError: no such file, not TOML (or JSON), a setting that is refused, or code that only a JSON file names.
+        ConfigError: the file is missing or is not TOML (or JSON), a setting is refused, or a JSON file names code that
+            the user has not named.
     """
     kind, parse = ("JSON", json.loads) if path.suffix == ".json" else ("TOML", tomllib.loads)
     try:

@@ -1,4 +1,7 @@
-"""An agent is a value with a name and a maker. Harbor recognizes its framework without importing that framework."""
+"""An `Agent` has a name and a function that makes the agent of a bidder.
+
+Harbor recognizes the framework of an agent without importing that framework.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from harbor._doors.door import Door
 
 
 def is_chat_agent(value: object) -> bool:
-    """Return whether `value` is an AutoGen chat agent, which needs no door."""
+    """Return whether `value` is an AutoGen chat agent, which can join the auction's group chat as it is."""
     return _is(value, "autogen_agentchat.base", "ChatAgent")
 
 
@@ -30,7 +33,7 @@ def is_runnable(value: object) -> bool:
 
 
 def complaint(value: object) -> str:
-    """Say why a value can't sit in a seat. Return "" if it can."""
+    """Say why a value can't play a bidder; return "" if it can."""
     if isinstance(value, AgentCommand | AgentServer | Door) or is_chat_agent(value) or is_runnable(value):
         return ""
     if isinstance(value, type):
@@ -44,18 +47,22 @@ def complaint(value: object) -> str:
 
 
 def _is(value: object, module: str, name: str) -> bool:
-    """Return whether `value` is an instance of a class. It can't be one before the class's module is imported."""
+    """Return whether `value` is an instance of the class `name` in `module`.
+
+    If the module has not been imported yet, no value can be an instance of its class.
+    """
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent, as an extension.
+    """An agent that plays bidders, as an extension.
 
-    `make` takes the bidder's name and returns a plain or async function of one turn, a LangChain Runnable, such as a
-    compiled graph, or an AutoGen chat agent, which is asked and answers in words. Each auction gets its own
-    agent. Import slow packages inside `make`, so that reading settings stays fast.
+    `make` takes the name of a bidder and returns its agent: a plain or async function that takes one turn, a LangChain
+    Runnable such as a compiled graph, or an AutoGen chat agent. An AutoGen agent is asked in words and answers in
+    words. Every bidder of every auction gets an agent of its own. Import slow packages inside `make`, so that settings
+    that name the agent can be read fast.
 
     >>> Agent(name="shy", description="It never bids.", make=lambda bidder: lambda turn: "I pass.").make("Ann")({})
     'I pass.'
@@ -68,15 +75,15 @@ class Agent:
 
     @staticmethod
     def takes(value: object) -> bool:
-        """Return whether a value can sit in a seat as it is."""
+        """Return whether a value can play a bidder as it is, without being wrapped in an `Agent`."""
         return not complaint(value)
 
     @classmethod
     def of_value(cls, reference: str, value: object) -> Agent:
-        """Wrap a value that the user names, so that every bidder with that reference gets this value.
+        """Wrap a value that the user named by a reference; every bidder whose settings have the reference gets it.
 
         Raises:
-            ConfigError: the value is no agent, or an agent that bidders can't share.
+            ConfigError: the value is no agent, or is an AutoGen agent, which bidders can't share.
         """
         if is_chat_agent(value):
             raise ConfigError(
@@ -90,10 +97,13 @@ class Agent:
 
 
 def agent_of(bidder: Bidder, given: object) -> object:
-    """Return the bidder's agent: a new one by the name in its settings, its program or server, or the given one.
+    """Return the agent of a bidder, as its settings say.
+
+    If the settings name an agent, a new one is made. If they name a program or a server, that setting is returned. Else
+    it is `given`, which the caller of `run` passed.
 
     Raises:
-        ConfigError: there is no such agent, it can't be made, or it is no agent; a program or a key is missing.
+        ConfigError: there is no such agent, it can't be made, or it is no agent; or a program or a key is missing.
     """
     if isinstance(bidder.agent, AgentCommand | AgentServer):
         _check_there(bidder.agent, bidder.name)

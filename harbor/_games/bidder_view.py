@@ -1,6 +1,6 @@
-"""A view holds a bidder's observations of a game, and a part those of an item, a run or a day.
+"""A `View` holds all that a bidder has observed of a game, and a `Part` its observations of one item, run or day.
 
-Both are folds over the events that the bidder has seen, and over nothing else.
+Views and parts are computed from the events that the bidder has seen, and from nothing else.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a game, such as an item, a run or a day: the events that the viewer saw, and the outcome.
+    """A bidder's observations of one part of a game: an item, a run or a day.
 
-    `got` has the units that each bidder got, and `paid` the dollars that each paid, as far as the viewer was told.
-    `true_value` is None until it is revealed.
+    `events` are the events of this part that the bidder has seen. `got` has the units that each bidder got, and `paid`
+    the dollars that each bidder paid, as far as this bidder was told. `true_value` is None unless it was revealed.
 
     >>> Part("vase", got={"Ann": Decimal(1)}, paid={"Ann": Decimal(30)}).price
     Decimal('30')
@@ -57,21 +57,21 @@ class Part:
 
     @property
     def winner(self) -> str | None:
-        """The only bidder that got units of the item; None: nobody, or several."""
+        """The bidder that got units of the item; None if nobody or more than one bidder did."""
         return next(iter(self.got)) if len(self.got) == 1 else None
 
     @property
     def price(self) -> Decimal | None:
-        """The dollars that the winner paid; None without a winner."""
+        """The dollars that the winner paid; None if there is no single winner."""
         return None if self.winner is None else self.paid.get(self.winner, Decimal(0))
 
     @property
     def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The bids that were seen, as (round, bidder, amount); to accept a called price is to bid that price."""
+        """The bids that this bidder has seen, as (round, bidder, amount); accepting a price counts as a bid of it."""
         return tuple((one.round, one.bidder, amount) for one, amount in self._amounts(Acted))
 
     def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
-        """List the bids of one bidder as (round, amount); its sealed bids only if none of its bids was public."""
+        """List the bids of `bidder` as (round, amount); sealed bids are listed only if it made no public bid."""
         shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
         return shown or [(one.round, amount) for one, amount in self._amounts(ActedSealed) if one.bidder == bidder]
 
@@ -91,7 +91,7 @@ class Part:
                 called = event.called
 
     def highest_bid(self, bidder: str) -> Decimal | None:
-        """Return the highest bid of one bidder; None if none was seen."""
+        """Return the highest bid of `bidder` that was seen; None if no bid was."""
         return max((amount for _, amount in self.bids_of(bidder)), default=None)
 
 
@@ -131,7 +131,9 @@ Seen = Sequence[Event]
 
 
 class Outlook(NamedTuple):
-    """The future of a player: the rivals whose next action is worth a forecast, and whether the player acts again.
+    """The future of a player in a game.
+
+    `rivals` are the rivals whose next action is worth a forecast. `goes_on` says whether the player will act again.
 
     >>> Outlook(("Ben",)).goes_on
     True
@@ -169,13 +171,14 @@ Folds = Mapping[type[Event], tuple[str, Fold]]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A bidder's knowledge: its own data, the items for sale, the acts of all bidders, and the outcomes.
+    """All that a bidder knows: its own facts, the items for sale, and the acts and outcomes that it has seen.
 
-    `estimates` are the worths of items in dollars, as far as the bidder was told. `open` has the parts under way; the
-    part of the latest event comes last. `results` has the parts that are over. `catalog` has the types of rivals.
-    `notes` are the conclusions of its nodes, by node; `folds` make them from events. `now` is the current ask or pause,
-    and `mind` its settings. `judged` says whether a measure or a memory reads its last profiles. `outlook` and
-    `yardstick` are those of its game.
+    `estimates` are the worths of items in dollars that the bidder was told. `open` has the parts of the game (items,
+    runs or days) that are not over, that of the latest event last, and `results` the parts that are over. `catalog`
+    maps the id of each type that a rival may have to its text. `notes` are the conclusions of the bidder's thoughts, by
+    the name of the note; `folds` compute them from events. `now` is the current ask or pause, and `mind` the settings
+    of the bidder's thoughts. `judged` says whether a metric or a memory will read the last profiles that the bidder
+    makes. `outlook` and `yardstick` are those of the game's `Play`.
 
     >>> View(name="Ann", bidders=("Ann", "Ben")).rivals
     ('Ben',)
@@ -219,12 +222,15 @@ class View:
 
     @property
     def part(self) -> Part | None:
-        """The part under way; of several, the part of the latest event; None if none is."""
+        """The part of the game that is not over; of several, that of the latest event; None if all are over."""
         return next(reversed([*self.open.values()]), None)
 
     @property
     def in_play(self) -> tuple[str, ...]:
-        """The rivals asked in this part, or else in the last; all rivals if lots are listed or no part is over."""
+        """The rivals that were asked in the current part or, between two parts, in the last one.
+
+        All rivals are returned if the game lists its items in advance, or if no part is over yet.
+        """
         if self.lots or not self.results:
             return self.rivals
         last = self.part.asked if self.part and self.part.asked else self.results[-1].asked
@@ -232,7 +238,7 @@ class View:
 
     @property
     def ahead(self) -> Outlook:
-        """The outlook of the game on the events seen."""
+        """The outlook that the game derives from the events seen so far."""
         return self.outlook(self.name, self.seen)
 
     @property
@@ -242,34 +248,34 @@ class View:
 
     @property
     def plan(self) -> str:
-        """Its plan in words; empty without one."""
+        """The bidder's plan in words; empty if it has none."""
         return self.notes["plan"].text if "plan" in self.notes else ""
 
     @property
     def priorities(self) -> Mapping[str, int]:
-        """The priorities of its plan by item; empty without a plan."""
+        """The priority of each item in the bidder's plan; empty if it has no plan."""
         return self.notes["plan"].priorities if "plan" in self.notes else {}
 
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
-        """Its profiles by rival, given or inferred: weights by type of the catalog."""
+        """The bidder's profiles of its rivals, told or inferred: by rival, the weight of each type."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("profile", {})
         return found
 
     @property
     def mirrors(self) -> Mapping[str, Mapping[str, float]]:
-        """The profiles of itself that it expects its rivals to have, by rival."""
+        """The profiles that the bidder expects its rivals to have of it, by rival."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("mirror", {})
         return found
 
     @property
     def budget(self) -> Decimal:
-        """Dollars left."""
+        """The dollars that the bidder has left."""
         return self.initial_budget - self.spent(self.name)
 
     @property
     def coming(self) -> tuple[Lot, ...]:
-        """The listed items not yet sold or given up, the one under the hammer included."""
+        """The listed items that are not over, including the item on sale."""
         return self.lots[len(self.results) :]
 
     @property
@@ -278,7 +284,7 @@ class View:
         return tuple(bidder for bidder in self.bidders if bidder != self.name)
 
     def wins(self, bidder: str) -> tuple[Win, ...]:
-        """List the items that a bidder has won so far, with prices."""
+        """List the items that `bidder` has won so far, with their prices."""
         won = (result for result in self.results if result.winner == bidder)
         return tuple(Win(result.item, result.paid.get(bidder, Decimal(0))) for result in won)
 
@@ -292,25 +298,25 @@ class View:
         return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator]
 
     def lot(self, item: str) -> Lot:
-        """Return an item of the sale; an unlisted item has the starting price 0."""
+        """Return an item by its name; an item that was not listed gets the starting price 0."""
         return next((lot for lot in self.lots if lot.name == item), Lot(item, Decimal(0)))
 
     def result(self, item: str) -> Part:
-        """Return the result of an item; of several with one name, the last."""
+        """Return the finished part with this name; the last one if several parts have the name."""
         return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
-        """Return the last seen event of a type with these values of fields; None if there is none."""
+        """Return the last event of a type whose fields have the `wanted` values; None if there is none."""
         found = (event for event in reversed(self.seen) if isinstance(event, kind))
         return next((one for one in found if all(getattr(one, name) == value for name, value in wanted.items())), None)
 
     def place(self, item: str) -> int:
-        """Return the place of an item among the results, counted from one; 0 if it is not among them."""
+        """Return the position of an item among the finished parts, counted from 1; 0 if the item is not over."""
         places = range(len(self.results), 0, -1)
         return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
-        """Return the correct belief: budget, profits if values are revealed, and wins."""
+        """Return the correct belief about the auction: the budget, the wins, and the profits if values are revealed."""
         return Belief(
             budget=self.budget,
             profits={name: self.profit(name) for name in self.bidders} if self.values_revealed else {},

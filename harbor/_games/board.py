@@ -30,10 +30,11 @@ OF_THOUGHTS = "beliefs", "expected", "profiles"
 
 
 class Picture(NamedTuple):
-    """A picture: name, title, and the titles of x and y. `scale` formats y, `x_scale` formats x.
+    """A chart of a game that pages show: its name, its title, and the titles `x` and `y` of its axes.
 
-    With `of_part`, each part (an item, a run or a day) has its own picture, and the page shows the current part's.
-    The limits that bidders set are drawn in the picture "bids" if the game has one.
+    `scale` says how the numbers of the y-axis are written, and `x_scale` those of the x-axis. With `of_part`, each part
+    of the game (an item, a run or a day) has a chart of its own, and the page shows that of the current part. If a game
+    has a picture with the name "bids", the limits that bidders set are drawn in it.
 
     >>> Picture("bids", "Bids", x="round", y="bid").scale
     'dollars'
@@ -49,23 +50,25 @@ class Picture(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A mark that an event adds to a picture.
+    """A mark that an event adds to a picture, such as a point or a bar.
 
-    Marks with the same series, role and panel belong together. A "line" joins them by x, a "step" holds each y up to
-    the next, and a "band" goes from y to `high`. The last "bar" or level at an x replaces the earlier ones there.
+    Marks with the same series, role and panel belong together. A "line" joins their points in the order of x. A "step"
+    holds the y of each mark up to the x of the mark after it. A "band" fills the range from `y` to `high`. If several
+    marks of the kind "bar", or several levels, have the same x, only the last of them is drawn.
 
     >>> Mark("bids", "Ann", "bid", "point", y=Decimal(30), x=1).series
     'Ann'
 
     Attributes:
-        picture: The name of its picture.
-        series: A bidder, which has one colour on all pictures, or a series of the game, such as "price".
-        role: The meaning of the mark, such as "bid" or "limit"; it names a column of the picture's table.
+        picture: The name of the picture.
+        series: The name of a bidder, which has the same colour in all pictures, or another name, such as "price".
+        role: The meaning of the mark, such as "bid" or "limit"; it names a column of the table beside the picture.
         kind: The shape that is drawn.
-        y: The vertical position; None ends the line or step.
-        x: The horizontal position, a number or a name; None: everywhere, as a level.
+        y: The vertical position; None ends a line or step.
+        x: The horizontal position, a number or a name; None draws a level across the whole picture.
         high: The upper end of a band.
-        panel: The bidder or pair, such as "Ann" or "Ann of Ben", if each has its own picture; one panel is shown.
+        panel: If each bidder or each pair of bidders has a version of the picture, the name of that bidder or pair,
+            such as "Ann" or "Ann of Ben"; the page shows one version at a time.
     """
 
     picture: str
@@ -134,7 +137,9 @@ T = TypeVar("T")
 
 
 class Shown(NamedTuple):
-    """The content of a board: a headline, the state of play, and a table; `columns` names the cells of each row.
+    """The content of a board at one moment: a headline, the state of the game, and a table.
+
+    `columns` are the names of the table's columns, and `rows` its rows, one text per column.
 
     >>> Shown("Vase", "opens at $30", ("bidder",), (("Ann",),)).rows
     (('Ann',),)
@@ -147,10 +152,11 @@ class Shown(NamedTuple):
 
 
 class Board(Protocol):
-    """The view of a game for one viewer, as a fold over the events that the viewer may see, in order.
+    """The display of a game for one viewer.
 
-    Harbor calls `shown` after each event; a row that stays the same tuple costs nothing more. A board that draws has
-    `pictures` too, and `marks(event)`, which returns the marks that an event adds. `note(event)` comes before it.
+    Harbor calls `note` with each event that the viewer may see, in order, and then `shown`. To be fast, return the same
+    tuple for a row that has not changed. A board with charts also has a property `pictures`, and a method
+    `marks(event)`, which returns the marks that an event adds to the charts; Harbor calls it after `note(event)`.
     """
 
     def note(self, event: Event) -> None:

@@ -47,12 +47,13 @@ below."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """A game's own version of one of Harbor's thoughts.
+    """A game's own version of one of the thoughts that Harbor's bidders have.
 
-    `facts` returns all facts of its `prompt`, from the bidder's view (and the subject of the thought). `answer`
-    returns the reply of the built-in model, from these facts alone. `reply` is the model of the reply, and `check`
-    returns the error in one, if these are not the usual ones. `when` says whether the thought is worth a call now.
-    `turns` returns the earlier calls of a dialogue.
+    `prompt` is the file of the prompt. `facts` returns all facts in the prompt, from the bidder's view and, if the
+    thought is about something, such as a rival, also from that subject. `answer` returns the reply of the built-in
+    model, from these facts alone. `reply` is the Pydantic model of the reply, and `check` returns the error in a reply;
+    None stands for those of Harbor's version. `when` says whether the thought is worth a call now (None: as Harbor's
+    version says). `turns` returns the earlier calls of a dialogue (None: there is no dialogue).
     """
 
     prompt: Traversable
@@ -66,19 +67,23 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """The prompts of a game for bidders with models, and the play of the built-in model.
+    """How bidders that are played by models play a game: the prompts, and the answers of the built-in model.
 
-    `facts` returns the knowledge of a player (by name) after the events that it has seen. `system` and `prompt` are
-    the texts around these facts; their one blank is ${facts}. `policy` returns the answer of the built-in model to
-    `prompt`, from the facts alone. `plan` is its plan in a sentence. `forecast` returns the bid that it expects next
-    from a rival; a game with an `outlook` needs it. `yardstick` returns the `mean` and `scatter` of the amount with
-    which the type of a rival compares its bid; by default that is one's own estimate of the item. `thoughts` are the
-    game's own versions of thoughts, by node. `tells` names the contents of these: notes, by node, and settings of a
-    bidder, such as the objective. `reply` is the model of an answer if all calls ask for the same. `stays` names the
-    facts that do not change; they come first in a prompt. `explains` names the facts that `system` explains in all
-    calls of a bidder, though only some calls tell them. `standing` returns further facts for thoughts without an own
-    version. `heeds_personas` is false if the policy reads no personas but the types of the game; Harbor then warns of
-    other personas.
+    `facts` takes a player's name and the events that the player has seen, and returns the facts that its prompts tell.
+    `system` and `prompt` are the files of the texts around these facts; the only blank in a text is ${facts}. `policy`
+    returns the answer of the built-in model to `prompt`, from the facts alone. `plan` is the plan of the built-in model
+    in a sentence. `outlook` returns the rivals whose next action is worth a forecast. `forecast` returns the bid that
+    the built-in model expects next from a rival; a game with an `outlook` needs it. `yardstick` returns the amount with
+    which a rival of some type would compare its bid, as `mean` and `scatter`; by default it is the player's own
+    estimate of the item.
+
+    `thoughts` are the game's own versions of thoughts, by the name of the thought node. `tells` names the thought nodes
+    whose notes these versions tell, and the settings of a bidder that they tell, such as the objective. `reply` is the
+    Pydantic model of an answer, if it is the same for all asks (None: the ask decides). `stays` names the facts that do
+    not change during the game; they come first in a prompt. `explains` names the facts that `system` explains in all
+    prompts of a bidder, although only some prompts contain them. `standing` returns further facts for thoughts of which
+    the game has no own version. `heeds_personas` is false if `policy` reads no personas except the game's own types;
+    Harbor then warns if a bidder has another persona.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -98,7 +103,7 @@ class Play:
     heeds_personas: bool = True
 
     def complaint(self) -> str:
-        """Return the error: a missing `forecast` or a prompt that can't be filled; empty if there is none."""
+        """Say what is wrong: a missing `forecast`, or a prompt that can't be filled; empty if nothing is."""
         if self.outlook is not no_outlook and self.forecast is None:
             return "lacks play.forecast: what the built-in model expects a rival to bid next; give it one"
         return unfillable(self.system) or unfillable(self.prompt)
@@ -106,11 +111,12 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The summary of a game: the name of its parts, its standings, the result of each part, figures of the whole.
+    """The functions that summarise a log of a game.
 
-    Standings are rows in the order of rank. Rows are dataclasses, and the first field of a standing is `bidder`.
-    `public` says that public events suffice, so a public log has the summary too. A game without measures gets
-    `TRADE`: items, payments and profits.
+    `parts` is the word for the parts of the game, such as "days". `standings` returns one row per bidder, the best
+    first, and `items` one row per part. Rows are dataclasses; the first field of a row of `standings` is `bidder`.
+    `figures` returns numbers about the whole game. `public` says that public events suffice, so that a public log can
+    be summarised too. A game that brings no measures gets `TRADE`: items, payments and profits.
 
     >>> Measures(parts="days", standings=lambda log: [], items=lambda log: []).public
     False
@@ -135,17 +141,20 @@ def ones(event: Event) -> Mapping[str, int]:  # noqa: ARG001
 class Game:
     """A game, as an extension.
 
-    `build` makes the rules from the settings of the game and of the whole auction, and draws its random values from
-    streams of the seed. `opening` is the event that begins a log of the game. `events` are all events that its rules
-    write, also Harbor's `Allocated`, `Paid` and `Signal`; measures read them. `play` serves bidders with models (None:
-    no model can play). `rational` returns the answer of a rational player, `level` that of a level-k player. `types`
-    are the types of rivals (empty: the personas of the catalogue, which listings suit).
-    `unit` is the unit of a bid: dollars, or a number that is not money. `uses` names the settings of the auction and
-    its bidders that the rules read; Harbor refuses others. `acts` and `draws` say whether everyone learns at once of
-    the acts of bidders and of random draws. `from_public` makes the rules from a log, which may hold public events
-    alone; without it, a log without settings is not checked. `supply` returns the units by item that an event brings;
-    every other item has one. `budgets` says that no bidder pays more than its budget and its asks allow. `board`
-    makes the board of the game, a fold over events; the default shows the last words and the act of each bidder.
+    `settings` is the class of the game's settings. `build` makes the rules from these settings and those of the whole
+    auction; it draws random values from streams of the seed. `opening` is the event that opens the game. `events` are
+    all events that the rules write, including Harbor's `Allocated`, `Paid` and `Signal`, which measures read. `play`
+    has the prompts for bidders that are played by models (None: no model can play the game). `rational` returns the
+    answer of a rational player, and `level` that of a level-k player (None: no level-k policy can play). `types` are
+    the types that rivals can have (empty: the personas of the catalogue). `measures` summarise a log.
+
+    `unit` is the unit of a bid: dollars, or a number that is not money. `uses` names the settings of the auction and of
+    its bidders that the rules read; Harbor refuses other settings. `acts` and `draws` say whether everyone learns at
+    once of the acts of bidders and of random draws. `from_public` makes the rules from the public settings and the
+    events of a log, which may be public events alone (None: a log without its settings is not checked by the rules).
+    `supply` returns the number of units by item that an event puts on sale; an item that no event names has one unit.
+    `budgets` says whether no bidder can pay more than its budget and its asks allow. `board` makes the display of the
+    game; the default shows the auctioneer's last words and the act of each bidder.
     """
 
     name: str = part("its name, in lower case")
@@ -171,20 +180,20 @@ class Game:
 
     @property
     def played(self) -> Play:
-        """The `Play` of the game.
+        """The game's `play`, which has to exist.
 
         Raises:
-            ConfigError: the game has none.
+            ConfigError: `play` is None, so that no model can play the game.
         """
         if self.play is None:
             raise ConfigError(f"the game {self.name!r} has no prompts for bidders with models; give it a Play")
         return self.play
 
     def unheeded(self, personas: Mapping[str, Mapping[str, float]]) -> str:
-        """Return a warning that names the bidders whose personas the built-in model does not read; empty: none.
+        """Return a warning that names the bidders whose personas the built-in model does not read; empty if none.
 
         Args:
-            personas: weights by persona, by bidder.
+            personas: for each bidder that the built-in model plays, the weights of its personas.
         """
         types = {one.id for one in self.types}
         bidders = [name for name, mix in personas.items() if not types.issuperset(mix)]
@@ -194,7 +203,7 @@ class Game:
         return f"the built-in model reads no personas in the game {self.name!r}: {names} would act the same without one"
 
     def complaint(self) -> str:
-        """Return the first error in the parts of the game; empty if there is none."""
+        """Say what is wrong with the parts of the game, the first error alone; empty if nothing is."""
         board: object = self.board
         if not callable(board):
             return f"has {board!r} as its board; give a function that makes one, such as its class"
@@ -225,7 +234,7 @@ def game_of(entries: Sequence[Entry]) -> Game:
     """Return the game that a log names.
 
     Raises:
-        LogError: the log names no game, or one whose package is missing.
+        LogError: the log names no game, or a game whose package is missing.
     """
     for opened in of_type(entries, LogOpened):
         for one in opened.parts:
@@ -250,7 +259,7 @@ def sealed(amount: float, most: float, reasons: str, settings: Simulated, chance
 
 
 class Table(NamedTuple):
-    """The place of a policy: its bidder, the seed of the auction, and the game."""
+    """The circumstances in which a scripted policy plays: its bidder, the seed of the auction, and the game."""
 
     bidder: Bidder
     seed: int
@@ -259,11 +268,11 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedPolicy:
-    """A scripted policy, as an extension.
+    """A scripted policy, as an extension; bidders name it by their setting `rule`.
 
-    `make` takes the `Table` and returns a policy. `uses` names the settings of a bidder that the policy reads. `needs`
-    names the settings that the game must read, such as "overestimate" for estimates. `games` names the games that the
-    policy can play (empty: any).
+    `make` takes a `Table` and returns the `Policy` of one bidder. `uses` names the settings of the bidder that the
+    policy reads. `needs` names the settings that a game must use for the policy to play it, such as "overestimate",
+    without which bidders have no estimates. `games` names the games that the policy can play (empty: all games).
 
     >>> ScriptedPolicy(name="honest", description="bids its estimate", make=lambda table: Truthful()).games
     ()
@@ -278,7 +287,7 @@ class ScriptedPolicy:
     api: int = API
 
     def complaint(self) -> str:
-        """Return an error that names the unknown settings in `uses` and `needs`; empty if there are none."""
+        """Say which names in `uses` and `needs` are no settings of a bidder; empty if all are."""
         return unread((*self.uses, *self.needs), Bidder)
 
 

@@ -41,17 +41,19 @@ class Undrawn(HarborError):
 
 
 class Chance(Random):
-    """The random source of rules: `pick`, or any method of `Random`. It notes each draw.
+    """The source of all random draws that the rules of a game make; it records each draw.
+
+    Rules draw with `pick`, or with any method of `Random`.
 
     >>> noted = []
     >>> Chance(Random(1), noted.append).pick("who leads", ["Ann"]), noted
     ('Ann', [])
 
     Args:
-        source: the generator of new draws. None: `told` returns the draws of a log instead.
-        note: takes each draw among more than one option.
-        told: returns the next draw in a log, if there is no source.
-        kind: the type of the draw events: `DrawnOpenly` if everyone learns of draws.
+        source: the generator of new draws; None if the draws are those of a log, which `told` returns.
+        note: called with the event of each draw among more than one option.
+        told: returns the next draw in a log (None: the log has no further draw); used if there is no `source`.
+        kind: the type of the draw events: `DrawnOpenly` if everyone learns of draws, else `Drawn`.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class Chance(Random):
         self.gauss_next = None
 
     def pick(self, what: str, among: Sequence[T]) -> T:
-        """Draw one of the options, with equal chances; `what` names the purpose in words.
+        """Draw one of the options `among`, with equal chances; `what` names the purpose of the draw in words.
 
         Raises:
             ConfigError: there are no options.
@@ -106,11 +108,11 @@ class Chance(Random):
         return self._number("bits", 2**k - 1, lambda source: source.getrandbits(k), int)
 
     def getstate(self) -> tuple[Any, ...]:
-        """Return the state of the source; empty without one."""
+        """Return the state of the source; empty if there is no source."""
         return () if self._source is None else self._source.getstate()
 
     def seed(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to reseed: rules must draw from the source of the house, or nobody could check them.
+        """Refuse to set a seed: rules must draw from Harbor's source, or nobody could check their draws.
 
         Raises:
             TypeError: always.
@@ -144,29 +146,37 @@ def _within(drawn: Draw | None, most: int, read: Callable[[str], N]) -> N:
 
 S = TypeVar("S")
 Shown = Literal["open", "sealed"]
-"""Says whether everyone learns of an act or a draw at once."""
+"""Says who learns of an act or a draw: "open" if everyone does at once, else "sealed"."""
 
 
 class Mechanism(Protocol[S]):
-    """The rules of a game; no I/O, clock, global random or framework."""
+    """The rules of a game, as pure functions of a state.
+
+    Rules read and write no files, and use no clock, no global random source and no framework.
+    """
 
     def start(self) -> S:
-        """Return the state before the opening."""
+        """Return the state before the game opens."""
         ...
 
     def asks(self, state: S) -> Sequence[Ask]:
-        """Return one ask per bidder that must act now, all at once; empty before the opening and after the end."""
+        """Return one ask for each bidder that must act now; all of them are asked at the same moment.
+
+        Return nothing before the game opens and after its end.
+        """
         ...
 
     def settle(self, state: S, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
-        """Return the events that follow from one legal action of each bidder asked. Before the opening: open the game.
+        """Return the events that follow from the actions of the bidders that were asked.
 
-        The state has the acts applied already: as `Acted` events in an open game, else as `ActedSealed`.
+        `actions` has one legal action for each of these bidders. Their events have been applied to `state` already: as
+        `Acted` in a game whose acts are open, else as `ActedSealed`. Before the game opens, `actions` is empty, and the
+        events are those that open the game.
         """
         ...
 
     def apply(self, state: S, event: Event) -> S:
-        """Return the state after an event; an event that the rules do not use changes nothing."""
+        """Return the state after an event; an event that the rules do not use leaves the state as it is."""
         ...
 
 

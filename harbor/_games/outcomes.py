@@ -1,6 +1,6 @@
-"""Outcomes hold the results of a game: allocations, payments and worths, as a fold over its log.
+"""Outcomes hold the results of a game, computed from the events of its log: allocations, payments and worths.
 
-A revealed true value shows a bidder the bias of its estimates: all are off by the same share.
+If a true value is revealed, a bidder learns how far its estimates are off, because all are off by the same share.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ Dollars = dict[str, Decimal]
 
 @dataclass(slots=True)
 class Account:
-    """The account of a bidder or the house: units by item, dollars paid by item, fees and receipts in dollars."""
+    """The account of a bidder or of the house.
+
+    `units` are the units that it got and `paid` the dollars that it paid, both by item. `fees` are the fines that it
+    paid, and `received` the payments to it, in dollars.
+    """
 
     units: dict[str, Decimal] = field(default_factory=dict)
     paid: Dollars = field(default_factory=dict)
@@ -56,9 +60,10 @@ class Account:
 
 @dataclass(slots=True)
 class Worths:
-    """The worths of a unit of each item in dollars, by bidder, as far as a log tells.
+    """The worth of a unit of each item to each bidder, in dollars, as far as a log tells.
 
-    Sources, in this order: `Worth` of the bidder, common `Worth`, signals without noise, true values of items.
+    The first of these that a log has for a bidder and an item counts: a `Worth` of the bidder, a `Worth` for all
+    bidders, a `Signal` that is no estimate, the true value of the item.
     """
 
     own: dict[str, Dollars] = field(default_factory=dict)
@@ -79,11 +84,11 @@ class Worths:
                 self.items[item] = value
 
     def of(self, bidder: str, item: str) -> Decimal | None:
-        """Return the worth of a unit of an item to a bidder in dollars; None if it is not told."""
+        """Return the worth of a unit of an item to a bidder in dollars; None if the log does not tell it."""
         return self._known(bidder).get(item)
 
     def of_all(self, bidders: Iterable[str]) -> dict[str, list[Decimal]]:
-        """Return, by item, its known worths to these bidders in dollars; the cost is linear in the number of worths."""
+        """Return, for each item, its known worths to these bidders, in dollars."""
         found: dict[str, list[Decimal]] = {item: [] for item in (*self.items, *self.common)}
         for bidder in bidders:
             for item, worth in self._known(bidder).items():
@@ -91,7 +96,7 @@ class Worths:
         return found
 
     def is_common(self, item: str) -> bool:
-        """Return whether an item has one worth for all bidders."""
+        """Return whether an item is worth the same to all bidders."""
         private = (self.own, {} if item in self.common else self.told)
         return any(item in one for one in (self.common, self.items)) and not any(
             item in values for one in private for values in one.values()
@@ -103,11 +108,12 @@ class Worths:
 
 @dataclass(slots=True)
 class Outcomes:
-    """The results of a game so far, as a fold over its events.
+    """The results of a game so far, computed from its events.
 
-    `accounts` are those of the bidders, in seat order. `over` has the items whose bidding has ended or that somebody
-    got, in order. `bundles` says that bidders bid on bundles, so the worth of several items need not be the sum of
-    their worths. `budgets` says that a bidder has a budget.
+    `accounts` are the accounts of the bidders, in seat order, and `house` is that of the house. `over` has the items
+    whose bidding has ended or that a bidder got, in order. `bundles` says whether bidders bid for several items
+    together; then the worth of several items need not be the sum of their worths. `budgets` says whether any bidder has
+    a budget.
     """
 
     accounts: dict[str, Account] = field(default_factory=dict)
@@ -155,12 +161,18 @@ class Outcomes:
         return sum(worths, NOTHING) if len(worths) == len(units) else None
 
     def profit(self, bidder: str) -> Decimal | None:
-        """Return a bidder's profit in dollars: worth of its units + receipts - payments; None if it is not known."""
+        """Return a bidder's profit in dollars: the worth of its units plus its receipts minus its payments.
+
+        It is None if that worth is not known.
+        """
         mine, worth = self.account(bidder), self.worth(bidder)
         return None if worth is None else worth + mine.received - mine.spent
 
     def profits(self) -> dict[str, Decimal | None]:
-        """Return the profits in dollars by bidder, the highest first, unknown ones last; equals are in seat order."""
+        """Return the profit of each bidder in dollars, the highest first and unknown profits last.
+
+        Bidders with equal profits are in seat order.
+        """
         found = {bidder: self.profit(bidder) for bidder in self.accounts}
         return dict(sorted(found.items(), key=lambda one: (one[1] is None, -(one[1] or 0))))
 
@@ -187,7 +199,7 @@ class Outcomes:
 
 
 def outcomes(entries: Iterable[Entry]) -> Outcomes:
-    """Return the outcomes of a log, which may break off."""
+    """Return the outcomes of a log; the log may have broken off."""
     return told_by(entry.event for entry in entries)
 
 
@@ -201,7 +213,10 @@ def told_by(events: Iterable[Event]) -> Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class TraderStanding:
-    """The default standing of a bidder. Amounts are dollars; profit is None if a worth is not told."""
+    """The result of a bidder in games without measures of their own; amounts are dollars.
+
+    `profit` is None if the log does not tell the worth of what the bidder got.
+    """
 
     bidder: str
     items_won: int
@@ -212,7 +227,7 @@ class TraderStanding:
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcome:
-    """The result of an item: its winners and their total payment in dollars without fees (None: nothing paid)."""
+    """The result of an item: its winners, and the dollars that they paid in all, without fees (None: nothing)."""
 
     name: str
     winners: tuple[str, ...]
@@ -220,7 +235,7 @@ class ItemOutcome:
 
 
 def standings(entries: Sequence[Entry]) -> list[TraderStanding]:
-    """Rank the bidders by profit, unknown profits last; equals are in seat order."""
+    """Rank the bidders by profit, unknown profits last; bidders with equal profits are in seat order."""
     told = outcomes(entries)
     return [
         TraderStanding(bidder, len(mine.units), mine.spent, mine.received, profit)
@@ -230,7 +245,7 @@ def standings(entries: Sequence[Entry]) -> list[TraderStanding]:
 
 
 def items(entries: Sequence[Entry]) -> list[ItemOutcome]:
-    """List the items that are over."""
+    """List the results of the items that are over."""
     told, found = outcomes(entries), []
     for item, holders in told.holders().items():
         paid = [told.accounts[bidder].paid[item] for bidder in holders if item in told.accounts[bidder].paid]
@@ -239,7 +254,7 @@ def items(entries: Sequence[Entry]) -> list[ItemOutcome]:
 
 
 class Sale(NamedTuple):
-    """The winner of an item and the price in dollars."""
+    """The winner of an item, and the price that the winner paid in dollars."""
 
     winner: str
     price: Decimal
@@ -252,7 +267,10 @@ def sales(told: Outcomes) -> dict[str, Sale]:
 
 
 def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:
-    """Return ranks by profit, 1 is the best; equal profits share the best rank. Empty if a profit is not known."""
+    """Return the rank of each bidder by profit; nothing if any profit is unknown.
+
+    Rank 1 is the best, and bidders with equal profits share a rank.
+    """
     known = {bidder: profit for bidder, profit in profits.items() if profit is not None}
     if len(known) < len(profits):
         return {}
@@ -261,7 +279,7 @@ def ranks(profits: Mapping[str, Decimal | None]) -> dict[str, int]:
 
 
 def held(number: int, seed: int, log: Sequence[Entry]) -> AuctionHeld:
-    """Return the event about an auction for the log of its series."""
+    """Return the event that records a finished auction in the log of its series."""
     profits = outcomes(log).profits()
     return AuctionHeld(
         auction=number,
@@ -288,6 +306,9 @@ def revealed(parts: Iterable[Part]) -> dict[str, Decimal]:
 
 
 def truth_per_estimate(estimates: Mapping[str, Decimal], values: Mapping[str, Decimal]) -> Decimal | None:
-    """Return the true dollars per estimated dollar of the items with revealed true values; None if there are none."""
+    """Return the sum of the revealed true values divided by the sum of the estimates of the same items.
+
+    It is None if no true value of an estimated item was revealed.
+    """
     estimated = sum((estimates[item] for item in values), Decimal(0))
     return sum(values.values(), Decimal(0)) / estimated if estimated else None

@@ -117,7 +117,7 @@ class MinimumRaise(Policy):
 
 @dataclass(frozen=True)
 class Truthful(Policy):
-    """Bids the minimum up to its own estimate of the item.
+    """A policy that bids the minimum as long as it is not above the bidder's estimate of the item, and then withdraws.
 
     >>> ask = Ask("Ann", "vase", 1, Amount(Decimal(40), Decimal(100)))
     >>> Truthful().decide(ask, [Signal("Ann", {"vase": Decimal(50)})])
@@ -125,7 +125,7 @@ class Truthful(Policy):
     """
 
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Bid | Withdraw:
-        """Bid the minimum while it is not above the estimate."""
+        """Bid the minimum if it is not above the bidder's estimate of the item, else withdraw."""
         return Bid(ask.minimum) if ask.minimum <= estimates_of(seen)[ask.item] else Withdraw()
 
 

@@ -29,7 +29,7 @@ from harbor._room.seats import AUCTIONEER, Seat, ask_message
 logging.getLogger("autogen_core").setLevel(logging.CRITICAL)  # the logger prints whole messages and stack traces
 
 NOBODY = ""
-"""Name of no seat: it may see only public events."""
+"""A name that no seat has; used to select the events that are public."""
 
 
 News = Sequence[tuple[Event, str]]
@@ -37,7 +37,7 @@ News = Sequence[tuple[Event, str]]
 
 
 def _seen(news: News, bidder: str) -> tuple[str, list[str]]:
-    """Return the words and the JSON of the events that a bidder may see; for `NOBODY`, of the public ones."""
+    """Return the words and the JSON of the events that a bidder may see; for `NOBODY`, those of the public events."""
     seen = [(event, line) for event, line in news if is_seen_by(bidder, event)]
     words = " ".join(sentence for event, _ in seen for sentence in told_to(bidder, event))
     return words, [line for _, line in seen]
@@ -139,15 +139,15 @@ def _told(words: str, events: Sequence[str]) -> TextMessage:
 
 
 class AuctionRoom(BaseGroupChat):
-    """A team of seats under one auctioneer; `run_stream()` runs the sale, once.
+    """An AutoGen team of bidders with an auctioneer as its manager; `run_stream()` runs the sale, which happens once.
 
     Args:
-        sale: the sale, not yet open.
-        seats: in seat order.
-        thinkers: bidders that think at a pause.
+        sale: the sale, which must not have opened yet.
+        seats: the seats of the bidders, in the order in which the auction lists the bidders.
+        thinkers: names of the bidders that are given time to think when the auctioneer pauses.
         reasks: number of times that a bidder is asked again after a failed bid.
-        termination_condition: stops the sale early.
-        learners: bidders that think when the auction is over.
+        termination_condition: AutoGen's condition that stops the sale early (None: the sale runs to its end).
+        learners: names of the bidders that are given time to think when the auction is over.
     """
 
     component_config_schema = None  # a room is not declared in a file; its run is recorded in the log

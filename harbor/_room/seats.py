@@ -34,7 +34,9 @@ UNASKED = "I speak when the auctioneer asks me for a bid."
 
 
 def ask_message(ask: Ask | Pause, events: Sequence[str] = ()) -> TextMessage:
-    """Return an ask in words, for any agent, with the ask itself and events as JSON in the metadata.
+    """Return the auctioneer's message that asks a bidder for an answer.
+
+    The text asks in words, for any agent. The metadata have the ask as JSON, and these events.
 
     >>> from harbor._core.asking.asks import Amount
     >>> ask_message(Ask("Ann", "Loft", 1, Amount(Decimal(100), Decimal(500)))).source

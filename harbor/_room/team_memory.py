@@ -19,10 +19,11 @@ PAGE = 100
 
 
 class StoreMemory(Memory):
-    """The memories of an AutoGen agent, in one namespace of a LangGraph store.
+    """The memory of an AutoGen agent, kept in one namespace of a LangGraph store.
 
-    Each memory is stored as `{"text": ..., "mime_type": ..., "metadata": ...}` under its own key; JSON stays JSON.
-    Before each answer the agent is told the `limit` memories nearest to the last message.
+    Each memory is stored under a key of its own, as `{"text": ..., "mime_type": ..., "metadata": ...}`. A memory that
+    is JSON is stored as JSON. Before each answer, the agent is told the memories that are nearest in meaning to the
+    last message, at most `limit` of them.
 
     >>> from langgraph.store.memory import InMemoryStore
     >>> StoreMemory(InMemoryStore(), ("Ann",)).limit
@@ -43,13 +44,13 @@ class StoreMemory(Memory):
     async def query(
         self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
     ) -> MemoryQueryResult:
-        """Return the memories nearest to a text; for an empty text, the first ones that the store lists."""
+        """Return the memories nearest in meaning to a text; for an empty text, the first memories in the store."""
         text = query if isinstance(query, str) else _plain(query.content)
         found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
         return MemoryQueryResult(results=[_content(item) for item in found])
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Add the memories nearest to the last message to the agent's context."""
+        """Add the memories that are nearest in meaning to the last message to the agent's context."""
         messages = await model_context.get_messages()
         recalled = await self.query(_plain(messages[-1].content) if messages else "")
         if recalled.results:

@@ -13,12 +13,13 @@ from harbor._runs.inputs import Given, Listener, Result, RunInputs, finish
 
 
 class Auction(AuctionConfig):
-    """An auction that can be run: `run()`, `await arun()`, or `async for entry in stream()`.
+    """The settings of an auction, which can be run by `run()`, `await arun()`, or `async for entry in stream()`.
 
-    All three take `out`, a new folder for the run (None: keep the run in memory), and by name: `models`, your chat
-    models by the name that bidders use; `agents`, of any make, by bidder; `people`, by bidder; `cache`, a `ReplyCache`
-    for the replies of hosted models; `max_cost`, a limit on the cost of model calls, in dollars. `listen` is called
-    with every entry of the log as it is written.
+    All three methods take `out`, a folder to be made for the run (None: the run is kept in memory only). They also take
+    these keyword arguments: `models`, your own chat models by the names that bidders use; `agents`, by the names of the
+    bidders that they play; `people`, by the names of their bidders; `cache`, a `ReplyCache` that keeps the replies of
+    hosted models; and `max_cost`, a limit on the cost of model calls in dollars. `run` and `arun` call `listen` with
+    every entry of the log, right after the entry is written.
 
     >>> house = Item(name="Loft", start=100, true_value=120)
     >>> bidders = Bidder("Ann", rule="truthful"), Bidder("Bob", rule="truthful", overestimate=0.5)
@@ -27,12 +28,13 @@ class Auction(AuctionConfig):
     """
 
     def run(self, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]) -> Result:
-        """Run the auction.
+        """Run the auction to its end; in a running event loop, as in a notebook, use `arun`.
 
         Raises:
             ConfigError: a setting is refused; nothing has been written.
             RunFolderError: the folder exists or can't be made.
-            RunPaused: the run has cost `max_cost`; `resume` continues it from its folder.
+            RunPaused: the calls have cost `max_cost`, or a provider can't be reached; `resume` continues the run from
+                its folder.
         """
         from harbor._runs.run import Run, start
 
@@ -44,13 +46,13 @@ class Auction(AuctionConfig):
     async def arun(
         self, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
     ) -> Result:
-        """Run the auction inside a running event loop."""
+        """Run the auction inside a running event loop; arguments, result and errors are those of `run`."""
         from harbor._runs.run import Run, start  # a late import: settings are read without the code that runs them
 
         return await start(Run(self, RunInputs(**given)), None if out is None else Path(out), listen)
 
     async def stream(self, out: Path | str | None = None, **given: Unpack[Given]) -> AsyncIterator[Entry]:
-        """Run the auction and yield every entry of the log as it is written."""
+        """Run the auction and yield every entry of the log, right after the entry is written."""
         entries: asyncio.Queue[Entry | None] = asyncio.Queue()
         running = asyncio.ensure_future(self.arun(out, entries.put_nowait, **given))
         running.add_done_callback(lambda _: entries.put_nowait(None))

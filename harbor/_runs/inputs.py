@@ -1,4 +1,4 @@
-"""Inputs of a run beside the settings."""
+"""The inputs of a run that are no settings: objects that the caller passes, such as chat models and agents."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 
 class Given(TypedDict, total=False):
-    """Keyword arguments of `run` and its kin: chat models by the name that bidders use, agents and people by bidder.
+    """The keyword arguments of `run`, `arun`, `stream`, `run_series` and `resume`.
 
-    An agent is a plain or async function of one turn, a LangChain Runnable, an AutoGen chat agent, or an `Agent`.
+    `models` are chat models by the names that bidders use; `agents` and `people` are by the names of their bidders. An
+    agent is a plain or async function that takes one turn, a LangChain Runnable, an AutoGen chat agent, or an `Agent`.
 
-    `max_cost` limits the cost of model calls, in dollars; earlier sessions count. `cache` keeps the replies of hosted
-    models, so that none is paid twice (left out: nothing is kept). A resumed run keeps the `max_cost` and `cache` of
-    its first session, if they are left out.
+    `max_cost` limits the cost of the run's model calls, in dollars; calls before a resumption count too. `cache` keeps
+    the replies of hosted models, so that no reply is paid for twice (left out: replies are not kept). If `max_cost` or
+    `cache` is left out when a run is resumed, the value from before applies.
     """
 
     models: Mapping[str, BaseChatModel]
@@ -53,12 +54,13 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """Chat models by the name that bidders use; agents of any make and people by bidder.
+    """The inputs of a run that are no settings: chat models by the names that bidders use, agents and people by bidder.
 
-    `max_cost` limits the cost of calls, in dollars. `budget` enforces that limit; it is made from `max_cost` unless a
-    caller with several runs passes one. `governor` lets calls start (None: the governor of this process). `age` is that
-    of the game; the lowest age goes first. `cache` keeps replies of hosted models (None: nothing is kept). With
-    `batch`, calls of hosted models wait for those of other games and go out together.
+    `max_cost` limits the cost of model calls, in dollars. `budget` enforces that limit; it is made from `max_cost`
+    unless a caller that starts several runs passes a common one. `governor` decides when a call may start (None: the
+    governor of this process). `age` is the rank of the game among others: calls of the game with the lowest age start
+    first. `cache` keeps the replies of hosted models (None: they are not kept). With `batch`, calls of hosted models
+    wait for calls of other games and are sent together with them.
     """
 
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
@@ -75,7 +77,7 @@ class RunInputs:
         """Refuse inputs that no bidder uses or that have the wrong type.
 
         Raises:
-            ConfigError: it names the input.
+            ConfigError: an input is refused; the message names it.
         """
         if self.cache is not None:
             from harbor._models.replies.cache import ReplyCache
@@ -147,7 +149,7 @@ LONGEST_REASON = 300
 
 @dataclass(frozen=True)
 class Result:
-    """A finished auction: its log, and its folder on disk (None: in memory only).
+    """A finished auction: the entries of its log, and the folder of the run (None: the run was kept in memory only).
 
     >>> house = Item(name="Loft", start=100, true_value=120)
     >>> result = Auction(items=(house,), bidders=(Bidder("Ann", rule="truthful"),)).run()
@@ -160,11 +162,11 @@ class Result:
 
     @property
     def standings(self) -> Sequence[Any]:
-        """The bidders, ranked by the criterion of the game: rows of `results.Standing`, `water` or `sessions`."""
+        """The results of the bidders, best first; each is a data class whose fields depend on the game."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:
-        """Return the measures of the log."""
+        """Return the summary of the auction: standings, results of items, model calls and failures."""
         return summarise(self.log)
 
     def _repr_html_(self) -> str:
@@ -186,10 +188,10 @@ def cell_of(value: object) -> str:
 
 
 def answered(result: Result) -> Result:
-    """Return the result of a run, if models answered in it.
+    """Return the result of a run unchanged, unless a model gave no usable answer in the run.
 
     Raises:
-        Unanswered: all model calls have failed, or no answer of one model was usable.
+        Unanswered: all model calls have failed, or none of the answers of one model could be used.
     """
     made = [call for call in of_type(result.log, ModelCalled) if call.purpose != AGENT]
     if made and all(call.outcome == "failed" for call in made):

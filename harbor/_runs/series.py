@@ -46,14 +46,14 @@ SEEDS = 2**32
 
 @dataclass(frozen=True)
 class SeriesResult:
-    """A finished series: its auctions in order, its own log, and its folder on disk (None: in memory only)."""
+    """A finished series: its auctions in order, the log of the series, and its folder (None: kept in memory only)."""
 
     auctions: tuple[Result, ...]
     log: tuple[Entry, ...]
     folder: Path | None
 
     def metrics(self) -> SeriesSummary:
-        """Return the measures of the series' log, with the calls of its auctions."""
+        """Return the summary of the series: ranks, profits, and the model calls of all its auctions."""
         return summarise_series(self.log, [one.log for one in self.auctions])
 
     def _repr_html_(self) -> str:
@@ -69,7 +69,9 @@ class SeriesResult:
 def run_series(
     config: AuctionConfig, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
 ) -> SeriesResult:
-    """Run the auctions of a config with `series`, one after another; the arguments are those of `Auction.run`.
+    """Run the auctions of a series one after another; `config.series` says how many.
+
+    The other arguments are those of `Auction.run`. In a running event loop, as in a notebook, use `arun_series`.
 
     >>> house, ann = Item(name="Loft", start=100, true_value=120), Bidder("Ann", rule="truthful")
     >>> result = run_series(Auction(items=(house,), bidders=(ann,), series={"auctions": 2}))
@@ -87,7 +89,7 @@ def run_series(
 async def arun_series(
     config: AuctionConfig, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
 ) -> SeriesResult:
-    """Run a series inside a running event loop.
+    """Run a series inside a running event loop; arguments, result and errors are those of `run_series`.
 
     >>> import asyncio
     >>> house, ann = Item(name="Loft", start=100, true_value=120), Bidder("Ann", rule="truthful")
@@ -219,20 +221,22 @@ def tells_outcomes(game: Game) -> bool:
 def resume(
     folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
-    """Continue an interrupted run or series from its folder; a complete run is only checked by its rules.
+    """Continue an interrupted run or series from its folder; of a complete run, only check the log by the rules.
 
-    Harbor plays the run again with the recorded replies of models and words of agents and people. Each event is checked
-    against the log until the log ends. So no call is paid twice. `listen` hears the recorded entries too. `max_cost`
-    and `cache` default to those of the run; give one to change it (None: without), and the manifest notes it. A folder
-    from somebody else names models, servers, memories and code, which are loaded, contacted and paid for with your
-    keys. Therefore it needs `trust`, once, and is then marked as yours.
+    Harbor plays the run again from the beginning, with the recorded replies of models and the recorded words of agents
+    and people, so that no call is paid for twice. Each event is compared with the log until the log ends; then the run
+    goes on. `listen` is called with the recorded entries too. If `max_cost` or `cache` is left out, the value that the
+    run had applies; pass None to go on without it. A change is noted in the run's manifest. A folder from somebody else
+    may name models, servers, memories and code, which Harbor would load, contact and pay for with your keys. Therefore
+    such a folder is refused unless `trust` is true; it is then marked as yours, and needs no `trust` the next time.
 
     Raises:
-        ConfigError: a model, an agent or a person that the run was given is missing.
-        RunFolderError: no folder of a run, not marked as yours, its config was changed, or another process runs it.
-        MemoryStoreError: a memory can't be opened.
-        RunPaused: the run has cost its `max_cost`, and earlier sessions count: give a higher one.
-        LogError: the log was edited, or differs from this run; it stays unchanged.
+        ConfigError: a model, an agent or a person that was passed to the run is missing.
+        RunFolderError: the folder is not that of a run or is not marked as yours, its settings were changed, or
+            another process runs it.
+        MemoryStoreError: a store of memories can't be opened.
+        RunPaused: the run has cost its `max_cost`, with the calls before the interruption; pass a higher limit.
+        LogError: the log was edited, or differs from what the run does now; the log stays unchanged.
     """
     return finish(aresume(folder, listen, trust, **given), "resume() can't be used", "await aresume()")
 
@@ -240,7 +244,7 @@ def resume(
 async def aresume(
     folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
-    """Continue an interrupted run inside a running event loop."""
+    """Continue an interrupted run or series inside a running event loop; all else is as in `resume`."""
     path = Path(folder)
     check_unchanged(path)
     check_own(path, trust)

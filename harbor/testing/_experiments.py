@@ -26,16 +26,17 @@ from harbor.testing._playing import promised, whole
 
 
 def check_experiment(path: Path | str) -> None:
-    """Check that an experiment keeps its promises.
+    """Check that the design of an experiment works.
 
-    Its design is read. Each arm runs once under each condition, offline, with the built-in model in place of any other.
-    Each metric has a value in one of these trials, and each figure that the design names is drawn.
+    The design has to be readable. Each arm is run once under each condition, offline, with the built-in model in place
+    of every other model. Each metric has to have a value in at least one of these trials, and each figure that the
+    design names has to be drawn.
 
     Args:
-        path: of the design; or the name of a published one.
+        path: the path of the design, or the name of a published design.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the design breaks a promise; the message names the promise and the evidence.
     """
     what = f"the experiment {str(path)!r}"
     with promised(what):
@@ -66,18 +67,19 @@ async def _once(design: Experiment, what: str) -> Results:
 
 
 def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> None:
-    """Check that a figure keeps its promises.
+    """Check that a figure works.
 
-    The figure is drawn twice alike from a small experiment, run for this test. Each panel has words for readers who
-    can't see it, and is no taller than a page of paper. The figure is also drawn where an arm has no value. Where no
-    arm has one, it raises no error.
+    The figure is drawn twice from a small experiment that is run for this check, and both drawings have to be the same.
+    Each panel needs a description for readers who can't see it, and may not be taller than a page of paper. The figure
+    also has to be drawn if one arm has no value, and must not raise an error if no arm has a value.
 
     Args:
         figure: the figure.
-        auction: the settings of an auction in which its metric has values; by default of an installed game.
+        auction: the settings of an auction in which the figure's metric has values; by default, an auction of an
+            installed game.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the figure breaks a promise; the message names the promise and the evidence.
     """
     whole(figure, "figure")
     what = f"the figure {figure.name!r}"

@@ -66,17 +66,18 @@ class Watched(Policy):
 
 
 def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
-    """Check that a scripted policy keeps its promises.
+    """Check that a scripted policy works.
 
-    The policy plays its games to the end. Equal tables, asks and observations give equal decisions, also from a new
-    copy of the policy. The policy changes nothing that it is given.
+    The policy has to play its games to their end. Equal tables, asks and observations have to give equal decisions,
+    also if the policy is made anew. The policy must not change its input.
 
     Args:
         policy: the policy.
-        games: the games to try it in; by default those that it names, or all installed ones that it can play.
+        games: names of the games in which the policy is tried; by default, the games that the policy names, or else all
+            installed games that it can play.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the policy breaks a promise; the message names the promise and the evidence.
     """
     whole(policy, "policy")
     wanted = tuple(games) or policy.games
@@ -126,17 +127,18 @@ SEEDS = 10
 
 
 def check_catalogue(catalogue: Catalogue) -> None:
-    """Check that a catalogue keeps its promises.
+    """Check that a catalogue works.
 
-    Its ids, texts and listings are distinct. Each item suits personas of the catalogue, named by id, or nobody, and
-    each persona has an item that suits it. No item starts above its true value. Equal seeds give equal
-    samples. The catalogue is sold in an auction in which the built-in model profiles rivals over its personas.
+    Its ids, texts and listings have to be distinct. Each item has to suit personas of the catalogue, named by their
+    ids, or no persona; and each persona needs an item that suits it. No item may have a starting price above its true
+    value. Equal seeds have to give equal samples. Some items are also sold in an auction, in which the built-in model
+    profiles its rivals over the personas of the catalogue.
 
     Args:
         catalogue: the catalogue.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the catalogue breaks a promise; the message names the promise and the evidence.
     """
     whole(catalogue, "catalogue")
     what = f"the catalogue {catalogue.name!r}"
@@ -181,18 +183,20 @@ FAILED = "the metric failed"
 
 
 def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
-    """Check that a metric keeps its promises.
+    """Check that a metric works.
 
-    The metric measures a log, and the beginning of one that broke off anywhere, without an error and twice alike. Its
-    values are within the bounds of its unit. A whole game has a value. A missing value has a reason, also in another
-    game. The docstring of the metric gives its formula.
+    The metric has to measure a log, and a log that broke off at any point, without an error and twice with the same
+    result. Its values have to lie within the bounds of its unit. For the log of a whole game, it has to give a value. A
+    missing value needs a reason, also for a game that the metric can't measure. The docstring of the metric's function
+    has to tell the formula.
 
     Args:
         metric: the metric.
-        log: of a game that it measures; by default, of each installed game that opens with its event.
+        log: the log of a game that the metric can measure; by default, games of all installed kinds that have an event
+            of the metric's kind are played.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the metric breaks a promise; the message names the promise and the evidence.
     """
     whole(metric, "metric")
     what = f"the metric {metric.name!r}"

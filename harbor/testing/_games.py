@@ -55,31 +55,33 @@ def check_game(
     settings: Mapping[str, Any] | None = None,
     bidders: Sequence[str] = (),
 ) -> None:
-    """Check that a game keeps its promises.
+    """Check that a game works, and that it keeps the secrets of its bidders.
 
-    The game has all its parts, and its settings are read back as they were written. Its rules are pure (`check_rules`).
-    The rules never refuse the built-in model, the rational policy or legal random play. Hostile play breaks nothing.
-    Equal runs give equal logs, which are read back as they were written. All that happens is in its events. Every
-    winner is a bidder. The game keeps the law of units and money: no unit is given twice, money goes from one to
-    another, and nobody pays for an item more than its asks allowed. Facts of prompts come only from the events that the
-    bidder has seen. Each fact is explained, and no absent fact is explained. The standings name every bidder once. They
-    can be computed from a log that broke off anywhere, and from public events alone where its measures are `public`. If
-    the game tells its rules from public events, every log follows from them: also one that broke off, one without
-    settings and one of public events alone. Its board shows texts to each viewer.
+    The game needs all its parts, and its settings have to be the same after they are written and read. Its rules have
+    to pass `check_rules`. They must not refuse the actions of the built-in model, of the rational policy or of random
+    legal play, and hostile answers must not cause an error. Equal runs have to give equal logs, which are the same
+    after they are written and read. All that happens has to be in the events, and every winner has to be a bidder. No
+    unit may be given twice, every payment needs a payer and a payee, and no bidder may pay more for an item than its
+    asks allowed. The facts in a prompt must come only from the events that the bidder has seen; each of them has to be
+    explained, and nothing else may be explained. The standings have to name every bidder once. They are also computed
+    from logs that broke off, and from public events alone if the game's measures are `public`. If the game has
+    `from_public`, every log has to follow from the rules: also a log that broke off, one without settings and one of
+    public events alone. The board has to show texts to each viewer.
 
-    Nobody notices another's private facts. The check changes each draw of `build` and each setting of a seat that the
-    game `uses` in turn, and plays the same acts again. A difference that only one bidder is told changes nothing that
-    others are asked, told, shown or answer, up to the first act that is no longer legal, or to an event whose
-    `discloses` is true. A setting that changes nothing anywhere is not used.
+    No bidder may notice a private fact of another. To test this, the check changes each random draw of `build` and each
+    setting of a bidder that the game `uses`, one at a time, and plays the same acts again. If only one bidder is told
+    of the change, the asks, events, board and answers of all others have to stay the same, until an act is no longer
+    legal or an event's `discloses` is true. A setting in `uses` whose change has no effect at all is reported as
+    unused.
 
     Args:
         game: the game.
-        settings: of its rules, for a short game; by default unchanged.
-        bidders: their names, for a game that takes only some; by default three, or those named in its settings, or
-            as many as it takes.
+        settings: settings of the rules with which a game is short; by default, the game's defaults.
+        bidders: the names of the bidders, if the game accepts only certain names; by default three bidders, or those
+            named in the settings, or as many as the game accepts.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the game breaks a promise; the message names the promise and the evidence.
     """
     whole(game, "game")
     with promised(f"the game {game.name!r}"):

@@ -33,18 +33,21 @@ REMEDY = "tell it to nobody else, or let the event that tells it have `discloses
 
 
 def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audit:
-    """Change each secret of each bidder in turn, hold the game again, and compare the information of all other bidders.
+    """Check that no bidder of an auction is told a secret of another bidder.
+
+    Each secret of each bidder is changed, one at a time, and the game is played again. The information that all other
+    bidders get has to stay the same.
 
     Args:
-        auction: the settings of a game; the built-in model plays where they name another.
-        secrets: kinds of secrets, such as "budget" and "estimate" (none: all).
+        auction: the settings of the auction; the built-in model plays in place of any other model.
+        secrets: the kinds of secrets that are changed, such as "budget" and "estimate"; by default, all kinds.
 
     Returns:
         The audit, which lists the comparisons.
 
     Raises:
-        AssertionError: another bidder is told something else; it names the secret, the seat and the channel.
-        ConfigError: a setting is refused, or there is no such secret.
+        AssertionError: another bidder gets other information; the message names the secret, the bidder and the channel.
+        ConfigError: a setting is refused, or there is no such kind of secret.
 
     Example:
         >>> from harbor import Auction, Bidder, Item

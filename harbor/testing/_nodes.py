@@ -31,19 +31,21 @@ Mind = Mapping[str, Any]
 
 
 def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> None:
-    """Check that a thought node keeps its promises.
+    """Check that a thought node works.
 
-    The node is tried in a game. Its prompt is filled, explains each fact, and is answered by the built-in model. Its
-    event is in the log, and its note is in later prompts. Equal runs give equal logs, and a run that is interrupted
-    resumes to the same log. Where the node is off, it is absent from the graph.
+    The node is tried in a game. Its prompt has to be filled, has to explain each fact, and is answered by the built-in
+    model. The node's event has to be in the log, and its note in later prompts. Equal runs have to give equal logs, and
+    an interrupted run has to resume to the same log. If the settings switch the node off, it must not be in the graph.
 
     Args:
         node: the thought node.
-        game: a game to try it in; by default the first installed game in which it has a place.
-        mind: the settings of a bidder that has it; by default found among the settings that it `uses`.
+        game: the name of the game in which the node is tried; by default, the first installed game in which bidders can
+            have the node.
+        mind: settings with which a bidder has the node; by default, they are searched among the settings that the node
+            `uses`.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the node breaks a promise; the message names the promise and the evidence.
     """
     whole(node, "node")
     what = f"the node {node.name!r}"

@@ -30,23 +30,24 @@ def check_rules(
     acts: Shown = "sealed",
     draws: Shown = "sealed",
 ) -> None:
-    """Check that rules keep the promises of `Mechanism`, in games of random legal play.
+    """Check that the rules of a game follow `Mechanism`, in games of random legal play.
 
-    Nobody is asked before the opening or after the end. Every ask is legal. The state is the fold of the events, also
-    of events read back from a log. Equal states, actions and ties give equal events, in any order of the
-    answers. No argument is changed. Every game ends. Nothing private is said aloud. `check_game` tests the secrecy of a
-    bidder's own facts, as the rules alone don't say which facts are its own.
+    Nobody may be asked before the game opens or after it ends, and every ask has to be legal. The state has to follow
+    from the events alone, also if they are written to a log and read. Equal states, actions and random draws have to
+    give equal events, whatever the order of the answers. No call may change its arguments. Every game has to end. No
+    public event may tell a private one. Whether the private facts of a bidder stay secret is tested by `check_game`,
+    because the rules alone don't say which facts belong to one bidder.
 
     Args:
-        rules: of any game.
-        games: the number of games to play.
-        most_turns: the number of turns within which a game must end.
-        seed: of the random play.
-        acts: as of the `Game`: "open" if everyone learns an act at once.
-        draws: as of the `Game`: "open" if everyone learns the draws of nature.
+        rules: the rules of any game.
+        games: the number of games that are played.
+        most_turns: the number of turns within which a game has to end.
+        seed: the seed of the random play.
+        acts: "open" if everyone learns of an act at once, else "sealed"; as in `Game`.
+        draws: "open" if everyone learns of random draws, else "sealed"; as in `Game`.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the rules break a promise; the message names the promise and the evidence.
     """
     for number in range(games):
         events = _play(rules, Random(f"{seed} {number}"), most_turns, acts, draws)
@@ -128,13 +129,14 @@ class Difference(NamedTuple):
 
 
 def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
-    """Replay the records of another implementation by the rules of a game; return the differences.
+    """Play the bids that another implementation of a game recorded by Harbor's rules, and return the differences.
 
-    A record is a row. A bid has `item`, `round` (1 if left out), `bidder`, `bid` (None: it withdrew) and, where a
-    bidder was asked again, `attempt`. An outcome has `item`, `winners` (a name, several, or None) and, if it is to be
-    compared, `price`. An empty cell (None, "" or NaN) counts as left out. Items are named as in Harbor: "run 1" in
-    games of runs, and "day 1" in the water game, where the winners are the bidders served. A tie may be drawn in any
-    way that fits the records. After a round in which other bidders were asked, nothing can be compared.
+    A record is a row of a bid or of an outcome. A bid has `item`, `round` (1 if left out), `bidder`, `bid` (None if the
+    bidder withdrew) and, if the bidder was asked more than once in the round, `attempt`. An outcome has `item`,
+    `winners` (one name, several names, or None) and, if the price is to be compared, `price`. An empty cell (None, ""
+    or NaN) counts as left out. Items are named as in Harbor: "run 1" in a game of runs, and "day 1" in the water game,
+    in which the winners are the bidders that got water. A random draw among equal bidders may have any result that fits
+    the records. If the rules ask other bidders in a round than the records have, the comparison ends with that round.
 
     >>> from harbor import Auction, Bidder, Item
     >>> game = Auction(
@@ -151,11 +153,13 @@ def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
     [Difference(item='Vase', round=0, what='price', expected='150', found='120')]
 
     Args:
-        game: the settings: items or values, budgets, rules; an auction also names the bidders, with any players.
-        records: rows, in any order.
+        game: the settings of the game: items or values, bidders, budgets and rules. It does not matter who plays the
+            bidders.
+        records: the rows, in any order.
 
     Raises:
-        ConfigError: the settings are refused, or a row has an unknown column, no item or no number.
+        ConfigError: the settings are refused, or a row has an unknown column, lacks its item, or has a bid or price
+            that is no number.
     """
     config = with_items(game)
     rules: Game = find("game", config.rules.game)

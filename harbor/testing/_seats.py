@@ -114,23 +114,25 @@ _TEXT = "You are careful with money. The code of your safe is {}, and you tell n
 def check_seat(agent: Any, game: str = "english", *, like: Any = None, seconds: float = 120.0) -> None:
     """Check that an agent keeps the promises of the bidder protocol, in all seats of two games.
 
-    The agent answers each turn in time with a legal action. In the second game it also meets fields and events that are
-    new to it, long turns, the news that its last answer failed, and turns in the middle of the game after a restart
-    that lost all it kept. In no seat do its words, or its model calls, contain a fact that only another seat may know.
-    If it is `like` another agent, its first game is the same except for clocks. The check does not judge its play, so
-    the agent may answer the same turn differently, as models do. Its printed output is not shown.
+    The agent has to answer each turn in time with a legal action. In the second game, some turns are made harder: they
+    have fields and events that the agent does not know, they are long, they say that the last answer failed, or the
+    agent is started anew in the middle of the game and has lost all that it kept. The words and the model calls of the
+    agent must not contain a fact that only another bidder may know. If `like` is given, the log of the first game has
+    to be the same with that agent, except for clocks. The check does not judge how well the agent plays, and the agent
+    may answer the same turn differently, as models do. The agent's printed output is not shown.
 
-    AutoGen agents hear words, so their turns are unchanged in both games.
+    An AutoGen agent gets words instead of turns, so nothing is made harder for it in the second game.
 
     Args:
-        agent: any value of the setting `agent` or of `run(agents=...)`: a name, "package.module:NAME", a function of
-            one turn, a LangChain Runnable, a program, a server, or an `Agent`. An AutoGen agent comes from an `Agent`.
-        game: the game that it plays.
-        like: such an agent that plays alike, as the same policy does through another transport.
+        agent: any value of the setting `agent` or of `run(agents=...)`: a name, "package.module:NAME", a function that
+            takes one turn, a LangChain Runnable, a program, a server, or an `Agent`. Pass an AutoGen agent as an
+            `Agent` that makes it.
+        game: the name of the game that the agent plays.
+        like: another agent that has to play in the same way, such as the same policy as a program (None: none).
         seconds: the time limit of a turn.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the agent breaks a promise; the message names the promise and the evidence.
     """
     one = _seated(agent)
     with promised(one.name), redirect_stdout(StringIO()):  # an agent in this process may print a lot
@@ -257,17 +259,17 @@ class _Watch:
 
 
 def check_agent(agent: Agent, game: str = "english") -> None:
-    """Check that an agent keeps its promises.
+    """Check that an `Agent` extension works.
 
-    No two bidders share an AutoGen agent. The agent answers every call of a game, in words that the auctioneer can read
-    as an answer to the call.
+    If `make` returns AutoGen agents, it has to return another one for each bidder. The agent has to answer every call
+    of a game, in words that the auctioneer can read as an answer to that call.
 
     Args:
         agent: the agent.
-        game: the game that it plays.
+        game: the name of the game that the agent plays.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the agent breaks a promise; the message names the promise and the evidence.
     """
     whole(agent, "agent")
     what = f"the agent {agent.name!r}"
@@ -281,14 +283,14 @@ def check_agent(agent: Agent, game: str = "english") -> None:
 
 
 def check_model(model: Model, game: str = "english") -> None:
-    """Check that a model keeps its promises: its first reply to each of Harbor's prompts is usable.
+    """Check that a `Model` extension works: its first reply to each of Harbor's prompts has to be usable.
 
     Args:
         model: the model.
-        game: the game that it plays.
+        game: the name of the game that the model plays.
 
     Raises:
-        AssertionError: it names the broken promise and the evidence.
+        AssertionError: the model breaks a promise; the message names the promise and the evidence.
     """
     whole(model, "model")
     what = f"the model {model.name!r}"

@@ -37,10 +37,11 @@ VALUES: dict[str, dict[str, Any]] = {
 
 
 def check_store(make_store: MakeStore) -> None:
-    """Check that a store keeps LangGraph's promises; `make_store` returns a new, empty store each time.
+    """Check that a store behaves as LangGraph documents it.
 
-    The store has to index the field `text` with any embedding for which a text is nearest to itself. Call this outside
-    of an event loop. Time to live is checked if `supports_ttl` is set.
+    `make_store` has to return a new and empty store at each call. That store has to index the field `text`, with any
+    embedding for which each text is nearest to itself. The time to live of memories is checked only if the store's
+    `supports_ttl` is true. Call this function outside of an event loop.
     """
     for check in CHECKS:
         store = make_store()

@@ -55,10 +55,11 @@ def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
 
 @dataclass(frozen=True)
 class BidderMemory:
-    """The memories of one bidder, without those of the current `auction`.
+    """One bidder's memories of earlier auctions, in a LangGraph store.
 
-    So a resumed auction recalls the same memories, even if it stopped while they were stored. `series` names the
-    series of the auction (empty: none).
+    Memories of the current `auction` are never returned. So a resumed auction recalls the same memories as before, even
+    if it was interrupted while it stored its own. `game` is the name of the current game, and `series` that of the
+    series to which the auction belongs (empty: none).
 
     >>> from langgraph.store.memory import InMemoryStore
     >>> BidderMemory(InMemoryStore(), "Ann", "first").namespace("learning")
@@ -73,18 +74,21 @@ class BidderMemory:
     series: str = ""
 
     def namespace(self, kind: MemoryKind, game: str = "") -> tuple[str, str, str]:
-        """Return the namespace for one kind of memories of a game, by default the current game: scope, bidder, kind."""
+        """Return the namespace in the store for one kind of memories of a game: scope, bidder and kind.
+
+        Without `game`, it is that of the current game.
+        """
         own = (self.settings.carry_over == "series" and self.series) or self.auction
         scope = CARRIED if self.settings.carry_over is True else label(own)
         of_game = game or self.game
         return (scope if of_game == FIRST else f"{scope}-of-{label(of_game)}", label(self.bidder), kind)
 
     async def learnings(self) -> list[str]:
-        """Return the newest list of learnings."""
+        """Return the list of learnings that the bidder stored last in the current game."""
         return [str(item.value["text"]) for item in await self._newest_list(self.game)]
 
     async def all_learnings(self) -> list[str]:
-        """Return the newest list of learnings of the current game, then those of the other games to recall."""
+        """Return the learnings stored last in the current game, then those in the other games of the settings."""
         lists = [await self._newest_list(game) for game in (self.game, *self._others)]
         return [str(item.value["text"]) for items in lists for item in items]
 
@@ -93,7 +97,7 @@ class BidderMemory:
         return tuple(game for game in self.settings.games if game != self.game)
 
     async def nearest_learnings(self, query: str) -> list[str]:
-        """Return the k learnings nearest in meaning, from the newest list of each game."""
+        """Return the k learnings nearest in meaning to a text, from the list stored last in each game."""
         found: list[SearchItem] = []
         for game in (self.game, *self._others):
             if newest := await self._newest_list(game):
@@ -107,7 +111,7 @@ class BidderMemory:
         return ordered[: self.settings.k]
 
     async def nearest_episodes(self, query: str) -> list[str]:
-        """Return the k episodes nearest in meaning."""
+        """Return the k episodes (memories of single sales) nearest in meaning to a text."""
         found: list[SearchItem] = []
         for game in (self.game, *self._others):
             found += await self._nearest_episodes(query, game)
@@ -121,7 +125,7 @@ class BidderMemory:
         return found
 
     async def dossiers(self, rivals: Iterable[str]) -> dict[str, Value]:
-        """Return the dossiers of these rivals from before this auction. Rivals without a dossier are left out."""
+        """Return the dossiers on these rivals from before this auction; rivals without a dossier are left out."""
         keys = {label(rival): rival for rival in rivals}
         items = await self.store.abatch([GetOp(self.namespace("dossier"), key) for key in keys])
         values = {keys[item.key]: item.value for item in items if isinstance(item, Item)}
@@ -131,7 +135,10 @@ class BidderMemory:
         return {rival: value for rival, value in earlier.items() if value}
 
     async def everything(self, rivals: Iterable[str]) -> list[Memory]:
-        """Return learnings, dossiers of these rivals and all episodes (newest first), up to the budget of tokens."""
+        """Return the learnings, the dossiers on these rivals and all episodes (the newest first).
+
+        The list ends where the memories would have more tokens than the settings allow.
+        """
         memories = [Memory("learning", text) for text in await self.all_learnings()]
         memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
         of_games = [await self._search("episode", game) for game in (self.game, *self._others)]
@@ -141,7 +148,10 @@ class BidderMemory:
         return _within(memories, self.settings.tokens)
 
     async def keep_learnings(self, learnings: Sequence[str]) -> None:
-        """Store a list of learnings. The previous list stays until the next one is stored."""
+        """Store the bidder's learnings after this auction.
+
+        The list from before this auction stays in the store until another auction stores its list.
+        """
         stale = [item for item in await self._search("learning", self.game) if item.value["auction"] != self.auction]
         previous = await self._newest_list(self.game)
         await self._keep(
@@ -158,7 +168,10 @@ class BidderMemory:
         await self._keep("episode", values, _event_of)
 
     async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
-        """Store the dossiers of rivals. Each contains the dossier before it, for a resumed auction."""
+        """Store the new dossiers on rivals.
+
+        Each contains the dossier `before` it, so that a resumed auction can still recall that one.
+        """
         values = {
             label(rival): {**dossier, "before": _without(before.get(rival), "before")}
             for rival, dossier in dossiers.items()

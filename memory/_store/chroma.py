@@ -37,18 +37,20 @@ T = TypeVar("T")
 
 
 class ChromaStore(BaseStore):
-    """LangGraph's long-term store on Chroma. Each namespace is its own collection.
+    """A LangGraph long-term store that keeps its memories in the vector database Chroma.
 
-    So no search can reach rows of another namespace, and none needs Chroma's slow `where`. `where` is None (in this
-    process, isolated from every other store), a folder (one writer) or the address of a Chroma server
-    (`http://localhost:8000`). `embedding` is a name, a LangChain `Embeddings` object, a function of texts or an
-    `Embedding`. None takes the embedding of the existing memory; if only a file names it and it is a
-    model, `trusted` has to name it too. A folder from somebody else opens only with `trust`, which marks the folder
-    as yours. `fields` are the paths in a value whose texts are indexed; `$` is the whole value. `ttl` is LangGraph's.
+    `where` is the place of the memories: None (in this process, isolated from every other store), a folder, which only
+    one process can write at a time, or the address of a Chroma server (`http://localhost:8000`). `embedding` decides
+    how texts are compared: a name, a LangChain `Embeddings` object, a function of texts or an `Embedding` (None: the
+    embedding with which the memories in the place were stored). If that embedding is a model and only a file in the
+    folder names it, `trusted` has to name it too, or the store is not opened. A folder from somebody else is opened
+    only if `trust` is true; the folder is then marked as yours. `fields` are the paths in a value whose texts can be
+    found by meaning; `$` is the whole value. `ttl` is LangGraph's setting for the time that memories are kept.
 
-    In a batch, reads see the state before the batch, and the last put to a key wins, as in LangGraph's own stores.
-    Simultaneous calls are merged, with the same result as one after the other. A search by meaning finds only
-    indexed memories. Close the store, or use it as a context manager.
+    Each namespace is a Chroma collection of its own, so a search can't reach memories of another namespace. As in
+    LangGraph's own stores, all reads of a batch see the state before the batch, and of several puts to one key the last
+    one counts. Simultaneous calls are merged, with the same result as one after the other. A search by meaning finds
+    only memories that are indexed. Close the store after use, or use it as a context manager.
 
     >>> with ChromaStore() as store:
     ...     store.put(("facts",), "car", {"text": "red"})
@@ -90,30 +92,30 @@ class ChromaStore(BaseStore):
             stack.pop_all()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations as one batch. Return their results in order."""
+        """Carry out operations as one batch, and return their results in the order of the operations."""
         return self._callers.batch(list(ops))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do operations as one batch without blocking the event loop. Return their results in order.
+        """Carry out operations as one batch without blocking the event loop, and return their results in order.
 
-        All operations of one tick of the loop go to Chroma together.
+        Operations that are requested in the same iteration of the event loop go to Chroma together.
         """
         return await self._callers.abatch(list(ops))
 
     def sweep_ttl(self) -> int:
-        """Delete expired memories and return their number. `ttl` can set an interval for automatic sweeps."""
+        """Delete expired memories and return their number; `ttl` can set an interval at which the store does so."""
         return self._run(self._sweep)
 
     def records(self, prefix: Namespace = ()) -> list[Record]:
-        """Return all memories under a prefix as they are stored, with times and indexed paths."""
+        """Return all memories whose namespace begins with `prefix`, with their times and their indexed paths."""
         return self._run(partial(self._records, prefix))
 
     def restore(self, records: Iterable[Record]) -> None:
-        """Store memories from `records` with their times. Indexed texts are embedded again."""
+        """Store memories that `records` returned, with their times; the embeddings of their texts are computed anew."""
         self._run(partial(self._restore, list(records)))
 
     def close(self) -> None:
-        """Finish pending work and release files, connections and the folder. Closing twice is no error."""
+        """Finish the work that is pending, and release files, connections and the folder; closing twice is no error."""
         self._callers.close()
         with plain_errors(self.place):
             self._collections.closing.close()

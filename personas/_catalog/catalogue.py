@@ -29,11 +29,11 @@ from harbor._core.settings import Settings, check_distinct, read_settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """A catalogue, as an extension: personas and items by id.
+    """A catalogue of personas and of items that suit them, as an extension.
 
-    `version` changes with any text or price, so a design that names it always means the same catalogue. The `persona`
-    of an item is the id of the persona that it suits, several, or None. Such a persona may be missing here if the
-    settings of an auction add it.
+    `version` changes with any text or price, so that "NAME@VERSION" always means the same catalogue. The `persona` of
+    an item is the id of the persona that the item suits, or several ids, or None. A persona that an item names may be
+    missing in the catalogue, if the settings of an auction add that persona.
 
     >>> farmer = Persona(id="farmer", name="a farmer", text="You grow corn.")
     >>> barn = Item(name="Barn", start=100, true_value=300, persona="farmer")
@@ -51,10 +51,12 @@ class Catalogue:
 
     @classmethod
     def read(cls, file: Traversable) -> Catalogue:
-        """Read a catalogue from a TOML file of a package: its fields, [[personas]], and [[items]] with an id each.
+        """Read a catalogue from a TOML file of a package.
+
+        The file has the fields of the catalogue, and the tables [[personas]] and [[items]], each with an `id`.
 
         Raises:
-            ConfigError: it can't be read, or something in it is refused.
+            ConfigError: the file can't be read, or a value in it is refused.
         """
         with as_file(file) as path:
             values = read_settings(path, CatalogueFile, "catalogue")
@@ -72,7 +74,7 @@ class Catalogue:
         return [item for item in self.items.values() if persona in item.suits]
 
     def complaint(self) -> str:
-        """Say which fault the catalogue has, such as a wrong type or id, or equal texts or names; empty if none."""
+        """Say what is wrong with the catalogue, such as a wrong type or two equal texts; empty if nothing is."""
         if not self.personas or not self.items:
             return f"lacks {'items' if self.personas else 'personas'}; give it one or more"
         if stray := [one for one in self.personas.values() if not isinstance(one, Persona)]:
@@ -115,10 +117,10 @@ class CatalogueFile(Settings):
 
 
 def catalogue_of(name: str) -> Catalogue:
-    """Return the catalogue that settings name: "homes", "homes@1", or a reference.
+    """Return the catalogue that settings name: "homes", "homes@1" with its version, or "package.module:NAME".
 
     Raises:
-        ConfigError: there is none, or the installed version differs from the named one.
+        ConfigError: there is no such catalogue, or the installed version differs from the named one.
     """
     plain, versioned, version = name.partition("@")
     if versioned and ":" in plain:
@@ -282,7 +284,7 @@ def named_by_words(catalogue: Catalogue) -> tuple[int, int]:
 
 
 def personas() -> Mapping[str, Persona]:
-    """Return the personas of the catalogue "homes" by id, in order.
+    """Return the personas of the catalogue "homes" by id, in the order of the catalogue.
 
     >>> len(personas())
     10
@@ -291,7 +293,7 @@ def personas() -> Mapping[str, Persona]:
 
 
 def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = None) -> tuple[Item, ...]:
-    """Sample houses of the catalogue "homes" without repeats, in random order.
+    """Draw a random sample of houses from the catalogue "homes", without repeats and in random order.
 
     >>> len(houses(count=3, seed=1))
     3
@@ -299,7 +301,8 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
     Args:
         count: number of houses.
         seed: random seed; equal seeds return equal samples.
-        matched: exact number of houses for each of these personas; the other houses suit other personas.
+        matched: exact number of houses in the sample that suit each of these personas; all other houses suit none of
+            them. Without it, the draw ignores personas.
 
     Raises:
         ConfigError: the catalogue has too few houses.

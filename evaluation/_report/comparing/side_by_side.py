@@ -28,10 +28,11 @@ from harbor.evaluation._running.trial_folder import NOT_SET
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One of the compared experiments: its games, players, days and costs.
+    """The facts of one of the compared experiments: its games, players, days and costs.
 
-    `began` has the days on which its first and last game began, in UTC (empty: unknown). `cost` is in dollars, and
-    `refused` counts answers. For a public copy these, calls and tokens are None.
+    `began` has the days on which the first and the last game began, in UTC (empty: unknown). `cost` is in dollars, and
+    `refused` is the number of refused answers. For a public copy of an experiment, `calls`, the tokens, `cost` and
+    `refused` are None.
     """
 
     experiment: str
@@ -55,14 +56,16 @@ class ComparedSide:
 
 
 class Compared:
-    """Two or more experiments, each compared with the first. Frames are made on first access.
+    """Two or more experiments, each of them compared with the first one; `compare` makes this object.
+
+    Its properties with tables are pandas frames, which are computed when they are first used.
 
     Args:
-        experiments: by display name.
-        metrics: metrics to compare; by default all that both have.
+        experiments: the experiments, by the names under which tables show them.
+        metrics: names of the metrics that are compared; by default, all that an experiment shares with the first one.
 
     Raises:
-        ConfigError: two have nothing in common, or there are not two.
+        ConfigError: there are fewer than two experiments, or two of them have nothing in common.
     """
 
     def __init__(self, experiments: Mapping[str, Loaded], metrics: Sequence[str] = ()) -> None:
@@ -75,7 +78,7 @@ class Compared:
 
     @cached_property
     def sides_compared(self) -> list[ComparedSide]:
-        """The experiments, the reference first."""
+        """The facts of each experiment; the first one is that with which the others are compared."""
         return [_side(name, one) for name, one in self.experiments.items()]
 
     @property
@@ -85,17 +88,17 @@ class Compared:
 
     @property
     def differences(self) -> pd.DataFrame:
-        """One row per metric, bidder, arm and condition: both means, and their difference with interval and test."""
+        """One row per metric, bidder, arm and condition: the two means, and their difference with interval and test."""
         return as_frame(Contrast, self.contrasts)
 
     @property
     def settings(self) -> pd.DataFrame:
-        """One row per setting of the designs that differs, and per arm, condition or metric that only one has."""
+        """One row per setting in which the designs differ, and per arm, condition or metric that only one has."""
         return as_frame(SettingApart, self.apart)
 
     @property
     def versions(self) -> pd.DataFrame:
-        """One row per version that differs: of Harbor, Python, packages and git."""
+        """One row per version that differs: of Harbor, Python, a package, or the git commit."""
         return as_frame(SettingApart, self.origins_apart)
 
     def as_json(self) -> dict[str, object]:
@@ -111,7 +114,10 @@ class Compared:
         }
 
     def only_in_one(self) -> Iterator[tuple[str, str, list[str]]]:
-        """Yield an experiment, a kind of part, and the names of its parts that the other side lacks; both ways."""
+        """Yield the arms, conditions and metrics that only one of two compared experiments has.
+
+        Each item is the name of that experiment, the kind ("arms", for instance), and the names.
+        """
         (first, reference), *others = self.experiments.items()
         for name, one in others:
             for side, its, others_ in ((name, one, reference), (first, reference, one)):
@@ -134,15 +140,18 @@ class Compared:
 
 
 def compare(*experiments: str | Path | Loaded, metrics: Sequence[str] = ()) -> Compared:
-    """Compare experiments with the first of them, paired by repeat where they share seeds, items and seats.
+    """Compare experiments with the first of them.
+
+    If two games with the same number of repeat have the same seed, items and seats, they are compared as a pair; else
+    the games of the two experiments are compared as independent samples.
 
     Args:
-        experiments: two or more folders, or results of `load`.
-        metrics: metrics to compare; by default all that both have.
+        experiments: two or more folders of experiments, or results of `load`.
+        metrics: names of the metrics that are compared; by default, all that an experiment shares with the first one.
 
     Raises:
-        ConfigError: there are not two, one is given twice, or two have nothing in common.
-        RunFolderError: one is no folder of an experiment.
+        ConfigError: there are fewer than two experiments, one is given twice, or two have nothing in common.
+        RunFolderError: a folder is not that of an experiment.
     """
     folders = [Path(one) for one in experiments if not isinstance(one, Loaded)]
     for folder, times in Counter(folder.resolve() for folder in folders).items():

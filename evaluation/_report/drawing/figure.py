@@ -178,11 +178,12 @@ DrawPanel = Callable[[Axes, pd.DataFrame], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A figure, as an extension: its title, its caption, its metric, and the function that draws it.
+    """A figure of a report, as an extension: its title, its caption, its metric, and the function that draws it.
 
-    `by_place`: each value of the metric needs a place (`at`), because the figure goes from one place to the next.
-    `beside`: other metrics in the figure. Their means, and those over places, get no figure of their own.
-    `question` is the question that the figure answers; "" leaves the title alone.
+    `description` is the title, and `needs` the name of the metric that the figure shows. `by_place` says that each
+    value of the metric needs a position (`at`), because the figure goes from one position to the next. `beside` names
+    other metrics that the figure shows too; the report then draws no separate figure of their means. `question` is the
+    question that the figure answers, which stands with the title ("": none).
 
     >>> figure("Profits", "Profit per bidder.", "profit", name="profit-dots")(lambda axes, rows: "dots").needs
     'profit'
@@ -199,10 +200,13 @@ class Figure:
     beside: tuple[str, ...] = ()
 
     def drawn(self, loaded: Loaded, metric: str) -> Drawing | None:
-        """Draw the figure for a metric, by the metric's name in the design. Return None if there is nothing to draw.
+        """Draw the figure; return None if there is nothing to draw.
+
+        `metric` is the metric's name in the design of the experiment.
 
         Raises:
-            ConfigError: it goes by place and the metric has values without one, or its function returns no drawing.
+            ConfigError: the figure is `by_place` and a value of the metric has no position, or the function returns no
+                drawing.
         """
         values = values_of(loaded, metric)
         if values.empty:
@@ -228,11 +232,12 @@ class FurtherFields(TypedDict, total=False):
 def figure(
     description: str, caption: str, needs: str, *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[DrawPanel], Figure]:
-    """Return a decorator that makes a figure from a function that draws one panel. Each arm and condition has a panel.
+    """Return a decorator that makes a figure of a function that draws one panel.
 
-    The function gets empty axes of matplotlib and a frame: one row per value, with the columns `arm`, `condition`,
-    `repeat`, `bidder`, `about`, `at` and `value`. It returns a description of the panel, for readers who can't see it.
-    The figure's name is `name`, by default that of the function, with hyphens. `fields` are those of `Figure`.
+    The figure has a panel for each arm under each condition. The function gets empty matplotlib axes and a pandas frame
+    with one row per value and the columns `arm`, `condition`, `repeat`, `bidder`, `about`, `at` and `value`. It returns
+    a description of the panel, for readers who can't see it. The other arguments are fields of `Figure`; without
+    `name`, the figure has the name of the function, with hyphens for underscores.
 
     >>> @figure("Profits", "Profit per bidder.", "profit")
     ... def profit_dots(axes, rows):

@@ -17,10 +17,10 @@ WHITE = '<div style="background:#fff;color:#2b3038;padding:.5em;max-width:700px"
 
 
 def load(path: str | Path) -> Loaded:
-    """Read the folder of an experiment, finished or not. A notebook shows the result.
+    """Read the folder of an experiment, which need not be finished; a notebook shows the result as a short report.
 
     Raises:
-        RunFolderError: the folder has no experiment, or its design was changed.
+        RunFolderError: the folder is not that of an experiment, or the design in it was changed.
         LogError: the log of a game was edited.
     """
     loaded = read_experiment(Path(path))

@@ -86,11 +86,12 @@ def nowhere(arm: str, condition: str, repeat: int) -> str:
 
 
 class Loaded:
-    """An experiment and its results. Each frame is made on first access.
+    """An experiment and its results, as pandas frames, which are computed when they are first used.
 
-    Frames have one row per game, measurement, estimate and so on, and the columns of `TrialRecord`, `Measurement`,
-    `Estimate`, `Difference`, `Correlation`, `SkillRating`, `Spread` and `VarianceShare`. Missing numbers are NaN;
-    counts and places are `Int64`. `link_of` returns the page of a game, which its dots in figures link to.
+    A frame has one row per game, measurement, estimate and so on. Its columns are the fields of `TrialRecord`,
+    `Measurement`, `Estimate`, `Difference`, `Correlation`, `SkillRating`, `Spread` or `VarianceShare`. Missing numbers
+    are NaN; counts and positions have the type `Int64`. `link_of` returns the address of a game's page, to which dots
+    in figures link.
     """
 
     def __init__(self, results: Results, origin: Origin = UNKNOWN, days: Days = MappingProxyType({})) -> None:
@@ -107,7 +108,7 @@ class Loaded:
 
     @property
     def experiment(self) -> Experiment:
-        """The design."""
+        """The design of the experiment."""
         return self.results.experiment
 
     @cached_property
@@ -135,7 +136,7 @@ class Loaded:
 
     @cached_property
     def measured(self) -> frozenset[str]:
-        """The metrics that have values."""
+        """The names of the metrics that have at least one value."""
         return frozenset(
             one.metric for game in self.results.records for one in game.measurements if one.value is not None
         )
@@ -147,38 +148,38 @@ class Loaded:
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """One row per estimate. The reasons in `why` are joined."""
+        """One row per estimate; the reasons for missing values in `why` are joined to one text."""
         table = as_frame(Estimate, self.analysis.estimates)
         return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """One row per planned comparison. Its sides are `of_arm`, `of_condition`, `of_bidder`, `of_metric` etc."""
+        """One row per planned comparison; columns such as `of_arm` and `of_bidder` name the side that is compared."""
         return _sided(self.analysis.differences)
 
     @cached_property
     def companions(self) -> pd.DataFrame:
-        """One row per difference of rivals or the seller beside a planned comparison of a bidder with itself."""
+        """One row per difference of a rival or the seller, beside a planned comparison of a bidder with itself."""
         return _sided(self.analysis.companions)
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
-        """One row per correlation in an arm under a condition."""
+        """One row per planned correlation, arm and condition."""
         return as_frame(Correlation, self.analysis.correlations)
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
-        """One row per bidder in an arm under a condition, rated by TrueSkill."""
+        """One row per bidder, arm and condition, with the bidder's TrueSkill rating."""
         return as_frame(SkillRating, self.analysis.ratings)
 
     @cached_property
     def spreads(self) -> pd.DataFrame:
-        """One row per metric, bidder, arm and condition, if all repeats share one draw."""
+        """One row per metric, bidder, arm and condition; empty unless all repeats share their random draws."""
         return as_frame(Spread, self.analysis.spreads)
 
     @cached_property
     def variance(self) -> pd.DataFrame:
-        """One row per metric, bidder and source of variance, if the design has factors. `means` is a JSON object."""
+        """One row per metric, bidder and source of variance; empty without factors. `means` is a JSON object."""
         means = [json.dumps(dict(one.means)) for one in self.analysis.variance]
         return as_frame(VarianceShare, self.analysis.variance).assign(means=pd.Series(means, dtype="str"))
 
@@ -222,7 +223,7 @@ def _sound(value: object) -> object:
 
 
 def read_experiment(path: Path) -> Loaded:
-    """Read the folder of an experiment, finished or not."""
+    """Read the folder of an experiment, which need not be finished."""
     results = read_results(path)
     loaded = Loaded(results, _origin(path), days_of(path, [arm.name for arm in results.experiment.arms]))
     loaded.folder = path

@@ -16,14 +16,15 @@ from typing import Literal
 from harbor._core.basics.numbers import Money, dollars
 
 WithdrawalReason = Literal["declined", "cannot afford", "failed bids", "fault"]
-""""fault" is a failure of the seat; "failed bids" are too many illegal answers."""
+"""The reason of a withdrawal: the bidder chose it ("declined"), it lacks money, it gave too many illegal answers
+("failed bids"), or its agent failed or ran out of time ("fault")."""
 UNREADABLE = "(unreadable) "
 """Prefix of the words of an unreadable answer; it keeps them unreadable when they are read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """The action of bidding an amount, or a number where the ask is for one; it may not be legal.
+    """The action of bidding an amount in dollars, or a number if the ask is for one; the bid need not be legal.
 
     >>> Bid(Decimal("47.50")).words
     'I bid $47.50.'
@@ -33,15 +34,16 @@ class Bid:
 
     @property
     def words(self) -> str:
-        """The action in words, where money is bid."""
+        """The action in words, for a bid of money."""
         return f"I bid {dollars(self.amount)}."
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The action of leaving the bidding for this item; `offered` is the last failed bid, if it could be read.
+    """The action of leaving the bidding for the current item.
 
-    An answer that failed counts as a withdrawal in every game; `reason` says so.
+    If all attempts of a bidder to answer fail, this counts as a withdrawal in every game. `reason` tells it from a
+    withdrawal that the bidder chose, and `offered` is then the amount of the last failed bid (None: unreadable).
 
     >>> Withdraw().words
     'I withdraw.'
@@ -58,7 +60,7 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """The action of accepting the price of the ask.
+    """The action of accepting the price that the auctioneer calls.
 
     >>> Accept().words
     'I accept.'
@@ -72,7 +74,7 @@ class Accept:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The action of waiting, which gives nothing up.
+    """The action of waiting for another price; a bidder that waits stays in the bidding.
 
     >>> Wait().words
     'I wait.'
@@ -86,7 +88,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """The action of choosing one of the options.
+    """The action of choosing one of the options that the auctioneer offers.
 
     >>> Choose("left").words
     'I choose "left".'
@@ -102,7 +104,9 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class BundleBid:
-    """The action of bidding one amount for several items together; `items` are put in the order of their names.
+    """The action of bidding one amount in dollars for several items together.
+
+    `items` are sorted by name, so that equal bids are equal values.
 
     >>> BundleBid(("B", "A"), Decimal(20)).words
     'I bid $20 for "A" and "B".'
@@ -124,7 +128,7 @@ class BundleBid:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """The action of taking a number of units.
+    """The action of taking a number of units of the item.
 
     >>> Take(3).words
     'I take 3 units.'

@@ -1,4 +1,4 @@
-"""The errors that a user of Harbor can cause; each names the thing, the value and the remedy in one line."""
+"""The errors that a user of Harbor can meet; each message is one line with the cause, the value and the remedy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class HarborError(Exception):
-    """Harbor refuses something; the command line prints it as one line and exits with 2.
+    """The base of all errors that Harbor raises on purpose; the command line prints the message and exits with 2.
 
     >>> issubclass(ModelError, HarborError) and issubclass(RunPaused, HarborError)
     True
@@ -19,11 +19,11 @@ class ConfigError(HarborError):
 
 
 class UnknownName(ConfigError):
-    """No value has that name."""
+    """A setting names an extension, such as a game or a model, that does not exist."""
 
 
 class LogError(HarborError):
-    """A log can't be read: missing, edited, or written by a newer Harbor."""
+    """A log can't be used: the file is missing, was edited, or has the format of another version of Harbor."""
 
 
 class RunFolderError(HarborError):
@@ -31,27 +31,27 @@ class RunFolderError(HarborError):
 
 
 class ModelError(HarborError):
-    """A model can't be asked: its provider refuses the key, the model or a setting, in the words of the message."""
+    """A model can't be asked: its provider refuses the key, the model or a setting; the message quotes the provider."""
 
 
 class KeyRefused(ModelError):
-    """A provider refuses a key or its account; another key may work."""
+    """A provider refuses a key or the account of the key; another key may work."""
 
 
 class PromptTooLong(ModelError):
-    """A prompt is longer than a model takes; other prompts may fit."""
+    """A prompt is longer than its model allows; shorter prompts of the same run may still be answered."""
 
 
 class Unanswered(ModelError):
-    """A run ended in which no call of a model was answered, or no answer could be used; it is no result."""
+    """A run has ended without a usable answer of one of its models, so that the run is no result of that model."""
 
 
 class NoReply(HarborError):
-    """A bidder goes on without a reply of its model."""
+    """A bidder has got no usable reply from its model, and plays on without the reply."""
 
 
 class UnreadableReply(NoReply):
-    """A model answered, but its reply was unusable after the allowed repairs."""
+    """A model answered, but even after the allowed number of retries its reply could not be used."""
 
 
 class CallFailed(NoReply):
@@ -59,7 +59,7 @@ class CallFailed(NoReply):
 
 
 class RunPaused(HarborError):
-    """A run has stopped where it can be resumed: a provider can't be reached, or a limit of cost is reached."""
+    """A run has stopped and can be resumed: a provider can't be reached, or the run has cost as much as it may."""
 
 
 class TooSlow(RunPaused):
@@ -67,19 +67,19 @@ class TooSlow(RunPaused):
 
 
 class LimitReached(RunPaused):
-    """A run has reached its limit of cost; it goes on with more money."""
+    """A run has cost as much as it may; it can be resumed with a higher limit."""
 
 
 class MemoryStoreError(HarborError):
-    """A memory can't be opened, read or written, or refuses a value."""
+    """A store of memories can't be opened, read or written, or refuses a value."""
 
 
 class CodeError(HarborError):
-    """The code of a declared thought has a mistake; play without the thought would not be the bidder's."""
+    """The code of a user's thought node has a mistake; the run ends, as the bidder would play otherwise without it."""
 
 
 class CacheError(HarborError):
-    """Kept replies can't be exported or imported, or a file has another content than it claims."""
+    """Replies in the cache can't be exported or imported, or a file of replies has another content than it claims."""
 
 
 class RatingError(HarborError):
@@ -87,7 +87,9 @@ class RatingError(HarborError):
 
 
 def unknown(kind: str, value: str, known: Iterable[str], none: str = "none is defined") -> str:
-    """Say that a name is unknown, and name the nearest known one.
+    """Return a message that a name is unknown, with the most similar known name.
+
+    If no known name is similar, the message lists all known names; if there are none, it ends with `none`.
 
     >>> unknown("persona", "urban-dweller", ["urban-dwellers", "downsizing"])
     "unknown persona 'urban-dweller'; did you mean 'urban-dwellers'?"

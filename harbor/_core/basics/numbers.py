@@ -42,7 +42,7 @@ PositiveMoney = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allo
 
 
 def to_cents(amount: Decimal) -> Decimal:
-    """Round to the nearest cent, half up, without trailing zeros after the point.
+    """Round an amount to the nearest cent, half a cent up, and drop trailing zeros after the point.
 
     >>> to_cents(Decimal("2.345")), to_cents(Decimal("3.000"))
     (Decimal('2.35'), Decimal('3'))
@@ -106,7 +106,9 @@ def derive(seed: int, *names: str) -> int:
 
 
 def stream(seed: int, *names: str) -> Random:
-    """Open the random stream of a named purpose, such as ``stream(7, "ties")``.
+    """Return a random generator for a named purpose, such as ``stream(7, "ties")``.
+
+    Equal seeds and names give equal generators; different names give independent ones.
 
     >>> stream(7, "ties").random() == stream(7, "ties").random()
     True

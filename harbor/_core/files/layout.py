@@ -34,7 +34,7 @@ def log_of(run: Path) -> Path:
     """Find the log of a run, given the folder or the log itself.
 
     Raises:
-        RunFolderError: there is none, or the folder has a link in it.
+        RunFolderError: there is no log, or the folder has a link in it.
     """
     log = run / EVENTS if run.is_dir() else run
     if not log.is_file():
@@ -45,10 +45,10 @@ def log_of(run: Path) -> Path:
 
 
 def check_run(folder: Path) -> None:
-    """Refuse a folder that is not of a run or of a series.
+    """Refuse a folder that is not the folder of a run or of a series.
 
     Raises:
-        RunFolderError: it names the kind of the folder, or it has a link in it.
+        RunFolderError: the folder is of another kind, which the message names, or it has a link in it.
     """
     if not (folder / CONFIG).is_file() or not (folder / MANIFEST).is_file():
         raise no_run(folder)
@@ -56,10 +56,10 @@ def check_run(folder: Path) -> None:
 
 
 def logs_in(folder: Path) -> list[Path]:
-    """Find all logs in a folder, be it of a run or of an experiment.
+    """Find all logs in the folder of a run or of an experiment.
 
     Raises:
-        RunFolderError: there is none.
+        RunFolderError: there is no log in the folder.
     """
     if folder.is_dir():
         check_folder(folder)
@@ -91,10 +91,10 @@ def games_in(experiment: Path) -> list[Path]:
 
 
 def check_ratings(folder: Path) -> None:
-    """Refuse a folder that is not of ratings.
+    """Refuse a folder that is not the folder of ratings.
 
     Raises:
-        RatingError: it has no key.
+        RatingError: the folder has no file with the key of ratings.
     """
     if not (folder / KEY).is_file():
         raise RatingError(f"{str(folder)!r} contains no {KEY}; give a folder that harbor rate sheets has made")
@@ -102,10 +102,10 @@ def check_ratings(folder: Path) -> None:
 
 
 def check_experiment(folder: Path) -> None:
-    """Refuse a folder that is not of an experiment.
+    """Refuse a folder that is not the folder of an experiment.
 
     Raises:
-        RunFolderError: it names the kind of the folder.
+        RunFolderError: the folder is of another kind, which the message names.
     """
     if not (folder / DESIGN).is_file() or not (folder / MANIFEST).is_file():
         raise no_experiment(folder)

@@ -54,7 +54,8 @@ class SyncedFile:
         """Wait until all lines are on the disk.
 
         Raises:
-            OSError: they can't be; also at later calls, as the operating system tells it only once.
+            OSError: lines can't be written to the disk. Later calls raise it too, because the operating system tells
+                of the failure only once.
         """
         with self._one_at_a_time:
             if self._error is not None:
@@ -222,7 +223,7 @@ def read_sent(path: Path, most_bytes: int) -> bytes:
 
 
 def open_sent(path: Path, most_bytes: int) -> BufferedReader:
-    """Open a file to read bytes; raises as `read_sent`."""
+    """Open a file that may have been sent, to read bytes; the errors are those of `read_sent`."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link, which may lead anywhere: put a copy of the file in its place", path)
     # Without waiting: a pipe that nobody writes to would be waited for, for ever.

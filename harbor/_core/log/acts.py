@@ -1,6 +1,6 @@
-"""Events of every game: acts of bidders, draws of nature, allocations, payments and values.
+"""Events of every game: acts of bidders, random draws, allocations, payments and values.
 
-Amounts are dollars (`Decimal`). The house stands as "" in place of a bidder: a payment to "" goes to the house.
+Amounts are dollars (`Decimal`). In place of a bidder, "" stands for the house, which sells the items.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ Act = Annotated[Action, PlainValidator(act_of), PlainSerializer(act_json)]
 
 @dataclass(frozen=True, slots=True)
 class Tried(PrivateEvent):
-    """A failed attempt of a bidder to answer: the reason for the failure, and the act if it could be read.
+    """A failed attempt of a bidder to answer: the reason of the failure, and the act (None if it could not be read).
 
-    It is private in open sales too, because the reason may reveal a budget.
+    This event is private even if the acts of the game are open, because the reason may reveal a budget.
 
     >>> Tried("Ann", "Vase", 1, 1, "the bid is below the minimum").audience
     'bidder:Ann'
@@ -137,9 +137,10 @@ class Tried(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Acted(PublicEvent):
-    """An act of a bidder that everyone learns: at once in an open game, later where the rules disclose it.
+    """An act of a bidder, of which everyone learns: at once in a game with open acts, else when the rules disclose it.
 
-    `attempt` is the number of its answer. `unit` is the unit of its amount: dollars, or a number that is not money.
+    `attempt` counts the bidder's attempts to answer the ask from 1. `unit` is the unit of the amount: dollars, or a
+    number that is not money.
 
     >>> Acted("Ann", "Harbor View", Bid(Decimal(500))).words
     'Ann bids $500 on Harbor View.'
@@ -189,7 +190,7 @@ class Acted(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class ActedSealed(PrivateEvent):
-    """An act of a bidder in a game whose acts are sealed; fields as in `Acted`.
+    """An act of a bidder in a game whose acts are sealed; the fields are those of `Acted`.
 
     >>> ActedSealed("Ann", "Vase", Bid(Decimal(50))).audience
     'bidder:Ann'
@@ -206,9 +207,9 @@ class ActedSealed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(AnalystEvent):
-    """A draw of nature: its purpose, the options, and the result.
+    """A random draw that the rules made: its purpose, the options, and the option that was drawn.
 
-    A number that is drawn between two others has one text in `among`, such as "0 to 5".
+    If a number was drawn from a range, `among` has one text that names the range, such as "0 to 5".
 
     >>> Drawn("tie", ("Ann", "Bob"), "Bob").audience
     'analyst'
@@ -221,7 +222,7 @@ class Drawn(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class DrawnOpenly(PublicEvent):
-    """A draw of nature that everyone learns by the rules of the game; fields as in `Drawn`.
+    """A random draw of which everyone learns by the rules of the game; the fields are those of `Drawn`.
 
     >>> DrawnOpenly("tie", ("Ann", "Bob"), "Bob").audience
     'everyone'
@@ -252,7 +253,7 @@ class Allocated(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class AllocatedSealed(SharedEvent):
-    """A bidder gets units of an item, and only the seats learn it.
+    """A bidder gets units of an item, and only the bidders in `seats` learn of it.
 
     >>> AllocatedSealed(("Ann", "Bob"), "Ann", "wheat", Decimal(3)).sentences("Ann")
     ('You get 3 units of wheat.',)
@@ -263,14 +264,14 @@ class AllocatedSealed(SharedEvent):
     units: Claim = ONE
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Return the sentence of the allocation; no public event says it."""
+        """Return the sentence that tells the bidder `hearer` of the allocation, which no public event tells."""
         what = self.item if self.units == 1 else f"{self.units:,f} units of {self.item}"
         return (f"You get {what}." if hearer == self.bidder else f"{self.bidder} gets {what}.",)
 
 
 @dataclass(frozen=True, slots=True)
 class Paid(PublicEvent):
-    """A payer pays a payee an amount in dollars for an item; `fee` marks a fine for a broken rule, not a price.
+    """A payment in dollars for an item; if `fee` is true, the payment is not a price but a fine for a broken rule.
 
     >>> Paid("Ann", HOUSE, "Vase", Decimal(50)).payee
     ''
@@ -285,7 +286,7 @@ class Paid(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class PaidSealed(SharedEvent):
-    """A payment that only the seats learn; fields as in `Paid`.
+    """A payment of which only the bidders in `seats` learn; the other fields are those of `Paid`.
 
     >>> PaidSealed(("Ann", "Bob"), "Ann", "Bob", "wheat", Decimal(20)).sentences("Bob")
     ('Ann pays you $20 for wheat.',)
@@ -298,7 +299,7 @@ class PaidSealed(SharedEvent):
     fee: bool = False
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Return the sentence of the payment; no public event says it."""
+        """Return the sentence that tells the bidder `hearer` of the payment, which no public event tells."""
         amount = dollars(self.amount)
         what = f"a fee of {amount} for a broken rule in {self.item}" if self.fee else f"{amount} for {self.item}"
         if self.payer == HOUSE:
@@ -309,7 +310,7 @@ class PaidSealed(SharedEvent):
 
 @dataclass(frozen=True, slots=True)
 class Worth(AnalystEvent):
-    """The true values of items to a bidder, or to each bidder where `bidder` is empty; in dollars.
+    """The true values of items to a bidder, in dollars; if `bidder` is empty, these are their values to every bidder.
 
     >>> Worth({"Vase": Decimal(80)}, "Ann").audience
     'analyst'
@@ -321,7 +322,7 @@ class Worth(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Signal(PrivateEvent):
-    """The values of items that the rules tell a bidder, in dollars; estimates where `noisy`.
+    """The values of items, in dollars, that the rules tell a bidder; if `noisy` is true, they are estimates.
 
     >>> Signal("Ann", {"wheat": Decimal(20)}).sentences()
     ('Only you know: wheat is worth $20 to you.',)
@@ -331,7 +332,7 @@ class Signal(PrivateEvent):
     noisy: bool = False
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Return one sentence per item, or one for all estimates."""
+        """Return one sentence per item; if the values are estimates, one sentence for all of them."""
         if self.noisy:
             guesses = "; ".join(f"{item} {dollars(guess)}" for item, guess in self.values.items())
             return (f"Only you know your estimates: {guesses}.",)

@@ -41,7 +41,7 @@ class _Told:
 
     @property
     def discloses(self) -> bool:
-        """True if the event tells on purpose a fact that was private until now: that a bidder can't afford more."""
+        """True if the event tells on purpose a fact that was private until now, as that a bidder can't afford more."""
         return False
 
 
@@ -88,7 +88,7 @@ class PrivateEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class SharedEvent(_Told):
-    """An event that some seats and the analyst may see: a sealed trade is seen by buyer and seller alone.
+    """An event that only the bidders in `seats` and the analyst may see, as buyer and seller do with a sealed trade.
 
     >>> SharedEvent(("Ann", "Bob")).audience
     'seats:["Ann", "Bob"]'
@@ -152,7 +152,7 @@ class Listed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class LotOpened(PublicEvent):
-    """In any game, the bidding for an item begins, or begins anew.
+    """The bidding for an item begins, or begins anew; each game has its own kinds of this event.
 
     >>> LotOpened("Vase").item
     'Vase'
@@ -163,7 +163,7 @@ class LotOpened(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BiddersAsked(PublicEvent):
-    """The auctioneer asks these bidders at the same moment; only its bidder learns the bounds of an ask.
+    """The auctioneer asks these bidders at the same moment; the bounds of each ask are told to its bidder alone.
 
     >>> BiddersAsked("Harbor View", 1, 1, ("Ann", "Bob")).audience
     'everyone'
@@ -177,7 +177,9 @@ class BiddersAsked(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderWithdrew(PublicEvent):
-    """The rules take a bidder out of the bidding for an item, because of `reason`; its own withdrawal is an `Acted`.
+    """The rules take a bidder out of the bidding for an item, for this `reason`.
+
+    If a bidder withdraws by itself, the event is an `Acted` instead.
 
     >>> BidderWithdrew("Harbor View", 2, "Ann", "cannot afford").words
     'Ann is out of Harbor View.'
@@ -201,7 +203,9 @@ class BidderWithdrew(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class LotClosed(PublicEvent):
-    """In any game, the bidding for an item is over. The auctioneer pauses, so that bidders may think.
+    """The bidding for an item is over; each game has its own kinds of this event.
+
+    The auctioneer then pauses, so that bidders may think.
 
     >>> LotClosed("Vase").item
     'Vase'
@@ -224,7 +228,10 @@ class WorthTold(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class Paused(PublicEvent):
-    """Bidders may think: before the first item (`closed` is empty), after each item, and when the auction is `over`.
+    """The auctioneer pauses, so that bidders may think.
+
+    This happens before the first item, after each item, and when the auction is `over`. `closed` names the items whose
+    bidding has ended since the last pause; it is empty before the first item.
 
     >>> Paused(closed=("Vase",)).over
     False
@@ -244,10 +251,10 @@ class SaleClosed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderSeated(PrivateEvent):
-    """A bidder's own facts: its budget in dollars, personas (weight by text) and objective.
+    """The facts that a bidder is told about itself: its budget in dollars, its personas and its objective.
 
-    `rivals` contains the weights of its rivals' personas by id, if the bidder is told them. `budget` is 0 in games
-    whose rules state the money that can be spent and won.
+    `personas` maps the text of each persona to its weight. `rivals` has the weights of each rival's personas by id, if
+    the bidder is told them. `budget` is 0 in games whose rules state the money that can be spent and won.
 
     >>> BidderSeated("Ann", Decimal(500), {}, "profit").sentences()
     ('Only you know: your budget is $500, and your objective is: profit.',)
@@ -259,7 +266,7 @@ class BidderSeated(PrivateEvent):
     rivals: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def sentences(self, hearer: str = "") -> tuple[str, ...]:
-        """Return the budget, the objective and the personas, and the facts told of rivals."""
+        """Return sentences with the budget, the objective, the personas, and the facts that are told about rivals."""
         said = []
         if self.budget:
             said.append(
@@ -290,7 +297,9 @@ class CatalogShown(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Answered(PrivateEvent):
-    """An answer from your own agent or from a person. The log keeps it because neither can be asked again on resuming.
+    """The words with which an agent or a person answered.
+
+    The log keeps the words, because agents and people can't be asked again when a run is resumed.
 
     >>> Answered("Ann", "I bid $50.").audience
     'bidder:Ann'
@@ -304,10 +313,11 @@ class Answered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LogOpened(AnalystEvent):
-    """The first line of a log.
+    """The first event of a log.
 
-    `token` tells runs of one name apart. `parts` contains the game. `seed` is None in a public log. `rules` are the
-    settings of the game that everyone may know.
+    `schema` is the version of the log's format, and `harbor` the version of Harbor. `run` is the name of the run, and
+    `token` tells runs with the same name apart. `parts` are the extensions that the log depends on, such as its game.
+    `seed` is None in a public log. `rules` are the settings of the game that everyone may know.
     """
 
     schema: int
@@ -321,9 +331,9 @@ class LogOpened(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ItemLabelled(AnalystEvent):
-    """The ground truth of an item: its true value in dollars, and the persona (or several) it was written for.
+    """The truth about an item: its true value in dollars, and the persona or personas that it was written for.
 
-    `persona` is "" if the item was written for none.
+    `persona` is "" if the item was written for no persona.
 
     >>> ItemLabelled("Vase", Decimal(80), "downsizing").audience
     'analyst'
@@ -336,7 +346,7 @@ class ItemLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class BidderLabelled(AnalystEvent):
-    """The ground truth of a bidder: weights of its personas by id, and its player (a model, a rule or an agent)."""
+    """The truth about a bidder: the weights of its personas by id, and its player (a model, rule, agent or person)."""
 
     bidder: str
     personas: dict[str, float]
@@ -345,7 +355,9 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Requests beside the one that was answered: their number, tokens, and cost in dollars (None if unknown).
+    """Requests that a model call made beside the one that gave its reply: their number, tokens and cost in dollars.
+
+    The cost is None if it is unknown.
 
     >>> Spent(1, 200, 50, 0.5) + Spent(2, 100, 10, None)
     Spent(requests=3, input_tokens=300, output_tokens=60, cost_dollars=None)
@@ -357,7 +369,7 @@ class Spent:
     cost_dollars: float | None = 0.0
 
     def __add__(self, other: Spent) -> Spent:
-        """Add two counts; the dollars are unknown if those of either are."""
+        """Add up two of these; the cost is unknown if that of either is unknown."""
         dollars = (self.cost_dollars, other.cost_dollars)
         return Spent(
             self.requests + other.requests,
@@ -372,18 +384,21 @@ NO_REQUESTS = Spent()
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled(AnalystEvent):
-    """One model call: its bidder and purpose, tokens, cost in dollars (None if unknown), start and length in seconds.
+    """One call of a model: its bidder and purpose, its tokens, its cost in dollars (None: unknown), and its time.
 
-    `prompt` is the hash of the unfilled prompt file. Cached tokens are among the input tokens, and reasoning tokens
-    among the output tokens. `cached` means that the reply was there before; `imported`, that only a file says that the
-    model gave the reply. `finish` is the reason why the model stopped and `answered_by` the model that answered, in the
-    provider's words. `retries` counts requests that failed before. `form` is the form of the request. The outcome
-    "refused" means that the model declined. `marks` name the oddities of a reply that was read.
+    `prompt` is the hash of the prompt file before it is filled in. `attempt` counts the attempts to get a usable reply
+    from 1. The outcome "refused" means that the model refused the task. `began` and `seconds` are the start of the
+    call, in seconds since the log was opened, and its duration. `cached_tokens` are part of the input tokens, and
+    `reasoning_tokens` part of the output tokens. `cached` means that the reply came from Harbor's cache, and `imported`
+    that it came there from a file. `finish` is the reason why the model stopped, and `answered_by` the model that
+    answered, both in the provider's words. `retries` counts failed requests before the one that was answered. `form` is
+    the form in which a reply was asked for. `marks` name peculiarities of a reply that could be read all the same.
 
-    `not_taken` are the settings left out because the server does not take them. With several keys, `key_env` is the
-    variable of the key used. `fallback` is the model that answered in place of the bidder's. `probes` were answered,
-    and showed that the server does not know a form. `lost` requests may have been answered, but no answer came: their
-    tokens are an upper bound. The other tokens and dollars include neither.
+    `not_taken` are settings that were left out, because the server refuses them. If the model has several keys,
+    `key_env` is the variable with the key that was used. `fallback` is the model that answered in place of the
+    bidder's model. `probes` are requests whose answers showed that the server does not know a form of reply. `lost` are
+    requests whose answers did not arrive; their tokens are an upper bound. The other tokens and the cost of the call
+    do not include `probes` and `lost`.
     """
 
     bidder: str
@@ -415,7 +430,7 @@ class ModelCalled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeatFailed(AnalystEvent):
-    """A seat raised an error or ran out of time; the auction went on without its answer.
+    """A bidder's agent raised an error or ran out of time; the auction went on without its answer.
 
     >>> SeatFailed("Ann", "timeout", "no answer within 5 s").audience
     'analyst'
@@ -428,7 +443,7 @@ class SeatFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class ThoughtFailed(AnalystEvent):
-    """The model gave no usable reply for a thought at a pause; the bidder keeps its earlier knowledge."""
+    """A model gave no usable reply for a thought at a pause; its bidder keeps its earlier conclusions."""
 
     bidder: str
     purpose: str
@@ -437,9 +452,9 @@ class ThoughtFailed(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class SeriesOpened(AnalystEvent):
-    """A series of this many auctions begins. Each auction has its own log; the log of the series summarises them.
+    """A series begins; `auctions` is its number of auctions, and `players` names the player of each bidder.
 
-    `players` names the player of each bidder, as in `BidderLabelled`.
+    Each auction has a log of its own. The log of the series summarises them.
     """
 
     auctions: int
@@ -448,7 +463,7 @@ class SeriesOpened(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class AuctionHeld(AnalystEvent):
-    """An auction of a series is over: its number and seed, and each bidder's rank by profit, profit and learnings."""
+    """An auction of a series is over: its number and seed, and each bidder's profit, rank by profit, and learnings."""
 
     auction: int
     seed: int

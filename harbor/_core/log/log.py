@@ -44,9 +44,10 @@ TURN_OPENS = (BiddersAsked, Paused)
 
 @dataclass(frozen=True)
 class Reading:
-    """A log read back; `warning` says which end is missing, or is empty.
+    """The contents of a log file.
 
-    `digest` belongs to the last whole line. `size` is the length of all whole lines in bytes.
+    `warning` says that the end of the log is missing or damaged; it is empty if the log is complete. `digest` is that
+    of the last whole line. `size` is the length of all whole lines in bytes.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -56,7 +57,7 @@ class Reading:
 
     @property
     def complete(self) -> bool:
-        """True if the sale, or the series, closed."""
+        """True if the log ends with the close of its sale or series."""
         return is_over(self.entries)
 
 
@@ -163,7 +164,7 @@ def _has_failed(event: Event) -> bool:
 
 
 def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
-    """Return the events of one type, in order.
+    """Return the events of one type from the entries of a log, in order.
 
     >>> of_type([Entry(0, 0.0, LotOpened("Harbor View"))], LotOpened)
     [LotOpened(item='Harbor View')]
@@ -172,12 +173,12 @@ def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
 
 
 def is_public(entries: Sequence[Entry]) -> bool:
-    """Tell whether a log has only public events, as in a public pack."""
+    """Return whether a log is a public copy, which has only public events."""
     return any(isinstance(entry.event, LogOpened) and entry.event.seed is None for entry in entries[:1])
 
 
 def difference(recorded: Event, now: Event) -> str:
-    """Say in which fields two events differ, except for `CLOCK_FIELDS`; return "" if in none."""
+    """Say in which fields two events differ; return "" if they are equal but for `CLOCK_FIELDS`."""
     if recorded == now:
         return ""
     old, new = (json.loads(event_json(event)) for event in (recorded, now))
@@ -195,12 +196,14 @@ def _short(value: object) -> str:
 
 
 def read_log(path: Path | str) -> Reading:
-    """Read a log back.
+    """Read the log of a run from its file.
 
-    A last line that is cut short is dropped, as is an end that a power cut has damaged. `Reading.warning` then says so.
+    If the last line is cut short, or a power cut has damaged the last lines, they are left out and `Reading.warning`
+    says so.
 
     Raises:
-        LogError: no such file, no whole line, an edited line, another schema, or a game whose package is missing.
+        LogError: the file is missing or has no whole line, a line was edited, the log has the format of another version
+            of Harbor, or the package of its game is missing.
     """
     reading = read_whole_lines(Path(path))
     if not reading.entries:

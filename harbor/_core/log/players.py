@@ -14,17 +14,20 @@ AGENT = "agent"
 
 
 class Player(Protocol):
-    """A player of a bidder: a graph, a scripted policy or a person."""
+    """The interface of everything that plays a bidder: a graph, a scripted policy or a person."""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Answer an ask from the events that this bidder has seen; words are parsed; a pause needs no answer."""
+        """Answer an ask, given the events that the bidder has seen; at a pause, return None.
+
+        An answer in words is read by the ask's action space.
+        """
         ...
 
 
 class Policy(ABC):
-    """A scripted player: a pure function of an ask and of the events it has seen.
+    """The base class of scripted players: a policy decides from an ask and the events seen, and from nothing else.
 
-    `drawn` is the log's text of the draws made when the player was created; empty if there were none.
+    `drawn` describes random draws that were made when the policy was created, for the log; empty if there were none.
 
     >>> class Pass(Policy):
     ...     def decide(self, ask, seen): return Withdraw()
@@ -40,7 +43,7 @@ class Policy(ABC):
 
     @abstractmethod
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer | str:
-        """Choose an answer, which may be words."""
+        """Return the answer to an ask, an action or words; `seen` are the events that the bidder has seen, in order."""
 
 
 class SeatReply(NamedTuple):

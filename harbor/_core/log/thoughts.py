@@ -28,9 +28,9 @@ class Planned(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Decided(PrivateEvent):
-    """The reasons for a bidder's answer; `amount` is None for a withdrawal.
+    """A bidder's decision: the amount that it bids (None: it withdraws), and its reasons.
 
-    `contradicts` means that the answer does not follow from the strategic action chosen before it.
+    `contradicts` means that the decision does not follow from the strategic action that the bidder chose before.
 
     >>> Decided("Ann", "Vase", 1, 1, "It is too dear.", None).audience
     'bidder:Ann'
@@ -46,9 +46,10 @@ class Decided(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class LimitSet(PrivateEvent):
-    """The highest bid of a bidder on an item, in dollars, and the reasons; `limit` is None if it does not bid at all.
+    """The most that a bidder is ready to bid on an item, in dollars, and its reasons.
 
-    The limit decides every later call on the item, so these calls have no `Decided`.
+    `limit` is None if the bidder does not want to bid on the item at all. The bidder's later answers on the item follow
+    from the limit, so they have no `Decided`.
 
     >>> LimitSet("Ann", "Vase", 1, 1, "I want a profit.", Decimal(70)).limit
     Decimal('70')
@@ -63,7 +64,7 @@ class LimitSet(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class DecidedInWords(PrivateEvent):
-    """The reasons for an answer that is more than an amount; `answer` is its wording."""
+    """A bidder's decision in a game in which an answer is not just an amount: the answer in words, and the reasons."""
 
     item: str
     round: int
@@ -74,9 +75,10 @@ class DecidedInWords(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Stated(PrivateEvent):
-    """A decision in the form of a protocol: the values by the keys of the paper.
+    """A bidder's decision in the form that a published protocol asks for.
 
-    `recalled` tells for each key that asks for a known fact whether the value is right.
+    `said` has the values by the keys of the protocol. If a key asks for a fact that is known, such as the bidder's last
+    bid, `recalled` says whether its value is right.
     """
 
     item: str
@@ -88,9 +90,10 @@ class Stated(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Profiled(PrivateEvent):
-    """A bidder's profile of one rival: a weight from -1 to 1 per persona of the catalog.
+    """A bidder's profile of a rival: for each persona in the catalogue, a weight from -1 to 1.
 
-    The bidder inferred it from the item `closed`. `repaired` counts weights that were clipped, missing or unknown.
+    The bidder made the profile after the item `closed`. `repaired` counts the weights in the model's reply that were
+    out of range, missing or for an unknown persona.
 
     >>> Profiled("Ann", "Bob", "Vase", {"downsizing": 0.5}, repaired=0).weights
     {'downsizing': 0.5}
@@ -104,7 +107,7 @@ class Profiled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Mirrored(PrivateEvent):
-    """A bidder's estimate of how a rival profiles it (a second-order profile); fields as in `Profiled`."""
+    """The profile that a bidder expects a rival to have of it (a second-order profile); the fields as in `Profiled`."""
 
     rival: str
     closed: str
@@ -114,10 +117,10 @@ class Mirrored(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A prediction of a rival: its interest in an item, from 0 to 1, and its highest bid, in dollars.
+    """A bidder's prediction for a rival: the rival's interest in an item, and the most that the rival will bid.
 
-    `expects_me` is the interest that the rival expects of this bidder, from 0 to 1 (None without second-order theory of
-    mind).
+    `interest` is from 0 to 1, and `limit` in dollars. `expects_me` is the interest in the item, from 0 to 1, that the
+    rival expects of the bidder; it is None if the bidder does not reason about the thoughts of rivals about itself.
 
     >>> Prediction("Bob", 0.5, Decimal(300)).expects_me is None
     True
@@ -131,7 +134,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predicted(PrivateEvent):
-    """A bidder's predictions of its rivals for the next item.
+    """A bidder's predictions of the interest and the highest bids of its rivals for the next item.
 
     >>> Predicted("Ann", "Vase", (Prediction("Bob", 0.5, Decimal(70)),)).predictions[0].limit
     Decimal('70')
@@ -143,7 +146,7 @@ class Predicted(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Strategized(PrivateEvent):
-    """The strategic action chosen for a bid, A to F, and the reasons.
+    """The strategic action, from A to F, that a bidder chose before its answer, and the reasons.
 
     >>> Strategized("Ann", "Vase", 1, 1, "A", "I outbid Bob.").action
     'A'
@@ -172,9 +175,9 @@ class Win:
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A bidder's belief of the state of the auction: its own budget left, all profits and all winning bids.
+    """A bidder's belief about the state of the auction: its own remaining budget, and all bidders' profits and wins.
 
-    `profits` is empty if true values are not revealed.
+    `profits` is empty if the auction does not reveal true values.
 
     >>> Belief(Decimal(500), {"Ann": Decimal(20)}, {"Ann": (Win("Harbor View", Decimal(300)),)}).wins["Ann"][0].item
     'Harbor View'
@@ -187,10 +190,12 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Believed(PrivateEvent):
-    """A belief update: the model's first statement, its number of wrong fields, and the belief `held` from now on.
+    """A bidder updated its belief about the auction, after the items in `closed`.
 
-    `corrections` counts how often the model was told its errors and asked again. `errors_self_again` and
-    `errors_others_again` count the wrong fields of these later answers.
+    `said` is the model's first statement, and `held` the belief that the bidder has from now on. `errors_self` and
+    `errors_others` count the wrong fields of the first statement about the bidder itself and about others;
+    `fields_self` and `fields_others` count all fields. `corrections` is the number of times that the model was told its
+    errors and asked again. `errors_self_again` and `errors_others_again` count the wrong fields of these later answers.
     """
 
     closed: tuple[str, ...]
@@ -207,7 +212,7 @@ class Believed(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory of earlier auctions: a general learning, an episode of one sale, or a dossier on a rival.
+    """A memory of earlier auctions: a general learning, an episode (a record of one sale), or a dossier on a rival.
 
     >>> Memory("learning", "Bid late.").text
     'Bid late.'
@@ -231,7 +236,7 @@ class Recalled(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Learned(PrivateEvent):
-    """The general learnings of a bidder after this auction, as a short list that replaces the earlier one.
+    """The general learnings of a bidder after this auction: a short list, which replaces the list from before.
 
     >>> Learned("Ann", ("Bid late.",)).learnings
     ('Bid late.',)
@@ -242,7 +247,7 @@ class Learned(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Remembered(PrivateEvent):
-    """The number of memories of each kind that a bidder put in its store.
+    """The number of memories of each kind that a bidder stored after the auction.
 
     >>> Remembered("Ann", {"episode": 2}).kept
     {'episode': 2}
@@ -253,9 +258,10 @@ class Remembered(PrivateEvent):
 
 @dataclass(frozen=True, slots=True)
 class Expected(PrivateEvent):
-    """A player's forecast of each rival's next bid, in the unit of the game, after the day or run `closed`.
+    """A player's forecast of each rival's next bid, in the unit of the game.
 
-    `closed` is empty before the first day or run is over. A player asked for one number expects it of each rival.
+    The forecast was made after the day or run `closed`, which is empty if no day or run was over. If the protocol asks
+    the player for a single expected number, that number is the forecast for every rival.
 
     >>> Expected("Ann", "run 1", {"Bob": Decimal(70)}).bids["Bob"]
     Decimal('70')

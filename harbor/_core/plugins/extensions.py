@@ -61,7 +61,10 @@ NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A value that was found, and its package; `reference` is the user's reference, if not found by name."""
+    """An extension that was found, and the package that brings it.
+
+    `reference` is the "package.module:NAME" by which the user named it; empty if it was found by its name.
+    """
 
     kind: Kind
     value: Any
@@ -92,7 +95,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A log's record of a value that it depends on: its name in settings, and its package."""
+    """A log's record of an extension that the log depends on: its kind, its name in settings, and its package."""
 
     kind: Kind
     name: str
@@ -101,14 +104,15 @@ class Part:
 
 
 def part(says: str, default: Any = None) -> Any:
-    """Declare a part that a value of this kind must have; `says` describes it to an author who left it out."""
+    """Declare a field that an extension of this class must have; `says` describes it to an author who left it out."""
     return field(default=default, metadata={"part": says})
 
 
 def lacks(value: Any, whole: str = "") -> str:
-    """Name the part that a value lacks, its own `complaint`, or the part of a wrong type; return "" if it is whole.
+    """Say what is wrong with an extension; return "" if nothing is.
 
-    The complaint comes before wrong types inside a part, as it knows the remedy.
+    The result names a field that is missing, or is the extension's own `complaint`, or names a field of a wrong type.
+    The complaint comes before wrong types inside a field, because it tells the remedy.
     """
     strange = ""
     for one in fields(value):
@@ -168,7 +172,7 @@ def _check_of(whole: type, name: str) -> Callable[[object], object]:
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:
-    """Name a setting that a value uses and that does not exist; return "" if all exist."""
+    """Name a setting that an extension uses but that does not exist; return "" if all its settings exist."""
     known = {name for one in settings for name in one.model_fields}
     strange = next((one for one in uses if one not in known), "")
     return f"uses {unknown('setting', strange, known)}" if strange else ""

@@ -49,12 +49,12 @@ _TRIED: dict[str, str | tuple[str, ...]] = {}
 
 
 def asked(kind: Kind, name: str) -> Any:
-    """Return the value that the user names, in settings or in a command; a reference is followed.
+    """Return the extension that the user names, in settings or in a command; if it is a reference, import it.
 
-    Settings from a file that may have been sent are checked before that (`check_references`).
+    Settings from a file that somebody may have sent have to pass `check_references` before.
 
     Raises:
-        ConfigError: there is none, it can't be loaded, or it lacks a part; one line that names the package.
+        ConfigError: there is no such extension, it can't be loaded, or it lacks a part; the message names the package.
     """
     if name not in _FOUND[kind] and REFERENCE.fullmatch(name):
         follow(name, kind)
@@ -62,12 +62,12 @@ def asked(kind: Kind, name: str) -> Any:
 
 
 def find(kind: Kind, name: str) -> Any:
-    """Return the value of a name, or of a reference that was followed before; raise as `asked`."""
+    """Return the extension with a name, or with a reference that was imported before; raise the errors of `asked`."""
     return found(kind, name).value
 
 
 def found(kind: Kind, name: str) -> Found:
-    """Return a value with its package; raise as `asked`."""
+    """Return an extension together with its package; the errors are those of `asked`."""
     known = _FOUND[kind]
     if name not in known and ":" not in name:
         _load_by_name(kind, name)
@@ -79,10 +79,12 @@ def found(kind: Kind, name: str) -> Found:
 
 
 def of_part(part: Part) -> Any:
-    """Return a value that a log depends on; a log may have been sent, so its references are not followed.
+    """Return an extension that a log depends on.
+
+    Somebody may have sent the log, so a reference in it is not imported unless the user has named it too.
 
     Raises:
-        ConfigError: it is not there; one line that tells how to install or name it.
+        ConfigError: the extension is missing; the message tells how to install or name it.
     """
     whose = f"{part.kind} {part.name!r} from the package {part.package!r} {part.version}".rstrip()
     if ":" in part.name and part.name not in references():
@@ -99,12 +101,12 @@ def of_part(part: Part) -> Any:
 
 
 def names(kind: Kind) -> list[str]:
-    """List the names of a kind, in the order in which packages bring them, Harbor's first."""
+    """List the names of all extensions of a kind, Harbor's own first, then in the order of their packages."""
     return [one.value.name for one in everything(kind)]
 
 
 def everything(kind: Kind) -> list[Found]:
-    """Load all values of a kind, in the order of their packages; warn of values that can't be loaded, and omit them."""
+    """Load all extensions of a kind, in the order of their packages; warn of those that fail, and leave them out."""
     brought = list[str]()
     for point, package in entry_points(kind):
         try:
@@ -203,10 +205,13 @@ def _register(one: Found, where: str, called: str = "") -> None:
 
 
 def use(extension: Any) -> None:
-    """Use an extension in this process: a value, or "package.module:NAME", which files may then name too.
+    """Make an extension, such as a game or a metric, known in this process, so that settings can name it.
+
+    `extension` is the extension itself, or its reference "package.module:NAME". Settings in files can then name the
+    reference too; references that you have not named are refused there.
 
     Raises:
-        ConfigError: it is not there, it lacks a part, or its name is taken.
+        ConfigError: there is no such extension, it lacks a part, or its name is taken.
     """
     if isinstance(extension, str):
         follow(extension)
@@ -218,12 +223,12 @@ def use(extension: Any) -> None:
 
 
 def follow(reference: str, kind: Kind | None = None) -> None:
-    """Import the user's reference "package.module:NAME", of this kind (None: any kind), and keep the value.
+    """Import the extension that the user named by a reference "package.module:NAME", and keep it for later use.
 
-    The working directory counts as a place of modules, as the user works there.
+    `kind` is the kind that it must have (None: any kind). Modules are also looked for in the working directory.
 
     Raises:
-        ConfigError: it is not there, it is something else, it lacks a part, or its name is taken.
+        ConfigError: the extension is missing, is of another kind or lacks a part, or its name is taken.
     """
     where = f"{kind or 'extension'} {reference!r}"
     if not REFERENCE.fullmatch(reference):
@@ -251,7 +256,7 @@ def _taken_as(value: Any) -> Kind | None:
 
 
 def given() -> list[str]:
-    """Return the names of the values that were handed over as objects; other processes don't have them."""
+    """Return the names of the extensions that were passed to `use` as objects; other processes don't have them."""
     return [one.name for known in _FOUND.values() for one in known.values() if one.package == GIVEN]
 
 
@@ -276,10 +281,10 @@ def _package_of(reference: str) -> tuple[str, str]:
 
 
 def check_references(values: object, where: str) -> None:
-    """Refuse a reference in a file's values that the user has not named too.
+    """Refuse values of a file that name a reference which the user has not named too, or a folder of prompts.
 
     Raises:
-        ConfigError: it names the reference and how to allow it.
+        ConfigError: there is such a reference or folder; the message names it and tells how to allow it.
     """
     for key, text in _named(values):
         if key == "prompts":

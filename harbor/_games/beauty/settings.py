@@ -27,15 +27,17 @@ Ratio = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, whe
 
 
 class BeautyRules(SessionRules):
-    """A beauty contest: pick a number from 0 to `bound`; the number closest to `fraction` of the mean wins `prize`.
+    """The settings of a session of beauty contests.
 
-    Ties split the prize. There is no entrance fee.
+    Each bidder picks a number from 0 to `bound`, and the number closest to `fraction` times the mean of all numbers
+    wins `prize`. If several numbers are equally close, their bidders share the prize. There is no entrance fee.
 
     Attributes:
-        fraction: The fraction of the mean, such as "2/3" or 0.5.
-        bound: The greatest number that may be picked.
-        group: Draws the bound instead: L from 10 to 99, M from 100 to 999, H from 1,000 to 9,999.
-        prize: The dollars that the closest number wins.
+        fraction: The fraction of the mean that wins, such as "2/3" or 0.5.
+        bound: The highest number that may be picked.
+        group: The range from which `bound` is drawn, if it is not given: "L" from 10 to 99, "M" from 100 to 999, "H"
+            from 1,000 to 9,999.
+        prize: The prize of a run, in dollars.
     """
 
     public: ClassVar[frozenset[str]] = SessionRules.public | frozenset({"fraction", "prize"})

@@ -29,7 +29,7 @@ def rules_in_words(reveal: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SaleOpened(Listed):
-    """The auction begins. It names the bidders, the lots in order of sale, and the facts announced after each sale.
+    """The auction begins; the event names the bidders, the items in the order of sale, and the facts told after a sale.
 
     >>> SaleOpened(("Ann", "Ben"), (Lot("vase", Decimal(30)),), "price").reveals
     False
@@ -39,7 +39,7 @@ class SaleOpened(Listed):
 
     @property
     def reveals(self) -> bool:
-        """True if true values are announced."""
+        """True if the true value of each item is announced after its sale."""
         return self.reveal == "true value"
 
     @property
@@ -52,7 +52,7 @@ class SaleOpened(Listed):
 
 @dataclass(frozen=True, slots=True)
 class ItemOpened(LotOpened):
-    """Bidding on an item begins at its starting price.
+    """The bidding on an item begins, at its starting price; `increment` is the minimum raise.
 
     >>> ItemOpened("vase", Decimal(30), Decimal(3)).words
     'vase opens at $30, in steps of at least $3.'
@@ -74,7 +74,7 @@ class ItemOpened(LotOpened):
 
 @dataclass(frozen=True, slots=True)
 class PriceLowered(LotOpened):
-    """Nobody bid: the item is offered again at a lower starting price, to all bidders.
+    """Nobody has bid on an item, which is offered to all bidders again, at a lower starting price.
 
     >>> PriceLowered("vase", Decimal(15), Decimal(1)).called
     Decimal('15')
@@ -99,7 +99,7 @@ class PriceLowered(LotOpened):
 
 @dataclass(frozen=True, slots=True)
 class RoundClosed(PublicEvent):
-    """A round with at least one bid is over. The leader is drawn at random among equal highest bids.
+    """A round with at least one bid is over; if several bidders made the highest bid, the leader is drawn among them.
 
     >>> RoundClosed("vase", 1, leader="Ann", price=Decimal(33)).words
     'Ann leads on vase with $33.'
@@ -123,7 +123,7 @@ class RoundClosed(PublicEvent):
 
 @dataclass(frozen=True, slots=True)
 class ItemSold(LotClosed):
-    """The hammer falls: the winner pays its bid.
+    """An item is sold to the leader, who pays its bid.
 
     >>> ItemSold("vase", winner="Ann", price=Decimal(33)).words
     'vase is sold to Ann for $33.'
@@ -140,7 +140,7 @@ class ItemSold(LotClosed):
 
 @dataclass(frozen=True, slots=True)
 class ItemUnsold(LotClosed):
-    """Nobody bought the item.
+    """The bidding on an item is over, and nobody has bought it.
 
     >>> ItemUnsold("vase").words
     'vase is not sold.'

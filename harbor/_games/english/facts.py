@@ -24,16 +24,16 @@ from harbor._games.replies import Row, answered, chosen, forecasts, in_words, pr
 
 
 class Withdrawal(NamedTuple):
-    """A withdrawal from an item: the minimum bid in dollars at that moment, and the reason."""
+    """A withdrawal from an item: the minimum bid in dollars when the bidder withdrew, and the reason."""
 
     minimum: Decimal
     reason: str
 
 
 class Spoken(NamedTuple):
-    """A decision of the bidder on the item: the state of the bidding, the strategic action before it, and the decision.
+    """A decision of the bidder on the item, with the state of the bidding and the strategic action before it.
 
-    `refused` is the reason why the attempt before it failed, empty if none did.
+    `refused` is the reason why the bidder's attempt before this decision failed; empty if no attempt failed.
     """
 
     bidding: LotBidding
@@ -44,11 +44,13 @@ class Spoken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LotBidding:
-    """The bidding for an item: bids as (round, bidder, dollars), the leader and its price, and the withdrawals.
+    """The bidding for an item, from the view of one bidder.
 
-    `reasons` are the bidder's own for its last decision on the item. `strategy` is its last strategic action, `limit`
-    the limit that it set at this starting price, and `spoken` all its decisions on the item. `refused` is the reason
-    why its last attempt failed, until it decides again.
+    `bids` are (round, bidder, dollars). `leader` made the highest bid, and `price` is that bid. `withdrawn` has the
+    withdrawals by bidder. The other fields are about the bidder whose view this is: `reasons` are those of its last
+    decision on the item, `strategy` is its last strategic action, `limit` the limit that it set at this starting price,
+    and `spoken` its decisions on the item. `refused` is the reason why its last attempt to answer failed, until it
+    decides again.
     """
 
     start: Decimal
@@ -135,7 +137,7 @@ def coming(view: View, listings: int = SHOWN) -> Row:
 
 
 def summary(view: View, lots: Sequence[Lot]) -> Row:
-    """Return number, totals and means in dollars of items that are not listed."""
+    """Return a summary of items that a prompt does not list: their number, and totals and means in dollars."""
     start = sum((lot.start for lot in lots), Decimal(0))
     estimate = sum((view.estimates[lot.name] for lot in lots), Decimal(0))
     return {
@@ -148,7 +150,7 @@ def summary(view: View, lots: Sequence[Lot]) -> Row:
 
 
 def _items(view: View, lots: tuple[Lot, ...], listings: int) -> list[Row]:
-    """Return items with own estimates, and the priorities of the last plan if there is one."""
+    """Return items with the bidder's estimates, and with the priorities in its plan if it has one."""
     rows = []
     for number, lot in enumerate(lots):
         row: Row = {"item": lot.name, "start": lot.start, "estimate": view.estimates[lot.name]}
@@ -174,7 +176,7 @@ def current_belief(view: View) -> Belief:
 
 
 def any_affordable(view: View) -> bool:
-    """Return whether any coming item is affordable; if none is, looking ahead is not worth a call."""
+    """Return whether the bidder can afford any coming item; if not, a thought about later items is not worth a call."""
     return any(lot.start <= view.budget for lot in view.coming)
 
 
@@ -224,7 +226,7 @@ def call(view: View, *, in_turns: bool = False) -> Row:
 
 
 def turns(view: View) -> list[Turn] | None:
-    """Return the earlier calls on this item with their answers; None for a bidder without dialogue."""
+    """Return the earlier calls on this item with their answers; None if the bidder's calls are no dialogue."""
     mind, ask = view.mind, cast(Ask, view.now)
     if mind.context == "fresh":
         return None

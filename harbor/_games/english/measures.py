@@ -21,9 +21,9 @@ from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
 class Standing:
     """The result of a bidder; amounts are dollars.
 
-    `profit_ratio` is its profit divided by the possible profit of all items: the sum over all items of true value minus
-    starting price (None if that sum is not positive). A public log has no personas, and no profits if true values
-    were not revealed.
+    `profit_ratio` is the bidder's profit divided by the possible profit from all items: the sum over all items of true
+    value minus starting price. It is None if that sum is not positive. For a public log, `persona` is None, and the
+    profits are None if the true values were not revealed.
     """
 
     bidder: str
@@ -36,7 +36,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """The result of an item: winner and price (None if unsold), and the number of rounds.
+    """The result of an item: its winner and price (None if it was not sold), and the number of rounds.
 
     `closed` is False if the log broke off before the item was decided.
     """
@@ -49,7 +49,7 @@ class ItemResult:
 
 
 def standings(entries: Sequence[Entry]) -> list[Standing]:
-    """Rank the bidders by profit; equal profits are in seat order."""
+    """Rank the bidders by profit; bidders with equal profits are in seat order."""
     possible = _possible(entries)
     personas = {label.bidder: " + ".join(label.personas) or None for label in of_type(entries, BidderLabelled)}
     return [
@@ -70,7 +70,7 @@ def _possible(entries: Sequence[Entry]) -> Decimal:
 
 
 def true_values(entries: Sequence[Entry]) -> dict[str, Decimal]:
-    """Return the true values in dollars by item; from a public log, only the revealed ones."""
+    """Return the true values in dollars by item; a public log tells only the values that were revealed."""
     known = {label.item: label.true_value for label in of_type(entries, ItemLabelled)}
     return known or {shown.item: shown.true_value for shown in of_type(entries, ValueRevealed)}
 
@@ -81,7 +81,7 @@ def revealed(entries: Sequence[Entry]) -> bool:
 
 
 def items(entries: Sequence[Entry]) -> list[ItemResult]:
-    """List the items in the order of the sale."""
+    """List the results of the items, in the order of sale."""
     over = {end.item: end for end in of_type(entries, LotClosed)}
     labelled = [label.item for label in of_type(entries, ItemLabelled)]
     names = labelled or [lot.name for opened in of_type(entries, SaleOpened) for lot in opened.lots]

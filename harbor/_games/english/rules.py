@@ -38,10 +38,12 @@ class EnglishRules(RuleSettings):
     Decimal('0.1')
 
     Attributes:
-        increment_share: The minimum raise, as a share of the starting price.
-        lowerings: How often an item without a bid is offered again; a price of one dollar is not lowered.
-        lowering_share: The share by which its price falls then; the new price is cut to whole dollars.
-        reveal: The fact that is announced about an item after its sale.
+        increment_share: The minimum raise of a bid over the highest bid, as a share of the item's starting price.
+        lowerings: Number of times that an item without a bid is offered again at a lower price. A price of one dollar
+            is not lowered.
+        lowering_share: The share by which the price of such an item falls each time. The new price is rounded down to
+            whole dollars.
+        reveal: The fact that everyone is told about an item after its sale: its price, or also its true value.
 
     Source: Chen et al. 2023, sec. 3.1.
     """
@@ -62,7 +64,7 @@ _HEEDED = frozenset({Acted, BidderWithdrew, RoundClosed, ItemOpened, PriceLowere
 
 
 class ValuedLot(NamedTuple):
-    """An item for the rules: its public lot, and its hidden true value in dollars."""
+    """An item as the rules know it: the public `lot`, and the true value in dollars, which is hidden from bidders."""
 
     lot: Lot
     true_value: Decimal
@@ -71,8 +73,9 @@ class ValuedLot(NamedTuple):
 class EnglishState(NamedTuple):
     """The state of the auction.
 
-    `number` is the index of the current item, -1 before the auction opens. `active` lists the bidders that have not
-    withdrawn from that item, in seat order. `price` is the highest bid of earlier rounds in dollars.
+    `number` is the index of the current item; it is -1 before the auction opens. `active` lists the bidders that have
+    not withdrawn from the current item, in seat order. `leader` made the highest bid of earlier rounds, and `price` is
+    that bid in dollars. `lowered` is the number of times that the starting price of the item was lowered.
     """
 
     number: int
@@ -88,7 +91,7 @@ class EnglishState(NamedTuple):
 
     @property
     def minimum(self) -> Decimal:
-        """The minimum bid of this round in dollars."""
+        """The lowest bid in dollars that is legal in this round."""
         return self.start if self.leader is None else self.price + self.increment
 
 
@@ -97,9 +100,9 @@ class English:
     """The rules of one sale.
 
     Args:
-        items: the items in order of sale.
-        budgets: dollars per bidder; the order is the seat order.
-        options: minimum raise, lowering of unsold items, announcements.
+        items: the items in the order of sale.
+        budgets: the dollars that each bidder can spend, by bidder in seat order.
+        options: the minimum raise, the lowering of starting prices, and the facts announced after a sale.
     """
 
     items: tuple[ValuedLot, ...]
@@ -111,7 +114,7 @@ class English:
         return EnglishState(number=-1, budgets=dict(self.budgets))
 
     def asks(self, state: EnglishState) -> Sequence[Ask]:
-        """Ask each active bidder except the leader; all of them can pay the minimum bid."""
+        """Ask each active bidder except the leader; every bidder that is asked can pay the minimum bid."""
         minimum, item, number, budgets = state.minimum, state.item, state.round, state.budgets
         return [
             Ask(bidder, item, number, Amount(minimum, budgets[bidder]))

@@ -26,9 +26,11 @@ from harbor._games.types_of_play import expected_bids, own_multiple
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:
-    """Bid the equilibrium of the announced distribution, or without one the value times (n - 1) / n.
+    """Bid the equilibrium of the announced distribution.
 
-    The latter is the equilibrium for uniform values from 0 on. Assets cap both. Past runs count only by forecasts.
+    If no distribution is announced, bid the value times (n - 1) / n, which is the equilibrium for n bidders whose
+    values are uniform from 0 on. Assets cap the bid in both cases. Past runs matter only if the player has forecasts of
+    its rivals.
     """
     count, value = len(facts["players"]), float(facts["value"])
     if told := facts.get("prior"):

@@ -41,9 +41,9 @@ def equilibrium_bid(value: float, rivals: int, prior: Distribution) -> float:
     """Return the bid of a bidder in equilibrium, in dollars; without a rival it is 0.
 
     Args:
-        value: dollars, in the support of the distribution.
+        value: the bidder's value in dollars, which has to be in the support of the distribution.
         rivals: the number of other bidders.
-        prior: the distribution of everyone's value.
+        prior: the distribution from which every bidder's value is drawn.
     """
     from scipy.integrate import quad  # the import takes 0.5 s, and few games need it
 
@@ -133,7 +133,10 @@ UNSURE = 0.15  # standard deviation of a rival's bid, as a share of its expected
 
 
 def best_reply(value: float, most: float, expected: Iterable[float]) -> float:
-    """Return the bid b in dollars with the greatest (v - b) P(all rivals bid less); their bids are normal."""
+    """Return the bid b in dollars with the greatest (v - b) P(all rivals bid less).
+
+    The bids of the rivals are taken as normally distributed around the `expected` ones.
+    """
     rivals = [NormalDist(bid, max(UNSURE * bid, 0.01)) for bid in expected]
     bids = [most * step / STEPS for step in range(1, STEPS + 1)]
     return max(bids, key=lambda bid: (value - bid) * prod(rival.cdf(bid) for rival in rivals))
@@ -148,7 +151,7 @@ class Rivals(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """A bid in dollars by rivals of a level, and the natural logarithm of the share that bids no more."""
+    """A bid in dollars by rivals of a level, and the natural logarithm of the share of them that bid no more."""
 
     bid: float
     log_share: float

@@ -1,6 +1,7 @@
-"""Measures of sessions are folds over the results of runs: payoffs, distance from equilibrium, actions, broken rules.
+"""Measures of a session, computed from the results of its runs: payoffs, deviation from equilibrium, actions, faults.
 
-The results of a run are a fold over acts, outcomes and signals, as far as the reader may see them.
+The results of a run are computed from its events: acts, outcomes and signals. A reader that may not see all of these
+events gets fewer results.
 Source: EconArena, sec. 3.2, A.2 and A.3.
 """
 
@@ -23,11 +24,16 @@ from harbor._games.sessions.session import RunClosed, RunLabelled, RunOpened, Se
 
 NOTHING = Decimal(0)
 Actions = dict[str, Claim | None]
-"""Actions of players in a run, in seat order (None: no bid)."""
+"""The action of each player in a run, in seat order (None: the player made no bid)."""
 
 
 class Result(NamedTuple):
-    """A player's result of a run: its action (None: none), dollars paid, fee for a broken rule, assets afterwards."""
+    """A player's result of a run.
+
+    `item` is the name of the run. `action` is the player's bid or number (None: it made none). `paid` is the price in
+    dollars, `fee` the entrance fee for a broken rule, and `assets` the player's dollars after the run. `value` is the
+    worth of the item to the player (None: not told).
+    """
 
     bidder: str
     item: str
@@ -40,7 +46,7 @@ class Result(NamedTuple):
 
 
 class Past(NamedTuple):
-    """A run that is over: its end, the public actions, and the known results."""
+    """A run that is over: the event of its end, the actions that were made public, and the results that are known."""
 
     closed: RunClosed
     shown: Actions
@@ -49,13 +55,17 @@ class Past(NamedTuple):
 
 @dataclass
 class Sessions:
-    """The runs of a session, as a fold over events. A player knows its own results, the analyst all, others none."""
+    """Follows the events of a session and computes the result of each run.
+
+    From a player's events come that player's own results; from the whole log, the results of all players; from public
+    events alone, no results.
+    """
 
     opened: SessionOpened | None = None
     _run: _Run = field(default_factory=lambda: _Run())
 
     def note(self, event: Event) -> Past | None:
-        """Process one event; return the run that it closes, else None."""
+        """Process one event; return the run that the event closes, or None if it closes none."""
         match event:
             case SessionOpened():
                 self.opened = event
@@ -70,7 +80,7 @@ class Sessions:
 
 @dataclass
 class _Run:
-    """A run under way; `known` are the players whose own results are known."""
+    """A run that is not over; `known` are the players whose results can be computed."""
 
     actions: Actions = field(default_factory=dict)
     known: set[str] = field(default_factory=set)
@@ -79,7 +89,7 @@ class _Run:
     is_shown: bool = False
 
     def note(self, event: Event) -> None:
-        """Process one event; in a game of several rounds, the last bid counts."""
+        """Process one event; if a player bids several times in the run, its last bid counts."""
         self.told.note(event)
         if isinstance(event, ActedSealed | Signal):
             self.known.add(event.bidder)
@@ -93,7 +103,7 @@ class _Run:
             self.winners.add(event.payee)
 
     def past(self, closed: RunClosed, opened: SessionOpened) -> Past:
-        """Return the run after its end."""
+        """Return the finished run; `closed` is the event of its end."""
         shown = {name: self.actions.get(name) for name in opened.bidders} if self.is_shown else {}
         results = [self._result(name, closed.item, opened) for name in opened.bidders if name in self.known]
         return Past(closed, shown, tuple(results))
@@ -114,12 +124,13 @@ def past_runs(events: Iterable[Event]) -> Iterator[Past]:
 
 @dataclass(frozen=True, slots=True)
 class PlayerStanding:
-    """The result of a bidder over the runs of a session; see `Played` for the measures.
+    """The result of a bidder over the runs of a session; `Played` defines the measures.
 
-    `earned` is dollars over all runs, and `mean_assets` the mean dollars after a run. `payoff`, `payoff_ratio` and
-    `deviation` are means over the runs, None if no equilibrium is known; `deviation` also if any common number is one.
-    `broken_share` is the share of its runs with at least one failed bid, corrected or not. The entrance fee is charged
-    in fewer runs: only if every attempt to answer failed.
+    `earned` is the dollars that the bidder earned in all runs, and `mean_assets` its mean dollars after a run.
+    `payoff`, `payoff_ratio` and `deviation` are means over the runs, and None if no equilibrium is known; `deviation`
+    is also None if any number that all players pick is an equilibrium. `broken_share` is the share of runs in which the
+    bidder made at least one failed bid, even if it corrected that bid. The entrance fee is charged in fewer runs: only
+    if every attempt to answer failed.
     """
 
     bidder: str
@@ -136,7 +147,7 @@ class PlayerStanding:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run: its winners, the price in dollars in an auction, the target number in a beauty contest."""
+    """The result of a run: its winners, and the price in dollars (auction) or the target number (beauty contest)."""
 
     name: str
     winners: tuple[str, ...]
@@ -148,15 +159,15 @@ T = TypeVar("T")
 Series = dict[str, list[float]]
 """One number per run, by bidder."""
 Measured = Callable[[SessionOpened, Result, Decimal], T]
-"""Returns a measure of a run, from the opening, the result and the assets in equilibrium in dollars."""
+"""A function that measures a player's run, given the session's opening, the result, and the assets in equilibrium."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """The runs of a session that are over, folded once: results of all bidders, and the equilibrium outcomes.
+    """The runs of a session that are over, with the results of all bidders and the outcomes in equilibrium.
 
-    `opened` is None before the session opens. `ideals` are everyone's assets in equilibrium, by run, if one is
-    known. `failed` has each (bidder, run) with a failed bid.
+    `opened` is None if the session has not opened. `ideals` maps each run with a known equilibrium to the assets of
+    each bidder in equilibrium. `failed` contains each pair of bidder and run in which the bidder made a failed bid.
     """
 
     opened: SessionOpened | None
@@ -166,7 +177,7 @@ class Played:
 
     @classmethod
     def of(cls, entries: Sequence[Entry]) -> Played:
-        """Fold a log."""
+        """Read the runs from a log."""
         opened = next((entry.event for entry in entries if isinstance(entry.event, SessionOpened)), None)
         ideals = {label.item: label.assets for label in of_type(entries, RunLabelled)}
         failed = {(event.bidder, event.item) for event in of_type(entries, Tried)}
@@ -188,61 +199,64 @@ class Played:
     def earnings(self) -> dict[str, list[Decimal]]:
         """Return the dollars that each bidder earned in each run: its assets after the run minus those before it.
 
-        In an auction these are value minus price if it won, minus the entrance fee for a broken rule. In a beauty
-        contest they are its share of the prize.
+        In an auction these are the value of the item minus its price if the bidder won, minus the entrance fee if it
+        broke a rule. In a beauty contest they are the bidder's share of the prize.
         """
         start = self.opened.assets if self.opened else Decimal(0)
         return self._each(lambda result: result.assets - start)
 
     def payoffs(self) -> Series:
-        """Return the payoff of each run: assets over those in equilibrium; in a beauty contest, the share of the prize.
+        """Return each bidder's payoff in each run; a run without a known equilibrium has none.
 
-        A run without a known equilibrium has no payoff.
+        In an auction, the payoff is the bidder's assets divided by its assets in equilibrium. In a beauty contest, it
+        is the bidder's share of the prize.
         """
         return self._against(lambda game, event, ideal: game.payoff(event.assets, ideal))
 
     def optima(self) -> Series:
-        """Return the payoff of each run in equilibrium: 1, and in a beauty contest of n bidders 1 / n.
+        """Return the payoff in equilibrium of each run: 1 in an auction, and 1 / n in a beauty contest of n bidders.
 
-        `payoff_ratio`, the published r, is the mean payoff over the mean of these.
+        `payoff_ratio`, the source's r, is a bidder's mean payoff divided by its mean payoff in equilibrium.
         """
         return self._against(lambda game, _, ideal: game.payoff(ideal, ideal))
 
     def deviations(self) -> Series:
-        """Return the deviations from equilibrium of the runs that have one; see `distances`."""
+        """Return each bidder's deviations from equilibrium, without runs in which there is none; see `distances`."""
         kept = {name: [one for one in path if one is not None] for name, path in self.distances().items()}
         return {name: found for name, found in kept.items() if found}
 
     def distances(self) -> dict[str, list[float | None]]:
         """Return the deviation from equilibrium of each run: d = |assets / assets in equilibrium - 1|.
 
-        In a beauty contest d is computed from the number itself. Its equilibrium is 0, and division by 0 is undefined,
-        so d = number / bound: 0 in equilibrium, 1 for the highest number, None if the bidder picked no number. With the
-        fraction 1 any number that all pick is an equilibrium, so there is no d.
+        In a beauty contest the number in equilibrium is 0, and division by 0 is undefined. So d = number / bound, where
+        the bound is the highest number that may be picked: d is 0 in equilibrium, 1 for the highest number, and None if
+        the bidder picked no number. If the target is the mean itself (fraction 1), any number that all players pick is
+        an equilibrium, so the result is empty.
         """
         if self.opened is None or not self.opened.has_distances:
             return {}
         return self._against(lambda game, event, ideal: game.distance(event.action, event.assets, ideal))
 
     def paths(self) -> dict[str, list[Decimal | None]]:
-        """Return the actions by bidder, run by run: bids in dollars, or numbers (None: no action)."""
+        """Return each bidder's action in each run: a bid in dollars, or the number that it picked (None: no action)."""
         return self._each(lambda result: result.action)
 
     def broken_shares(self) -> dict[str, float]:
-        """Return the share of runs in which a bidder made a failed bid, corrected or not.
+        """Return the share of runs in which each bidder made a failed bid, even if it corrected that bid.
 
-        The entrance fee is rarer: only if every attempt to answer failed, and never in a beauty contest.
+        The entrance fee is charged in fewer runs: only if every attempt to answer failed, and never in a beauty
+        contest.
         """
         broke = self._each(lambda result: (result.bidder, result.item) in self.failed)
         return {bidder: fmean(runs) for bidder, runs in broke.items()}
 
     def _each(self, measure: Callable[[Result], T]) -> dict[str, list[T]]:
-        """Return a measure of each bidder's runs."""
+        """Return the measure of each run, by bidder."""
         grouped = _grouped(self.results, lambda result: result.bidder)
         return {bidder: [measure(result) for result in own] for bidder, own in grouped.items()}
 
     def _against(self, measure: Measured[T]) -> dict[str, list[T]]:
-        """Return a measure of each bidder's runs against its assets in equilibrium; skip runs without a known one."""
+        """Return a measure that compares each run with equilibrium, by bidder; a run without a known one is skipped."""
         found: dict[str, list[T]] = {}
         if self.opened is None:
             return found
@@ -261,7 +275,10 @@ def _grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[st
 
 
 def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
-    """Rank the bidders by mean payoff, or by mean assets if no equilibrium is known; equals are in seat order."""
+    """Rank the bidders by mean payoff, or by mean assets if no equilibrium is known.
+
+    Bidders that are equal are in seat order.
+    """
     played = Played.of(entries)
     payoff, optimum, distance = played.payoffs(), played.optima(), played.deviations()
     broken, score, gains = played.broken_shares(), played.points(), played.earnings()
@@ -291,7 +308,7 @@ def standings(entries: Sequence[Entry]) -> list[PlayerStanding]:
 
 
 def runs(entries: Sequence[Entry]) -> list[RunResult]:
-    """List the auctions that are over, whether or not bidders were told their results."""
+    """List the results of the auctions that are over, whether or not the bidders were told them."""
     return [
         RunResult(item, winners_of(events), next((event.paid for event in events if event.won), None), None)
         for item, events in Played.of(entries).by_run().items()
@@ -299,7 +316,7 @@ def runs(entries: Sequence[Entry]) -> list[RunResult]:
 
 
 def results_of(entries: Sequence[Entry]) -> list[Result]:
-    """Return the results of all bidders, run by run."""
+    """Return the results of all bidders, in the order of the runs."""
     return [result for past in past_runs(entry.event for entry in entries) for result in past.results]
 
 

@@ -48,7 +48,7 @@ Bids = Mapping[str, Decimal | None]
 
 @dataclass(frozen=True, slots=True)
 class ItemAllotted(RunClosed):
-    """An item is sold or stays unsold; `values` is empty unless the session shows them."""
+    """The item of a run is sold or stays unsold; `values` is empty unless the session shows the bidders' values."""
 
     values: dict[str, Money]
     price: Money | None
@@ -75,7 +75,7 @@ class ItemAllotted(RunClosed):
 
 
 class Outcome(NamedTuple):
-    """The winner of the item (None: nobody), and the price in dollars."""
+    """The winner of the item (None: nobody won it), and the price in dollars."""
 
     winner: str | None
     price: Decimal
@@ -86,11 +86,11 @@ class PrivateValues(Session):
     """The rules of a session of auctions, one item per run.
 
     Args:
-        bidders: in seat order, which decides ties.
-        options: the settings: runs, public facts, the fee.
-        values: dollars by bidder, one per run.
+        bidders: the names of the bidders in seat order, which decides between equal bids.
+        options: the settings of the session.
+        values: the values of each bidder in dollars, one per run.
         assets: the dollars that each bidder can spend in a run.
-        prior: the distribution of values (None: they are given without one).
+        prior: the distribution of values that bidders are told (None: values are given without a distribution).
     """
 
     options: ValueRules
@@ -112,7 +112,10 @@ class PrivateValues(Session):
         """Return the winner and the price."""
 
     def equilibrium(self, values: Mapping[str, Decimal]) -> Mapping[str, Decimal] | None:
-        """Return the bids in equilibrium: each bidder's value, capped by its assets (None: not known)."""
+        """Return the bids in equilibrium: each bidder's value, or its assets if they are less.
+
+        A game without a known equilibrium returns None.
+        """
         return {name: min(value, self.assets) for name, value in values.items()}
 
     def tell(self, run: int) -> list[Event]:
@@ -164,7 +167,7 @@ class PrivateValues(Session):
 
 
 def ranked(bids: Bids) -> list[tuple[str, Decimal]]:
-    """Return the bids, highest first; equal bids in seat order."""
+    """Return the bids, the highest first; equal bids are in seat order."""
     return sorted(((name, bid) for name, bid in bids.items() if bid is not None), key=lambda pair: -pair[1])
 
 
@@ -287,7 +290,7 @@ def play(package: str, policy: Policy, plan: str) -> Play:
 
 
 def forecast(rival: str, known: Facts, settings: Simulated) -> float:  # noqa: ARG001
-    """Return a rival's expected bid in dollars: the mean of its shown bids, or half of the assets without any."""
+    """Return a rival's expected bid in dollars: the mean of its shown bids, or half of the assets if none is shown."""
     past = [run["actions"].get(rival) for run in known["past"] if run["actions"].get(rival) is not None]
     return fmean(map(float, past)) if past else float(known["assets"]) / 2
 
@@ -295,7 +298,8 @@ def forecast(rival: str, known: Facts, settings: Simulated) -> float:  # noqa: A
 def worth_to(name: str, seen: Seen, item: str, bidder: str) -> Facts:  # noqa: ARG001
     """Return the worth of a run's item to a bidder: its value if that was shown, else `mean` and `scatter` of values.
 
-    `error` is the standard deviation of the mean's error, common to all runs. Without a prior, own values are a sample.
+    `error` is the standard deviation of the error of `mean`, which is the same in all runs. If the player was told no
+    distribution, its own values serve as a sample.
     """
     opened = next(event for event in seen if isinstance(event, SessionOpened))
     told: dict[str, Any] = {"most": opened.assets, "scatter": NOTHING, "error": NOTHING}

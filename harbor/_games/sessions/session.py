@@ -26,10 +26,13 @@ EQUALS = "All players are about equally rational, and about equally good at thin
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened(PublicEvent, ABC):
-    """A session begins: players, number of runs, public facts of a run, number of past runs shown, facts on rivals.
+    """A session begins: the event names the bidders, the number of runs, and the facts that all bidders are told.
 
-    `drawn_once` says that values stay the same in all runs. In auctions, `assets` are everyone's dollars in each run
-    and `fee` is the fee in dollars for breaking a rule; else 0. `prior` is the distribution of values (None: not told).
+    `show` says which facts of a run become public, and `history` how many past runs a bidder is shown.
+    `rational_rivals` and `equal_rivals` say what bidders are told about the others' reasoning. `drawn_once` says that
+    values stay the same in all runs. In auctions, `assets` are the dollars that each bidder has in each run, and `fee`
+    is the fee in dollars for breaking a rule; in other games they are 0. `prior` is the distribution of values (None:
+    bidders are not told it).
     """
 
     bidders: tuple[str, ...]
@@ -91,7 +94,7 @@ class SessionOpened(PublicEvent, ABC):
 
     @property
     def unsolved(self) -> str:
-        """The reason why no equilibrium is known; empty if one is."""
+        """The reason why no equilibrium is known; empty if an equilibrium is known."""
         return ""
 
     @property
@@ -100,11 +103,14 @@ class SessionOpened(PublicEvent, ABC):
         return True
 
     def payoff(self, assets: Money, ideal: Money) -> float:
-        """Return the payoff of a run: assets after it over those in equilibrium."""
+        """Return the payoff of a run: the assets after the run divided by the assets in equilibrium (`ideal`)."""
         return float(assets / ideal)
 
     def distance(self, action: Claim | None, assets: Money, ideal: Money) -> float | None:
-        """Return the deviation |assets / ideal - 1| of a run from equilibrium (None in other games: no action)."""
+        """Return the deviation |assets / ideal - 1| of a run from equilibrium.
+
+        A game with another measure returns None if the bidder made no action.
+        """
         return abs(float(assets / ideal) - 1)
 
 
@@ -131,9 +137,9 @@ class RunClosed(LotClosed):
 
 @dataclass(frozen=True, slots=True)
 class RunLabelled(AnalystEvent):
-    """The ground truth of a run: actions and assets in equilibrium, by bidder.
+    """The truth about a run: the action and the assets of each bidder in equilibrium.
 
-    `actions` is empty if there are many equilibria.
+    `actions` is empty if the run has many equilibria.
     """
 
     item: str
@@ -145,9 +151,10 @@ class RunLabelled(AnalystEvent):
 
 
 class RunState(NamedTuple):
-    """The state of a session: the run (0 before the first), its round, and the bidders to ask.
+    """The state of a session: the number of the run (0 before the first), its round, and the bidders to ask.
 
-    In games with several rounds per run, `bids` has the highest bids so far, and `broke` the bidders that broke a rule.
+    In games whose runs have several rounds, `bids` has each bidder's highest bid so far, and `broke` the bidders that
+    broke a rule.
     """
 
     run: int = 0
@@ -159,11 +166,11 @@ class RunState(NamedTuple):
 
 @dataclass(frozen=True)
 class Session(ABC):
-    """The shared rules of all games that are played in sessions; each game defines its runs.
+    """The rules that all games of sessions share; each game defines the rules of a run.
 
     Args:
-        bidders: in seat order, which breaks ties.
-        options: the settings: runs, history, public facts.
+        bidders: the names of the bidders in seat order, which decides between equal bidders.
+        options: the settings of the session.
     """
 
     bidders: tuple[str, ...]

@@ -33,8 +33,8 @@ class Normal(Settings):
 
     Attributes:
         kind: Required: "normal".
-        mean: Its mean before it is cut off.
-        deviation: Its standard deviation before it is cut off, at least $1.
+        mean: Mean of the distribution before it is cut off, in dollars.
+        deviation: Standard deviation of the distribution before it is cut off, in dollars; at least 1.
     """
 
     kind: Literal["normal"] = "normal"
@@ -88,8 +88,8 @@ class Uniform(Settings):
 
     Attributes:
         kind: Required: "uniform".
-        low: Its lower end in dollars.
-        high: Its upper end in dollars, at least $1 above the lower.
+        low: Lower end of the distribution, in dollars.
+        high: Upper end of the distribution, in dollars; at least $1 above the lower end.
     """
 
     kind: Literal["uniform"] = "uniform"
@@ -182,14 +182,14 @@ GROUPS = {
 
 
 class SessionRules(RuleSettings):
-    """A session of `runs` one-shot games.
+    """The settings of a session, in which the same bidders play a one-shot game several times.
 
     Attributes:
-        runs: The number of games.
-        show: The facts that become public after a run.
-        history: The number of past runs that a bidder is shown (0: none).
-        rational_rivals: True if everyone is told that the others are perfectly rational.
-        equal_rivals: True if everyone is told that all are about equally rational.
+        runs: Number of times that the game is played.
+        show: The facts of a run that become public after the run.
+        history: Number of past runs that a bidder is shown; 0 shows none.
+        rational_rivals: Whether bidders are told that all other bidders are perfectly rational.
+        equal_rivals: Whether bidders are told that all bidders are about equally rational.
 
     Source: EconArena, sec. 3 and A.
     """
@@ -206,7 +206,7 @@ class SessionRules(RuleSettings):
 
     @property
     def shown(self) -> Literal["nothing", "actions", "actions and values"]:
-        """The public facts of a run: nothing if no past run is shown."""
+        """The facts of a run that become public; "nothing" if bidders are shown no past run."""
         return self.show if self.history else "nothing"
 
     @model_validator(mode="after")
@@ -217,18 +217,19 @@ class SessionRules(RuleSettings):
 
 
 class ValueRules(SessionRules):
-    """A session of auctions with private values.
+    """The settings of a session of auctions in which each bidder has a private value for the item.
 
     Attributes:
-        group: The published distribution of values: low (L), medium (M) or high (H).
-        distribution: Another distribution, in place of a group's. If values are given too, they come from it, one for
-            each run.
-        draw: Draw values for each run, or once for all runs.
-        values: The values instead of drawn ones, by bidder in dollars: one per run, or one for all runs.
-        assets: The dollars that each can spend in a run. Without it, twice the mean of the distribution, or $100 if
-            values are given without one.
-        entrance_fee_share: The fee for a bidder whose every attempt to answer a call fails, as a share of the assets.
-            A failed bid that it corrects costs nothing.
+        group: The published distribution from which values are drawn: "L" (low), "M" (medium) or "H" (high).
+        distribution: Another distribution from which values are drawn, in place of a published one. If `values` is
+            given too, the values count as draws from this distribution, one for each run.
+        draw: Whether values are drawn anew for "each run", or "once" for all runs.
+        values: The values in dollars, if they are not to be drawn: for each bidder one value per run, or one value for
+            all runs.
+        assets: Dollars that each bidder can spend in a run; by default twice the mean of the distribution, or $100 if
+            values are given without a distribution.
+        entrance_fee_share: Fee for a bidder if all its attempts to answer a call fail, as a share of the assets. A
+            failed bid that the bidder corrects costs nothing.
     """
 
     public: ClassVar[frozenset[str]] = SessionRules.public | frozenset({"draw", "entrance_fee_share"})
@@ -242,7 +243,7 @@ class ValueRules(SessionRules):
 
     @property
     def prior(self) -> Distribution | None:
-        """The distribution of values; None if values are given without one."""
+        """The distribution of values that bidders are told; None if values are given without a distribution."""
         return None if self.values and self.distribution is None else self.source
 
     @property

@@ -22,7 +22,10 @@ from harbor._games.water.rules import HEALTH_AT_FIRST, DayClosed, DayOpened, Sta
 
 
 class PastDay(NamedTuple):
-    """A day: units of supply, bids in dollars (None: no bid), residents that bid above their balance, and its end."""
+    """A day that is over: its supply in units, the residents' bids in dollars (None: no bid), and the event of its end.
+
+    `over_balance` names the residents that bid above their balance.
+    """
 
     supply: int
     bids: dict[str, Decimal | None]
@@ -31,19 +34,19 @@ class PastDay(NamedTuple):
 
     @property
     def prices(self) -> list[Decimal]:
-        """The payments of the served residents in dollars."""
+        """The dollars that the residents paid who got water."""
         return [self.bids[name] or Decimal(0) for name in self.closed.served]
 
 
 class Days:
-    """The days of a game, as a fold over events."""
+    """Follows the events of a game and puts together each day."""
 
     def __init__(self) -> None:
         self._supply = 0
         self._acts: dict[str, Action] = {}
 
     def note(self, event: Event) -> PastDay | None:
-        """Process one event; return the day that it closes, else None."""
+        """Process one event; return the day that the event ends, or None if it ends none."""
         match event:
             case DayOpened(supply=supply):
                 self._supply, self._acts = supply, {}
@@ -85,7 +88,10 @@ def standing(name: str, seen: Seen) -> Facts:  # noqa: ARG001
 
 
 def outlook(name: str, seen: Seen) -> Outlook:
-    """Return the living rivals once a day is over, and whether this resident lives and days are left."""
+    """Return the living rivals, and whether this resident will bid again.
+
+    Before the first day is over, no rivals are returned.
+    """
     opened, closed = _opened(seen), _closed(seen)
     alive = [one for one in opened.needs if not closed or _alive(one, closed[-1].statuses)]
     rivals = tuple(one for one in alive if one != name)
@@ -157,7 +163,10 @@ PLAN = (
 
 
 def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa: ARG001
-    """Bid the day's expected price, up to an equal share of the balance; bid it all if a dry day would eliminate me."""
+    """Bid the day's expected price, or an equal share of the balance per day until water is needed, if that is less.
+
+    If the resident would die without water on this day, it bids its whole balance.
+    """
     me = next(one for one in facts["residents"] if one["name"] == facts["you"])
     balance = float(facts["maximum"])
     if (times := own_multiple(facts)) is not None:
@@ -181,7 +190,7 @@ def policy(facts: Facts, settings: Simulated, chance: Random) -> Values:  # noqa
 
 
 def dry_days(health: int, cost: int) -> int:
-    """Return the number of dry days in a row that a resident survives; the next one costs `cost` health."""
+    """Return the number of days in a row without water that a resident survives; the next one costs `cost` health."""
     days = 0
     while health > cost:
         health, cost, days = health - cost, cost + 1, days + 1
@@ -189,7 +198,7 @@ def dry_days(health: int, cost: int) -> int:
 
 
 def least_bid(need: int, supply: int, rivals: Mapping[str, tuple[float, int]]) -> float:
-    """Return the least bid in dollars that is served, given the rivals' (bid, need); infinite if there is none."""
+    """Return the least bid in dollars that gets water, given the rivals' (bid, need); infinite if no bid does."""
     offers = sorted(rivals.values(), key=lambda offer: (-offer[0], offer[1]))
     for price in sorted({0.0, *(bid + 0.01 for bid, _ in offers)}):
         left = supply
@@ -215,7 +224,10 @@ def forecast(rival: str, facts: Facts, settings: Simulated) -> float:  # noqa: A
 
 
 def rational(ask: Ask, seen: Seen) -> Bid:
-    """Bid one day's salary; bid the whole balance if a dry day would eliminate it. No equilibrium is known."""
+    """Bid the salary of a day, or the whole balance if the resident would die without water.
+
+    No equilibrium of the game is known.
+    """
     salary = next(event.salaries[ask.bidder] for event in seen if isinstance(event, WaterOpened))
     statuses: list[Status] = [event.statuses[ask.bidder] for event in seen if isinstance(event, DayClosed)]
     dying = bool(statuses) and statuses[-1].dry >= statuses[-1].health

@@ -41,11 +41,11 @@ Units = Annotated[int, Field(ge=0, le=10**6)]
 
 
 class Resident(Settings):
-    """The need and the salary of a resident per day.
+    """The daily need and the daily salary of a resident.
 
     Attributes:
-        need: Units of water per day.
-        salary: Dollars per day.
+        need: Units of water that the resident needs each day.
+        salary: Dollars that the resident is paid each day.
     """
 
     need: int = Field(ge=1, le=10**6)
@@ -64,14 +64,15 @@ SUPPLIES = {"low": (10, 20), "medium": (15, 25), "high": (20, 30)}
 
 
 class WaterRules(RuleSettings):
-    """The Water Allocation Challenge.
+    """The settings of the Water Allocation Challenge.
 
     Attributes:
-        days: The number of days.
-        supply: "low", "medium", "high" or two bounds in units, both included; each day's supply is drawn from it.
-        supplies: The units of each day, instead of drawn ones.
-        history: The number of past days that a resident is shown, or "all".
-        residents: The need and the salary of each bidder, by name.
+        days: Number of days.
+        supply: The range from which the supply of each day is drawn: "low", "medium", "high", or two bounds in units,
+            both included.
+        supplies: The supply of each day in units, if it is not to be drawn.
+        history: Number of past days that a resident is shown, or "all".
+        residents: The need and the salary of each bidder, by the bidder's name.
 
     Source: Alympics (Mao et al. 2024), sec. 3 and 4.
     """
@@ -109,7 +110,10 @@ MOST_OFFERED = Decimal(10**12)
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A resident's health (0: eliminated), balance in dollars, and the health that its next dry day costs."""
+    """The status of a resident: its health (0: it is dead), its balance in dollars, and `dry`.
+
+    `dry` is the health that the resident loses on the next day on which it gets no water.
+    """
 
     health: int
     balance: Money
@@ -121,9 +125,9 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class WaterOpened(PublicEvent):
-    """The game begins: needs, salaries, the number of days, and the bounds and mean of a day's supply.
+    """The game begins: the residents' needs and salaries, the number of days, and the range and mean of daily supply.
 
-    `history` is the number of past days that a resident is shown (None: all).
+    `history` is the number of past days that a resident is shown (None: all past days).
     """
 
     needs: dict[str, int]
@@ -183,7 +187,7 @@ class DayOpened(LotOpened):
 
 @dataclass(frozen=True, slots=True)
 class DayClosed(LotClosed):
-    """The water is allocated, and all statuses are made public, of the residents that were alive that day."""
+    """A day ends: the event names the residents that get water, and the status of each that was alive that day."""
 
     served: tuple[str, ...]
     statuses: dict[str, Status]
@@ -210,7 +214,7 @@ class DayClosed(LotClosed):
 
 
 class WaterState(NamedTuple):
-    """The state of the game: the day (0 before the first), its supply, statuses, and whether bids are awaited."""
+    """The state of the game: the day (0 before the first), its supply, the statuses, and whether bids are awaited."""
 
     day: int
     supply: int
@@ -228,9 +232,9 @@ class Water:
     """The rules of one game.
 
     Args:
-        residents: needs and salaries; the order is the seat order.
-        supplies: units of water, day by day.
-        bounds: the least and the greatest supply of a day, as announced.
+        residents: the need and the salary of each resident, by name in seat order.
+        supplies: the supply of each day in units of water.
+        bounds: the least and the greatest supply of a day that residents are told.
         mean_supply: the expected supply of a day in units (None: the middle of the bounds).
         history: the number of past days that a resident is shown (None: all).
     """
