@@ -3,7 +3,7 @@ BIN := .venv/bin
 LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
 ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
 TESTS := $(BIN)/pytest -n auto --dist worksteal
-GREEN = PYTHONPATH=tests $(PYTHON) -m support.outside $@  # the day of a green run, for the list of what CI leaves out
+GREEN = PYTHONPATH=tests $(PYTHON) -m support.outside $@  # the day of a green run, for the list of checks outside CI
 STUDIES := $(addprefix bench/test_,coverage.py promised_power.py equilibrium.py governor_limits.py told_apart.py)
 LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides locks/without-torch.txt --universal \
 	--python-version 3.11 --generate-hashes --no-emit-package torch --no-emit-index-url --no-emit-find-links \
@@ -14,7 +14,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
-test: .venv/installed-dev  ## the newcomer's proof: what a broken install breaks, and the whole of what a user does; three minutes on two cores
+test: .venv/installed-dev  ## the newcomer's proof: this installation works; six minutes of processor, three on two idle cores
 	$(BIN)/pytest -n auto --dist worksteal -m proof
 
 fuzz: .venv/installed-dev  ## the property tests with new random examples: pin what fails as an @example
@@ -27,7 +27,7 @@ check: .venv/installed-dev  ## everything CI runs
 	$(MAKE) -j2 types all-tests  # side by side: mypy has one core only
 	$(MAKE) budget outside
 
-all-tests: test  ## and then the others, but what `make studies` runs
+all-tests: test  ## and then the others, except those of `make studies`
 	$(TESTS) -m "not proof and not studies"
 
 types: .venv/installed-dev  ## type-check the folders as one package: mypy can't follow them from the root
@@ -54,10 +54,10 @@ mutants: .venv/installed-dev .venv-mutants/installed  ## whether the tests notic
 	.venv-mutants/bin/pip install -q cosmic-ray==8.7.0
 	touch $@
 
-outside:  ## list what CI does not run, with the days of the last green runs
+outside:  ## list the checks outside CI, with the days of their last green runs
 	@PYTHONPATH=tests $(PYTHON) -m support.outside
 
-studies: .venv/installed-dev  ## every preset, not one of each game; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; about a quarter of an hour
+studies: .venv/installed-dev  ## every preset, not one of each game; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; an hour or more
 	$(TESTS) -m studies
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
 	$(GREEN)

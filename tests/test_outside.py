@@ -1,4 +1,4 @@
-"""What CI does not run stands in one list, and what has not been green for long is a warning."""
+"""The checks outside CI stand in one list, and an old green run is a warning."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_every_target_of_tests_that_ci_does_not_run_is_in_the_list_and_writes_it
     assert testing - {"bench", "stores"} <= set(LISTED)  # those measure
 
 
-def test_what_has_not_been_green_for_ninety_days_is_a_warning():
+def test_a_check_without_a_green_run_for_ninety_days_is_a_warning():
     listed = {"fuzz": {"proves": "properties hold", "green": "2026-01-01"}, "load": {"proves": "it holds", "green": ""}}
     fresh, stale = date(2026, 4, 1), date(2026, 4, 2)
     unknown = "warning: make load: it holds; no green run is on record; run it"

@@ -202,6 +202,13 @@ def test_the_winner_of_a_first_price_auction_pays_its_bid(offers):
         assert not event.won or event.action == max(bid for bid in offers if bid is not None)
 
 
+def test_a_first_price_auction_of_values_without_a_distribution_claims_no_equilibrium():
+    sale = run(auction(FirstPrice, 50, 40), [25, 20])
+    assert picked(sale, RunLabelled) == []
+    row = metrics.standings(sale.log.entries)[0]
+    assert (row.bidder, row.mean_assets, row.payoff, row.payoff_ratio, row.deviation) == ("Ann", 125, None, None, None)
+
+
 # ---------------------------------------------------------------- private-value English
 
 

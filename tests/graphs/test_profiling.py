@@ -192,8 +192,11 @@ def test_profiles_are_compared_with_a_truth_within_the_catalog_rival_by_rival_an
         CatalogShown("Ann", {"a": "A.", "b": "B."}),
         *(Profiled("Ann", rival, item, {"a": a, "b": b}, 0) for rival, item, a, b in profiles),
     ]
-    found = profiling_errors([Entry(number, number / 10, event) for number, event in enumerate(happened)], 1e-12)
+    log = [Entry(number, number / 10, event) for number, event in enumerate(happened)]
+    found = profiling_errors(log, 1e-12)
     assert [(one.bidder, one.rival, one.item) for one in found] == [("Ann", *one[:2]) for one in expected]
+    smoothed = [one.divergence for one in profiling_errors(log)]  # by the usual epsilon, which lowers each divergence
+    assert smoothed == pytest.approx([one[2] for one in expected], abs=1e-3)
     assert [one.divergence for one in found] == pytest.approx([one[2] for one in expected], abs=1e-9)
 
 

@@ -415,6 +415,10 @@ def test_a_prompt_for_a_paper_may_name_facts_that_only_papers_tell(folder):
     assert "speaks of `history`" in refused(prompts=str(folder))
 
 
+def test_a_bundle_for_a_game_that_it_does_not_know_is_refused():
+    assert "protocol 'alympics' does not know the game 'english', only 'water'" in refused(protocol="alympics")
+
+
 def test_a_folder_that_is_not_there_is_refused():
     assert "'nowhere' is no folder; name one with a file for each prompt" in refused(prompts="nowhere")
 
@@ -428,7 +432,10 @@ def test_a_folder_that_is_not_there_is_refused():
         ({"protocol": "aucarena", "bidding": "limit"}, "'dialogue', which protocol 'aucarena' sets, grows"),
         ({"believe": False, "correct_beliefs": "model"}, "believe is false"),
         ({"persona_value": 500}, "persona_value 500 is about items that suit a persona, and there is none"),
-        ({"protocol": "aucarena", "persona_value": "style"}, "persona_value 'style' is about items that suit a per"),
+        (
+            {"protocol": "aucarena", "persona_value": "style"},
+            "persona_value 'style' is about items that suit a persona",
+        ),
         ({"relative_objective": True, "objective": "a wanted item"}, "nothing to compare with rivals"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Say which mutants of a set the tests kill: `make mutants SET=A`.
+"""Report the mutants of a set that the tests kill: `make mutants SET=A`.
 
 A set is drawn once by its seed and kept with its verdicts. A mutant is killed if one of the tests that run its
 statement fails, and survives if none fails in the time that it gets. Set A serves while tests change; set B is run
@@ -35,7 +35,7 @@ Set = dict[str, Any]
 
 
 def main() -> None:
-    """Run what has no verdict at this commit, and print all verdicts."""
+    """Judge the mutants without a verdict at this commit, and print all verdicts."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument("--set", choices=sorted(SEEDS), default="A")
     parser.add_argument("--before", default="", help="an earlier commit to compare with, which is judged first")
@@ -81,7 +81,7 @@ def _verdict(one: Mutant, clone: Path, known: Covered) -> str:
     """Run the tests of a mutant and say which killed it, or how many did not."""
     found = at(one, clone)
     if found is None:
-        return "gone: the code is no longer what was drawn"
+        return "gone: the code has changed since the draw"
     tests, spent = list[str](), 0.0
     for test in known.tests[one]:
         spent += known.seconds[test]

@@ -26,7 +26,7 @@ class Covered:
 
 
 def covered(mutants: Sequence[Mutant], commit: str, marks: str) -> Covered:
-    """Read which tests run each mutant; run the tests with these marks if nobody has at this commit."""
+    """Return the tests that run each mutant; run the tests with these marks first if no run is kept for this commit."""
     place = trees.BUILD / f"covered-{commit[:12]}-{marks.replace(' ', '-') or 'all'}"
     if not (place / "done").exists():
         place.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def covered(mutants: Sequence[Mutant], commit: str, marks: str) -> Covered:
 
 
 def at(one: Mutant, clone: Path) -> tuple[str, int] | None:
-    """Return the changed source and the first line that differs; None if the code is no longer as it was drawn."""
+    """Return the changed source and the first line that differs; None if the code has changed since the draw."""
     file = clone / one.path
     source = file.read_text(encoding="utf-8") if file.exists() else ""
     after = mutated(source, one.operator, one.occurrence)

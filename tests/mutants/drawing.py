@@ -67,15 +67,6 @@ def changed(before: str, after: str) -> tuple[str, str]:
     return one.strip(), other.strip()
 
 
-def statement(source: str, line: int) -> ast.stmt | None:
-    """Return the innermost statement on a line."""
-    found = None
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
-            found = node if found is None or node.lineno >= found.lineno else found
-    return found
-
-
 def _modules(root: Path) -> Iterator[str]:
     for name in ROOTS:
         yield from sorted(str(path.relative_to(root)) for path in (root / name).rglob("*.py"))

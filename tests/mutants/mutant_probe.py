@@ -1,7 +1,7 @@
-"""Tells which tests run the statements of mutants; this module stands alone, as every process of a test imports it.
+"""Records the tests that run the statements of mutants. This module stands alone: each process of a test imports it.
 
-pytest names its test in the environment, so a process that a test starts tells of the same test. A line of the file
-that `HARBOR_PROBE` names is a mutant and a test.
+pytest names the test in the environment, so a process that the test starts records the same test. Each line of the
+file that `HARBOR_PROBE` names has a mutant, a phase and a test.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def hit(number: int) -> None:
 
 
 def pytest_collection_modifyitems(items: list) -> None:
-    """Write which fixtures tests share: what ran while one was set up is run for all."""
+    """Write the fixtures that tests share: statements that run in the setup of one are run for all."""
     place = Path(os.environ.get("HARBOR_SHARED", os.devnull))
     if not place.exists():
         lines = []

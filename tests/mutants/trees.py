@@ -14,7 +14,7 @@ TOOLS = ROOT / ".venv"
 
 
 def git(*words: str) -> str:
-    """Return what Git prints."""
+    """Return the output of Git."""
     return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True, text=True).stdout
 
 
@@ -61,7 +61,7 @@ def pytest(place: Path, *words: str, timeout: float | None = None, env: Mapping[
 def probe(file: Path, lines: Mapping[int, int]) -> None:
     """Write calls of `mutant_probe.hit` before statements, given by number and line.
 
-    What runs at import is probed in all functions of its module: nothing tells which test needs it.
+    A statement that runs at import is probed in all functions of its module: no test is known to need it.
     """
     source = file.read_text(encoding="utf-8")
     text, module = source.splitlines(keepends=True), ast.parse(source)

@@ -1,4 +1,4 @@
-"""Parameters of which CI runs a few and `make studies` runs all."""
+"""Tables of parameters: CI runs a few cases, and `make studies` runs all."""
 
 from __future__ import annotations
 

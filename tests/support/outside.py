@@ -1,4 +1,4 @@
-"""The list of what CI does not run, with the day of its last green run: `outside_ci.json`.
+"""The checks outside CI, with the day of the last green run of each: `outside_ci.json`.
 
 `make check` prints it and warns of old entries. A target that ends well writes its day.
 """
@@ -17,7 +17,7 @@ Listed = dict[str, dict[str, str]]
 
 
 def lines(listed: Listed, today: date) -> list[str]:
-    """Say of each target what it proves and when it last did; a warning leads where that is long ago or unknown."""
+    """Return a line for each target: its proof and its last green day; an old or unknown day is a warning."""
     return [_line(target, one["proves"], one["green"], today) for target, one in listed.items()]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "processor"
 PARTS = {"proof": "proof", "not proof and not studies": "rest"}
-"""The marks with which `make check` runs all its tests in two parts, and the names of these."""
+"""The names of the two parts of `make check`, by the marks of their tests."""
 STARTED, SPENT = pytest.StashKey[float](), "processor seconds"
 _tests, _seconds, _each = Counter[str](), Counter[str](), dict[str, float]()
 

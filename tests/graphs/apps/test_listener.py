@@ -12,12 +12,12 @@ import pytest
 
 from harbor import Bidder, SimulatedChat
 from harbor._core.asking.asks import Bid, Pause, Withdraw
-from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.acts import Acted, Allocated, Paid, Signal
 from harbor._core.log.events import BidderSeated, ItemLabelled, Lot
 from harbor._core.log.log_entries import event_json
 from harbor._core.log.message_metadata import MOST_CARRIED, carried
 from harbor._core.log.thoughts import Planned
-from harbor._games.english.events import ItemOpened, ItemUnsold, RoundClosed, SaleOpened
+from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, RoundClosed, SaleOpened
 from harbor._games.english.facts import bidding_on
 from harbor._house.auctioneer import announce, call
 from harbor.games import Amount, Ask
@@ -202,6 +202,13 @@ def test_without_a_language_model_harbors_own_call_is_understood(least):
     ask = VASE._replace(space=Amount(Decimal(least), Decimal("2000.25")))
     listener = heard(data(*OPENED), call(ask), budget=5_000)
     assert listener.ask == ask
+
+
+def test_what_a_model_reads_in_english_is_kept_as_events():
+    news = [{"kind": "sold", "item": "Lamp", "bidder": "Ben", "amount": 150}]
+    listener = heard("Ben has it.", ASKS, readings={"Ben has it.": {"news": news}, **ASKED})
+    assert tuple(event for event in listener.seen if isinstance(event, Allocated | Paid | ItemSold)) == LAMP_TO_BEN
+    assert (listener.ask.item, listener.ask.minimum, listener.ask.maximum) == ("Vase", 130, 500)
 
 
 def test_a_budget_that_the_owner_gave_is_not_changed_and_one_that_it_left_out_is_taken():
