@@ -367,6 +367,17 @@ def test_an_item_is_lowered_sold_or_given_up_as_the_rules_say(mechanism, rounds,
     assert asked(sale) == next_asked
 
 
+def test_the_increment_is_a_share_of_the_start_and_not_of_the_price():
+    sale = hold_script(rules(100), {"Ann": 900, "Ben": 100})
+    assert sale.asks()[0].minimum == 910
+
+
+def test_increments_fall_with_a_lowered_start_and_an_unsold_item_costs_nobody_anything():
+    sale = hold_script(rules(100, lowerings=3), {}, {}, {}, {})
+    assert [event.increment for event in picked(sale, PriceLowered)] == [5, 2, 1]
+    assert sale.state.budgets == dict.fromkeys(NAMES[:3], 1000)
+
+
 def test_bids_of_one_round_are_checked_against_the_rounds_before_only():
     sale = hold_script(rules(100), {"Ann": 300, "Ben": 100, "Cho": 100})
     assert sale.state.leader == "Ann"

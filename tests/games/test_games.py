@@ -50,6 +50,13 @@ def events_of(result):
     return [entry.event for entry in result.log]
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_a_run_is_repeated_from_its_own_config(game, tmp_path):
+    first = auction(game, "random", "rational").run(out=tmp_path / "run")
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert events_of(Auction(**settings).run())[1:] == events_of(first)[1:]
+
+
 # ---------------------------------------------------------------- one driver, one room, one log
 
 
