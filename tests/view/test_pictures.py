@@ -166,12 +166,12 @@ def test_numbers_have_a_row_per_bidder_and_lead_to_events_and_are_not_cut(sale, 
 
 def test_play_steps_by_itself_until_a_key_or_the_end(sale, look):
     def play(page: Page) -> list[str]:
-        page.select_option("#speed", "4")
         page.keyboard.press("Escape")
         page.locator("body").press("Home")
         page.evaluate("document.activeElement.blur()")
+        first = page.inner_text("#number")
         page.keyboard.press("Space")
-        page.locator("#number:text-is('Event 2')").wait_for()
+        page.locator("#number").filter(has_not_text=first).wait_for()  # a busy machine may miss any one event
         told = [page.inner_text("#play")]
         page.keyboard.press("Shift")
         told.append(page.inner_text("#play"))
