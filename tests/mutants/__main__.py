@@ -2,7 +2,8 @@
 
 A set is drawn once by its seed and kept with its verdicts. A mutant is killed if one of the tests that run its
 statement fails, and survives if none fails in the time that it gets. Set A serves while tests change; set B is run
-before and after only: `make mutants SET=B BEFORE=commit` names the mutants that were killed before and survive now.
+before and after only: `make mutants SET=B BEFORE=commit` also judges, at an earlier commit, the mutants that survive
+now, and names those that were killed then.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -38,22 +40,24 @@ def main() -> None:
     """Judge the mutants without a verdict at this commit, and print all verdicts."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument("--set", choices=sorted(SEEDS), default="A")
-    parser.add_argument("--before", default="", help="an earlier commit to compare with, which is judged first")
+    parser.add_argument("--before", default="", help="an earlier commit to compare with")
     given = parser.parse_args()
     sets = {name: _kept(name) for name in SEEDS}
-    commits = [trees.git("rev-parse", one).strip() for one in (given.before, "HEAD") if one]
-    for commit in commits:
-        _judge(given.set, sets, commit)
-        _print(sets[given.set], commit)
+    everything, now = sets[given.set]["mutants"], _judge(given.set, sets, "HEAD", lambda _: True)
+    _print(everything, now)
     if given.before:
-        for one in sets[given.set]["mutants"]:
-            before, now = (one["verdicts"][commit[:12]] for commit in commits)
-            if before.startswith("killed") and now.startswith("survived"):
-                print(f"no longer killed: {one['path']}:{one['line']}: {one['before']} -> {one['after']}; {before}")
+        before = _judge(given.set, sets, given.before, lambda one: one["verdicts"][now].startswith("survived"))
+        for one in everything:
+            if one["verdicts"].get(before, "").startswith("killed") and one["verdicts"][now].startswith("survived"):
+                print(f"no longer killed: {_changed(one)}; {one['verdicts'][before]}")
 
 
-def _judge(name: str, sets: dict[str, Set], commit: str) -> None:
-    """Give each mutant of a set a verdict, two at a time, and keep each at once: the next call goes on from there."""
+def _judge(name: str, sets: dict[str, Set], revision: str, is_asked: Callable[[dict[str, Any]], bool]) -> str:
+    """Give mutants of a set verdicts at a revision, two at a time, and return the key of these verdicts.
+
+    Each verdict is kept at once: the next call goes on from there.
+    """
+    commit = trees.git("rev-parse", revision).strip()
     told, state = sets[name], commit[:12]
     mutants = [_mutant(one) for one in told["mutants"]]
     known = covered([_mutant(one) for each in sorted(sets) for one in sets[each]["mutants"]], commit, MARKS)
@@ -72,9 +76,10 @@ def _judge(name: str, sets: dict[str, Set], commit: str) -> None:
             _keep(name, told)
             print(f"{mutants[number].path}:{mutants[number].line}: {verdict}", flush=True)
 
-    waiting = [number for number, one in enumerate(told["mutants"]) if state not in one["verdicts"]]
+    asked = [number for number, one in enumerate(told["mutants"]) if is_asked(one)]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(judge, waiting))
+        list(pool.map(judge, (one for one in asked if state not in told["mutants"][one]["verdicts"])))
+    return state
 
 
 def _verdict(one: Mutant, clone: Path, known: Covered) -> str:
@@ -127,12 +132,15 @@ def _mutant(told: Set) -> Mutant:
     return Mutant(**{name: value for name, value in told.items() if name != "verdicts"})
 
 
-def _print(told: Set, commit: str) -> None:
-    verdicts = [one["verdicts"][commit[:12]] for one in told["mutants"]]
-    print(dict(Counter(verdict.partition(":")[0] for verdict in verdicts)))
-    for one, verdict in zip(told["mutants"], verdicts, strict=True):
-        if not verdict.startswith("killed"):
-            print(f"{one['path']}:{one['line']}: {one['before']} -> {one['after']}: {verdict}")
+def _print(mutants: list[dict[str, Any]], state: str) -> None:
+    print(dict(Counter(one["verdicts"][state].partition(":")[0] for one in mutants)))
+    for one in mutants:
+        if not one["verdicts"][state].startswith("killed"):
+            print(f"{_changed(one)}: {one['verdicts'][state]}")
+
+
+def _changed(one: dict[str, Any]) -> str:
+    return f"{one['path']}:{one['line']}: {one['before']} -> {one['after']}"
 
 
 if __name__ == "__main__":
