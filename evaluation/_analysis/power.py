@@ -32,7 +32,7 @@ from harbor.evaluation._metrics.measurement import Interval
 SAMPLES = 2000
 """Number of simulated samples."""
 MOST = 100
-"""Most pairs to simulate; beyond it, the formula of the t test is as good."""
+"""The greatest number of pairs to simulate; beyond it, the formula of the t test is as good."""
 CONFIDENCE = 0.8
 """Confidence of each limit of a pilot's variance. Source: Browne 1995, "On the use of a pilot sample"."""
 

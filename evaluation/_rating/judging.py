@@ -45,7 +45,7 @@ from harbor.graphs._context.prompting import fill
 
 PROMPTS = files("harbor.evaluation._rating.prompts")
 AT_ONCE = 8
-"""Most transcripts that are rated at the same time."""
+"""The greatest number of transcripts that are rated at the same time."""
 
 
 def _level(value: Any) -> Any:

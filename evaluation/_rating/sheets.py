@@ -97,7 +97,7 @@ def published() -> PublishedRatings:
 SHEET, TRANSCRIPTS, SHEETS, JUDGES = "sheet.csv", "transcripts", "sheets", "judges"
 """Names of files and folders in a folder of ratings."""
 MOST_READINGS = 100_000
-"""Most transcripts for all raters together: each is a file."""
+"""The greatest number of transcripts for all raters together: each is a file."""
 NOT_RATED = "n/a"
 """Cell of a criterion that does not apply to a record."""
 JUDGE = "judge"

@@ -79,7 +79,7 @@ def _seated(bidder: Bidder, trusted: bool) -> tuple[Bidder, str]:
 
 Status = Literal["equal", "leak", "disclosed", "not compared", "not in this game"]
 HOUSE = "the house"
-"""The owner of a secret of no bidder."""
+"""The owner of a secret that belongs to no bidder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ METHODS = (
 )
 """Methods of `Random` that draw."""
 MOST_DRAWS = 30
-"""Most draws that are changed; of more, this many are chosen by lot. Each costs an auction."""
+"""The greatest number of draws that are changed; of more, this many are chosen by lot. Each costs an auction."""
 TRIES = 50
 """Attempts to draw another result; a draw from a single option never has one."""
 

@@ -205,7 +205,7 @@ async def _remember(config: AuctionConfig, store: BaseStore, change: Change) -> 
 AROUND = 60
 """Characters that are shown on each side of a difference."""
 NEAR = 50
-"""Most places between two things of a tape that count as swapped."""
+"""The greatest number of places between two things of a tape that count as swapped."""
 BIDS = ("bid",)
 """Kinds of secrets whose change shows in public events."""
 

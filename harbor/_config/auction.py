@@ -24,9 +24,9 @@ from harbor._core.settings import check as check
 from harbor._core.settings import read_settings as read_settings
 
 MOST_ITEMS = 10_000
-"""Most items in an auction, in a sample, and in a list to sample from."""
+"""The greatest number of items in an auction, in a sample, and in a list to sample from."""
 MOST_SUITED = 100
-"""Most personas that an item may name."""
+"""The greatest number of personas that an item may name."""
 
 
 def _as_persona(suits: Any) -> Any:
@@ -153,11 +153,11 @@ LEVELS = (Decimal("0.2"), Decimal("0.4"), Decimal("0.4"))
 NOT_BIDDERS = ("analyst", "analysts", "auctioneer", "everybody", "everyone", "house", "the auctioneer", "the house")
 """Names that no bidder may have: announcements, tables and logs use them for others."""
 MOST_PERSONAS = 2
-"""Most personas in the mix of one bidder."""
+"""The greatest number of personas in the mix of one bidder."""
 MOST_BIDDERS, MOST_OWN_PERSONAS = 1_000, 1_000
-"""Most bidders, and most personas of the user's own, in one auction."""
+"""The greatest number of bidders, and most personas of the user's own, in one auction."""
 MOST_ESTIMATES = 1_000_000
-"""Most estimates in one auction: bidders times items. All are drawn before the first bidder is called."""
+"""The greatest number of estimates, bidders times items, in one auction: all are drawn before the first call."""
 PATIENCE_SECONDS = 600.0
 """Default timeout of a person, in seconds."""
 LEAST_PROFILED = 2

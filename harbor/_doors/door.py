@@ -23,15 +23,15 @@ from harbor._core.settings import TAG
 from harbor._house.auctioneer import call, told_to
 
 LONGEST_ANSWER = 65_536
-"""Most bytes of an answer that Harbor reads."""
+"""The greatest number of bytes of an answer that Harbor reads."""
 MOST_CALLS = 1_000
-"""Most model calls that one answer may report."""
+"""The greatest number of model calls that one answer may report."""
 LONGEST_MODEL = 200
-"""Most characters in the name of a model."""
+"""The greatest number of characters in the name of a model."""
 MOST_TOKENS = 10**7
-"""Most input tokens, and most output tokens, of one call: ten times the limit of any model."""
+"""The greatest number of input tokens, and most output tokens, of one call: ten times the limit of any model."""
 MOST_TOKENS_IN_ALL = 10**8
-"""Most tokens, input plus output, that one answer may report over all its calls."""
+"""The greatest number of tokens, input plus output, that one answer may report over all its calls."""
 SCHEMA = 'the schema under "answer" in the turn'
 
 

@@ -21,7 +21,7 @@ from harbor._core.basics.redaction import SECRET_NAME, named_secret, redact
 from harbor._doors.door import LONGEST_ANSWER, Door, DoorFailed, Given, Turn, answer_in, object_of, turn_named
 
 SHOWN = 300
-"""Most characters of stderr in an error."""
+"""The greatest number of characters of stderr in an error."""
 _FRAME = re.compile(r"\s+at ")
 """The start of a stack frame as Node and Java print it, after the error. It is left out of messages."""
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
@@ -52,9 +52,9 @@ PASSED_ON = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "
 PATIENCE_SECONDS = 1.0
 """Seconds that a process has to end after its input ends, and again after SIGTERM."""
 KEPT = 4_000
-"""Most bytes that Harbor keeps from the end of stderr."""
+"""The greatest number of bytes that Harbor keeps from the end of stderr."""
 LONGEST_SHOWN = 60
-"""Most characters of a command, a line or a reason in an error."""
+"""The greatest number of characters of a command, a line or a reason in an error."""
 MOST_WAITING = 100
 """A process with more unread lines than this at the next question is out of control. Harbor replaces it."""
 

@@ -245,7 +245,7 @@ def game_of(entries: Sequence[Entry]) -> Game:
 
 
 BEYOND = 1.1
-"""A bid that is too high by mistake, as a multiple of the dollars that may be spent."""
+"""The multiple of the spendable dollars that a bid has which is too high by mistake."""
 
 
 def bid_of(amount: float, reasons: str) -> Values:

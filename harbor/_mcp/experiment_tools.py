@@ -52,9 +52,9 @@ async def _awaited(task: asyncio.Task[T]) -> T:
 
 
 MOST_EXPERIMENTS = 4
-"""Most experiments that run on a server at the same time."""
+"""The greatest number of experiments that run on a server at the same time."""
 MOST_REPEATS = 1_000
-"""Most games per arm and condition that a client may ask for."""
+"""The greatest number of games per arm and condition that a client may ask for."""
 Name = Annotated[str, Field(description='An experiment of list_presets, such as "bidding".', max_length=300)]
 Models = Annotated[
     list[str],

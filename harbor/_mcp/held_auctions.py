@@ -26,7 +26,7 @@ from harbor._runs.run import Run, start
 from harbor._runs.series import aresume
 
 MOST_AT_ONCE = 100
-"""Most auctions that a server holds at the same time."""
+"""The greatest number of auctions that a server holds at the same time."""
 TOKEN_BYTES = 18
 """Random bytes in the token of a seat."""
 Begin = Callable[..., Coroutine[Any, Any, Any]]

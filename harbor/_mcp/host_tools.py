@@ -129,7 +129,7 @@ def check_cost(config: AuctionConfig, max_cost: float | None, limit: str = "max_
 
 
 LONGEST_GATHERING = 3_600
-"""Most seconds that an auction may wait for its clients."""
+"""The longest time in seconds that an auction may wait for its clients."""
 MOST_SENTENCES = 200
 """Number of last sentences that `read_standings` returns for a running auction."""
 MaxCost = Annotated[

@@ -15,11 +15,11 @@ from harbor._house.auctioneer import told_to
 from harbor._mcp.held_auctions import ClientSeat, HeldAuctions
 
 LONGEST_WAIT = 50
-"""Most seconds that a call may wait. Most clients abandon a call after a minute."""
+"""The longest time in seconds that a call may wait. Most clients abandon a call after a minute."""
 SEVERAL = "If you hold other seats, call it for each of them first, with seconds=0: one of them may be asked."
 """Advice to a client that waits in one call at a time, as a model does."""
 MOST_EVENTS = 200
-"""Most events that one call returns."""
+"""The greatest number of events that one call returns."""
 
 Seat = Annotated[
     str,

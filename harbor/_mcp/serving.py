@@ -52,7 +52,7 @@ def as_tool(work: Tool[P]) -> Callable[P, Coroutine[Any, Any, CallToolResult]]:
 FOR_BIDDERS, FOR_HOSTS = "/mcp", "/host"
 """The paths of the two servers over HTTP."""
 LARGEST_REQUEST = 262_144
-"""Most bytes in the body of a request."""
+"""The greatest number of bytes in the body of a request."""
 BIDDING = (
     "Harbor holds auctions between agents. You play a bidder if you have a seat token, such as seat-4fJx...: call"
     ' wait_for_turn with it, decide, call answer, and so on until the status is "over".'

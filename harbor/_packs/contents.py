@@ -42,18 +42,18 @@ FORMAT = 1
 """Newest format of packs that this Harbor reads."""
 SUFFIX = ".harbor.zip"
 MOST_FILES = 200_000
-"""Most files in a pack."""
+"""The greatest number of files in a pack."""
 MOST_BYTES = 32 * 2**30
-"""Most bytes of all files in a pack together, unpacked."""
+"""The greatest number of bytes of all files in a pack together, unpacked."""
 MOST_RATIO = 500
-"""Most unpacked bytes per packed byte, if the pack has more than `SMALL` unpacked bytes.
+"""The greatest number of unpacked bytes per packed byte, if the pack has more than `SMALL` unpacked bytes.
 
 JSON lines reach about 30, and at most 100, because each line has a digest. A zip bomb reaches 1,000.
 """
 SMALL = 2**28
 """Unpacked bytes up to which `MOST_RATIO` does not apply."""
 LARGEST_PACK_JSON = 64 * 2**20
-"""Most bytes of a `pack.json`."""
+"""The greatest number of bytes of a `pack.json`."""
 
 Kind = Literal["run", "series", "experiment"]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

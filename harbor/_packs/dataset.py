@@ -21,7 +21,7 @@ from harbor._packs.publishing import PublicCopy, PublicGame
 UNKNOWN_LICENSE, NOBODY_NAMED = "unknown", "unknown"
 LICENSE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,60}")
 LONGEST_LINE = 200
-"""Most characters of an author's name or a title."""
+"""The greatest number of characters of an author's name or a title."""
 SIZES = {0: "n<1K", 1_000: "1K<n<10K", 10_000: "10K<n<100K", 100_000: "100K<n<1M", 1_000_000: "1M<n<10M"}
 """Size classes of datasets on hubs, by their smallest number of rows."""
 WHERE: dict[Kind, str] = {"run": "", "series": "*/", "experiment": "games/*/*/*/"}

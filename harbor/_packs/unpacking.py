@@ -35,7 +35,7 @@ from harbor._packs.contents import (
 END, END_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q")
 LOCATOR_64 = struct.Struct("<4sLQL")
 MOST_BYTES_OF_ENTRY = 512
-"""Most bytes of the directory per entry on average: a name and its zip fields."""
+"""The greatest number of bytes of the directory per entry on average: a name and its zip fields."""
 ENCRYPTED = 0x1 | 0x40 | 0x2000
 """The zip flags for encryption, strong encryption and an encrypted directory."""
 

@@ -153,7 +153,7 @@ class TurnTime:
 MODEL = "model"
 """Key of the model's name in the metadata of a message."""
 MOST_MESSAGES = 10_000
-"""Most inner messages of an answer, with calls or without."""
+"""The greatest number of inner messages of an answer, with calls or without."""
 _PROVIDERS = {
     "AnthropicChatCompletionClient": "anthropic",
     "AzureOpenAIChatCompletionClient": "azure_openai",

@@ -144,7 +144,7 @@ def _remedy(wanted: Collection[str]) -> str:
 T = TypeVar("T")
 Listener = Callable[[Entry], None]
 LONGEST_REASON = 300
-"""Most characters shown of the reason why replies could not be used."""
+"""The greatest number of characters shown of the reason why replies could not be used."""
 
 
 @dataclass(frozen=True)

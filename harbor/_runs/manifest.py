@@ -230,9 +230,9 @@ def _catalogue(config: AuctionConfig) -> Iterator[Part]:
 
 
 MOST_HEAD = 4096
-"""Most bytes that are read of HEAD or of a branch."""
+"""The greatest number of bytes that are read of HEAD or of a branch."""
 MOST_REFS = 16 * 2**20
-"""Most bytes that are read of `packed-refs`; Linux has 100 bytes for each of its thousand tags."""
+"""The greatest number of bytes that are read of `packed-refs`; Linux has 100 bytes for each of its thousand tags."""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 """A commit of git, by SHA-1 or SHA-256."""
 _BRANCH = re.compile(r"ref: (refs(?:/(?!\.)[^/\s\0]+)+)")

@@ -62,7 +62,7 @@ def _place(value: Number | str | None) -> float | str | None:
 
 
 CHARACTERS = 1_000_000
-"""Most characters of text in a chunk, not counting the text of its last entry."""
+"""The greatest number of characters of text in a chunk, not counting the text of its last entry."""
 ANALYSTS = ""
 """The viewer that sees everything."""
 

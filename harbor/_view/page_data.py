@@ -37,7 +37,10 @@ from harbor.evaluation._metrics.summary import is_series, summarise, summarise_s
 from harbor.evaluation._report.tabular.page_parts import Table, columns_of, row_of
 
 MOST_BOARDS = 12
-"""Most seats with a board on the page of a whole run. Any other seat's board is only on that seat's own page."""
+"""The greatest number of seats with a board on the page of a whole run.
+
+Any other seat's board is only on that seat's own page.
+"""
 
 
 class RunPage(NamedTuple):

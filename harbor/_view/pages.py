@@ -155,7 +155,7 @@ def _path(way: str, spots: Sequence[Spot], zero: int | None) -> str:
 
 
 MOST_INLINE = 3_000_000
-"""Most characters of entries in the page itself. A larger page loads files when needed."""
+"""The greatest number of characters of entries in the page itself. A larger page loads files when needed."""
 SCRIPTS = (
     "store.js",
     "drawing.js",

@@ -121,7 +121,7 @@ def _watch(run: Run, policy: ScriptedPolicy, game: Game) -> list[Watched]:
 
 
 MOST_ITEMS = 3
-"""Most items of a sample and a sale."""
+"""The greatest number of items of a sample and a sale."""
 SEEDS = 10
 """Seeds with which samples are drawn."""
 

@@ -18,7 +18,7 @@ from harbor.memory._store.embedding import Vectors
 from harbor.memory._store.records import Namespace
 
 TOLD_AT_ONCE = 100
-"""Most callers that continue in one turn of an event loop, so that they do not block the loop."""
+"""The greatest number of callers that continue in one turn of an event loop, so that they do not block the loop."""
 T = TypeVar("T")
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from chromadb import Collection
 
 KEPT_ROWS = 2_000
-"""Most memories in a cached namespace; ranking so many takes about 2 ms."""
+"""The greatest number of memories in a cached namespace; ranking so many takes about 2 ms."""
 KEPT_BYTES = 64 * 2**20
-"""Most bytes of all cached namespaces."""
+"""The greatest number of bytes of all cached namespaces."""
 OF_A_RECORD = 1_000
 """Rough size of a memory in bytes, without its text and its vectors."""
 NO_ROW = np.zeros((0, 0), np.float32)

@@ -219,7 +219,7 @@ def _uncompared(one: Loaded, other: Loaded) -> Iterator[tuple[str, list[str]]]:
 
 
 MOST_TOLD = 3
-"""Most differences that a verdict names."""
+"""The greatest number of differences that a verdict names."""
 
 
 def verdict(compared: Compared) -> str:

@@ -40,7 +40,7 @@ WIDTH, HEIGHT = 430, 280
 TALLEST_PANEL = 940
 """Highest panel, in pixels, that fits on a page of paper with a heading and a short legend."""
 LONGEST_LABEL, LONGEST_LINE = 28, 24
-"""Most characters of a label on one line, and of each line of a label on two."""
+"""The greatest number of characters of a label on one line, and of each line of a label on two."""
 STYLE: dict[Any, Any] = {
     **{name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"},  # ignores a matplotlibrc
     "text.parse_math": False,
@@ -206,7 +206,7 @@ MARGIN = 0.05
 WHOLE = ("priority", "rank")
 """Units whose ticks are whole numbers."""
 LONGEST = 38
-"""Most characters on each line of an axis title."""
+"""The greatest number of characters on each line of an axis title."""
 
 
 def bounds_of(metric: str, bidders: int = 0) -> Bounds:

@@ -22,7 +22,7 @@ from harbor.evaluation._report.tabular.tables import label_of
 CONTINUED = ", continued"
 """Ends the heading of a panel that continues with other bidders of the same games."""
 MOST = 24
-"""Most panels in a figure; the figure says how many are left out."""
+"""The greatest number of panels in a figure; the figure says how many are left out."""
 GAME = ["arm", "condition", "repeat"]
 """Columns that identify a game."""
 _DrawOnAxes = Callable[[Axes], None]

@@ -31,7 +31,7 @@ CSS = (
 )
 """Rules for the style sheet of a page with charts."""
 MOST_PANELS = 4
-"""Most panels of a figure on a page, as each costs 80 ms; files have all."""
+"""The greatest number of panels of a figure on a page, as each costs 80 ms; files have all."""
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML forbids; matplotlib writes them nevertheless."""
 _NUMBERED = re.compile(r".*_\d+")

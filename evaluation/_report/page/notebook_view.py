@@ -11,7 +11,7 @@ from harbor.evaluation._report.tabular.loading import Loaded, read_experiment
 from harbor.evaluation._report.tabular.tables import label_of
 
 MOST_SENTENCES = 5
-"""Most sentences of the verdict in a notebook."""
+"""The greatest number of sentences of the verdict in a notebook."""
 WHITE = '<div style="background:#fff;color:#2b3038;padding:.5em;max-width:700px">'
 """Background of a chart: the notebook may be dark, and a chart can't find out."""
 

@@ -45,7 +45,7 @@ from harbor.evaluation._report.tabular.tables import (
 )
 
 MOST_ROWS = 200
-"""Most rows of a table by item, day or rival; the exports have all."""
+"""The greatest number of rows of a table by item, day or rival; the exports have all."""
 
 
 @dataclass(frozen=True, slots=True)

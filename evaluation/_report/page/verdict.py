@@ -22,7 +22,7 @@ from harbor.evaluation._report.tabular.formatting import (
 from harbor.evaluation._report.tabular.tables import few_games, label_of, own_noise, played_on, sides_of
 
 MOST_UNEVEN = 2
-"""Most sentences in a headline on sides that lack games."""
+"""The greatest number of sentences in a headline on sides that lack games."""
 TOLD_BY_NAME = ("dollars", "number", "count")
 """Units that a sentence need not name: the number has its sign, or is a plain number."""
 

@@ -122,7 +122,7 @@ FRAMES = (
 FORMULA = r"^([=+\-@\t\r\n＝＋－＠])"  # noqa: RUF001
 """Matches a text that a spreadsheet would run as a formula."""
 LONGEST = 40
-"""Most rows of a table on a page."""
+"""The greatest number of rows of a table on a page."""
 CAPTIONS = {
     "comparisons": "planned comparisons, paired differences with 95 % intervals; p after Holm's correction too",
     "companions": "gains and losses of rivals and the seller in the planned comparisons, without tests",

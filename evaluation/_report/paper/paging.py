@@ -24,7 +24,7 @@ from harbor.evaluation._report.drawing.series_marks import PALE
 from harbor.evaluation._report.tabular.page_parts import legible
 
 DOTS_AN_INCH, MOST_LINES = 300, 4
-"""Resolution of pictures in dots per inch, and most lines of a legend's entry."""
+"""Resolution of pictures in dots per inch, and the greatest number of lines of a legend's entry."""
 LETTER = 0.062
 """Average width of a letter in a heading or a legend, in inches."""
 

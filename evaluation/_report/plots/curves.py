@@ -45,7 +45,7 @@ from harbor.evaluation._report.tabular.formatting import unit_of, write
 from harbor.evaluation._report.tabular.loading import Loaded
 
 MOST_PATHS = 40
-"""Most paths of single games in a panel: more can't be told apart."""
+"""The greatest number of paths of single games in a panel: more can't be told apart."""
 MOST_BANDS = 2
 """With more intervals than this, whiskers side by side replace bands, which would cover each other."""
 SIDESTEP = 0.11
@@ -220,11 +220,11 @@ CELL = ["arm", "condition"]
 ASIDE = 0.16
 """Distance between the two series: in places, or in rows."""
 MOST_TICKS = 12
-"""Most ticks on the axis of places."""
+"""The greatest number of ticks on the axis of places."""
 ROW, MARGIN, WIDE = 52, 70, 520
 """Pixels: the height of a row, of everything around the rows, and the width of the panel."""
 MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // ROW
-"""Most bidders in a panel."""
+"""The greatest number of bidders in a panel."""
 
 
 def by_place(loaded: Loaded, metric: str, title: str, caption: str) -> Drawing | None:

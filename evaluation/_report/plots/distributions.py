@@ -114,11 +114,11 @@ def _told(names: Iterable[str], groups: Sequence[pd.Series], metric: str) -> str
 ROW, MARGIN = 36, 70
 """Height in pixels of a bar with its gap, and of everything around the bars."""
 MOST_BARS = (TALLEST_PANEL - MARGIN) // ROW
-"""Most bars in a panel."""
+"""The greatest number of bars in a panel."""
 ON_WHITE = "#000000"
 """Colour of letters on a white ground, which stays white on a dark page."""
 WIDEST_NAME, LEAST_SHARE = 2, 0.06
-"""Most characters of a kind that is written on its bar, and the least share that has room for it."""
+"""The greatest number of characters of a kind that is written on its bar, and the least share that has room for it."""
 
 
 def stacked(

@@ -61,7 +61,7 @@ CAPTION = (
 CUT = " An arrow at the edge marks what lies beyond the axis: an interval that goes on to the number beside it{}."
 CUT_PAIRS = ", or single pairs, with how many they are and the farthest"
 MOST_IN_WORDS = 8
-"""Most rows whose numbers go into a caption if the picture has no room for them."""
+"""The greatest number of rows whose numbers go into a caption if the picture has no room for them."""
 IN_TABLES = "The numbers of each row and its p are in the table of planned comparisons."
 NO_INTERVAL = " A published difference is that of two printed means: no interval follows from them."
 

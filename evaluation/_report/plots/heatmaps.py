@@ -31,15 +31,15 @@ SIDE, CELL, MARGIN = 300, 24, 78
 NAME = 15
 """Least height of a row with its name, in pixels."""
 MOST_NUMBERS = 15
-"""Most columns in which each cell has room for its number, and each column for its name."""
+"""The greatest number of columns in which each cell has room for its number, and each column for its name."""
 MOST_BIDDERS = (TALLEST_PANEL - MARGIN) // CELL
-"""Most bidders in a panel."""
+"""The greatest number of bidders in a panel."""
 PRIORITIES = 1, 3
 """Range of priorities, from 1 (give up if need be) to 3 (top)."""
 FRAME = COLOURS[1]
 """Colour of the frames of matched items; visible on pale and dark cells, on light and dark pages, and in grey."""
 SHADES = tuple(LegendEntry(f"mean priority {mean:g}", to_hex(CMAP((mean - 1) / 2))) for mean in (1, 1.5, 2, 2.5, 3))
-"""Common legend of all panels of means."""
+"""The legend that all panels of means share."""
 DARKER = LegendEntry("the darker, the more bids", to_hex(CMAP(1.0)))
 """Legend of heatmaps whose cells have no room for numbers."""
 MATCHED = LegendEntry("framed, with ◆: the item matches the bidder's persona", FRAME, "▢", "s", filled=False)

@@ -42,7 +42,7 @@ from harbor.evaluation._report.tabular.tables import Finding, Place, findings, l
 LINE, MARGIN = 19, 70
 """Pixels: the height of a line of a label or heading, and of everything around the rows."""
 MOST_LINES = (TALLEST_PANEL - MARGIN) // LINE
-"""Most lines of rows and headings in a panel; the others go into the next."""
+"""The greatest number of lines of rows and headings in a panel; the others go into the next."""
 LONGEST_HEADING = 36
 """Characters that fit above the rows in a column."""
 OUTER_FIRST = ("condition", "arm", "bidder")

@@ -218,7 +218,7 @@ def _games(loaded: Loaded, metric: str) -> pd.DataFrame:
 
 
 MOST_LINES = 7
-"""Most lines in a panel; the others go into the next."""
+"""The greatest number of lines in a panel; the others go into the next."""
 STEP, WIDEST = 0.06, 0.5
 """Distance between lines, and of all in a panel together, as shares of the least distance of two numbers."""
 LEAST_TICK = 0.12

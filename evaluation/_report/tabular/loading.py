@@ -30,7 +30,7 @@ from harbor.evaluation._report.tabular.arm_calls import Days, days_of
 from harbor.evaluation._running.experiment_folder import read_manifest, read_results
 
 LONGEST_OPTIONS = 300
-"""Most characters of options that are shown, as the folder may come from somebody else."""
+"""The greatest number of characters of options that are shown, as the folder may come from somebody else."""
 SIDE = ("arm", "condition", "bidder", "metric")
 """Names of a side of a comparison, each a column."""
 

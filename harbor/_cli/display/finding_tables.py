@@ -95,9 +95,9 @@ def _joined(both: page_parts.Cell, between: str) -> str:
 
 
 SENTENCES = 2
-"""Most planned comparisons that get a sentence each."""
+"""The greatest number of planned comparisons that get a sentence each."""
 ROWS, BIDDERS = 12, 4
-"""Most rows and bidders of the table."""
+"""The greatest number of rows and bidders of the table."""
 
 
 def short_findings(results: Results, analysis: Analysis) -> Iterator[Table | str]:
@@ -159,11 +159,11 @@ def _number(metric: str, own: Finding | None, printed: Finding | None) -> str:
 
 
 MOST_DIFFERENCES = 8
-"""Most differences in a short comparison."""
+"""The greatest number of differences in a short comparison."""
 MOST_SETTINGS = 5
-"""Most settings that are named in a line."""
+"""The greatest number of settings that are named in a line."""
 MOST_VALUE = 16
-"""Most characters of a setting's value that is shown beside its name."""
+"""The greatest number of characters of a setting's value that is shown beside its name."""
 
 
 def short_comparison(compared: Compared) -> Iterator[Table | str]:

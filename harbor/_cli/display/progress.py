@@ -128,7 +128,7 @@ def _at(now: datetime, seconds: float) -> str:
 
 
 EACH_GAME = 20
-"""Most games that get a line each; with more games, there is one line per tenth."""
+"""The greatest number of games that get a line each; with more games, there is one line per tenth."""
 
 WIDTH = 12
 """Columns of the bar: narrow, so that the texts beside it fit in 80 columns."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 BARS = "▁▂▃▄▅▆▇█"
 """Bars of a price chart, lowest to highest."""
 MOST_PRICES = 40
-"""Most prices of an item that are drawn: the last ones."""
+"""The greatest number of prices of an item that are drawn: the last ones."""
 EVERYBODY = "the bidders"
 """Name for all bidders during a pause."""
 

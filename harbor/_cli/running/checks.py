@@ -30,7 +30,7 @@ DOES_NOT_FOLLOW = 1
 NOT_CHECKED = 2
 """Exit code for a log that could not be checked."""
 MOST_SHOWN = 12
-"""Most sentences shown on unchecked parts; `--json` has all."""
+"""The greatest number of sentences shown on unchecked parts; `--json` has all."""
 
 
 def verify(

@@ -28,9 +28,9 @@ from harbor._core.basics.numbers import as_number
 
 Shape = TypeVar("Shape", bound=BaseModel)
 LONGEST_TEXT = 4_000
-"""Most characters of reasons and plans; the rest is cut."""
+"""The greatest number of characters of reasons and plans; the rest is cut."""
 MOST_DOLLARS = 10**15
-"""Most dollars of an amount in a reply, also below zero."""
+"""The greatest number of dollars of an amount in a reply, also below zero."""
 
 
 def plain(value: Any) -> Any:
@@ -176,7 +176,7 @@ class WordsReply(Decision):
 
 
 SHAPES_KEPT = 256
-"""Most shapes kept in each cache."""
+"""The greatest number of shapes kept in each cache."""
 
 
 @lru_cache(SHAPES_KEPT)

@@ -244,9 +244,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SPOKEN = re.compile(r"I (?:bid \$|choose )[\d,]+(?:\.\d+)?\.|I withdraw\.", re.ASCII)
 """Answers as `words` writes them: they contain no name of an item."""
 LONGEST = 2_000
-"""Most characters of an answer that are read."""
+"""The greatest number of characters of an answer that are read."""
 LONGEST_REASON = 300
-"""Most characters of the reason of an unreadable answer."""
+"""The greatest number of characters of the reason of an unreadable answer."""
 LONGEST_AMOUNT = 20  # "1,000,000,000,000.00", in characters
 
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 MOST_TOLD = 1_000
-"""Most reports of one loop, about."""
+"""About the greatest number of reports that one loop sends."""
 Listen = Callable[[int, int, str], None]
 """Hears how many steps are done, of how many, and their name, such as "games read"."""
 
@@ -54,7 +54,7 @@ def steps(things: Collection[T], what: str) -> Iterator[T]:
 
 SIMULATED = "Simulated: Harbor's built-in model played, and no language model."
 MOST_ROWS = 20
-"""Most rows of a table in a notebook."""
+"""The greatest number of rows of a table in a notebook."""
 
 
 def block(title: str, notes: Iterable[str], *parts: str) -> str:

@@ -29,7 +29,10 @@ def as_number(amount: Decimal) -> int | float:
 NUMBER_IN_JSON = PlainSerializer(as_number, return_type=int | float, when_used="json")
 
 MOST_DIGITS = 1_000
-"""Most digits of a number: more than any model says. Unbounded, ten characters ("1E+999999") would fill the memory."""
+"""The greatest number of digits of a number, more than any model says.
+
+Without a bound, ten characters ("1E+999999") would fill the memory.
+"""
 
 Money = Annotated[Decimal, Field(decimal_places=2, max_digits=MOST_DIGITS, allow_inf_nan=False), NUMBER_IN_JSON]
 """Any amount in dollars, including a loss."""

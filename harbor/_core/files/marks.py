@@ -53,11 +53,11 @@ KEY = "mark.key"
 KEY_BYTES = 32
 """Bytes of the key, as many as SHA-256 gives."""
 MOST_MARK = 2 * (2 * KEY_BYTES) + 1
-"""Most bytes of a mark file: two marks, in hexadecimal, while a file is being replaced."""
+"""The greatest number of bytes of a mark file: two marks, in hexadecimal, while a file is being replaced."""
 COVERED = (CONFIG, DESIGN, MANIFEST, STORE)
 """The files that a mark covers, where they are."""
 DEEPEST = 6
-"""Most folders from an experiment down to a memory or an auction: games/ARM/CONDITION/0001/1/memory."""
+"""The depth of folders from an experiment to a memory or an auction: games/ARM/CONDITION/0001/1/memory."""
 _PART = re.compile(rf"({GAMES}/[^/]+/[^/]+/[0-9]{{4,}}/)?([0-9]+/)?({MEMORY}/)?")
 """The path from a marked folder to a part of it."""
 

@@ -54,7 +54,7 @@ NOT_HARBORS = (
 REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 """A reference "package.module:NAME"."""
 LONGEST_SHOWN = 60
-"""Most characters of a value's `repr` in a message."""
+"""The greatest number of characters of a value's `repr` in a message."""
 NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 """The name of a value of an extension."""
 

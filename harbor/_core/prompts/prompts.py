@@ -37,7 +37,7 @@ _MEANT = re.compile(r"\s*\[\s*(?:if|hint|facts)\b", re.IGNORECASE)
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _NAMED = re.compile(f"`({_NAME})`")
 TEXTS_KEPT = 256
-"""Most texts kept in a cache, more than the prompts of all nodes and games: each is cut once."""
+"""The greatest number of texts kept in a cache, more than the prompts of all nodes and games: each is cut once."""
 SHORTEST = 4
 """Letters of the shortest word of a fact's name that counts as speaking of the fact."""
 PLAIN = frozenset(

@@ -73,7 +73,7 @@ WAIT_IN_WORDS = re.compile(rf"(?:retryDelay\W+|try again in )((?:{DURATION})+)",
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 """Seconds per unit of time, by its first letter; milliseconds are not here."""
 LONGEST_ASKED = 31 * 86_400.0
-"""Most seconds of a pause that a provider is believed to ask for: the longest quotas are per month."""
+"""The longest pause in seconds that a provider is believed to ask for: the longest quotas are per month."""
 LONGEST_WORDS = 500  # characters of an error that are kept
 
 Kind = Literal["busy", "passing", "refused", "key", "long", "filtered", "odd"]

@@ -197,7 +197,7 @@ PLANNED = '{"plan":'
 NAMELESS = "english"
 """The game whose prompts name no game."""
 OF_PLANS = {"contest-plan": "plan", "contest-replan": "replan"}
-"""Tasks whose node has another name, with that name."""
+"""Tasks whose node has another name than the task, and the name of that node."""
 Answer = Callable[[Facts, Simulated, Random], Values]
 
 
