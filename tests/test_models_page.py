@@ -6,7 +6,6 @@ import json
 import os
 import re
 import tomllib
-from typing import NamedTuple
 
 import pytest
 
@@ -21,14 +20,9 @@ from support.providers import provider
 PAGE = (ROOT / "docs" / "using" / "models.md").read_text(encoding="utf-8")
 KEY = "key-of-a-new-user-0123456789"
 ADDRESSES = {
-    "OpenAI": {"OPENAI_BASE_URL": "/v1"},
-    "Azure": {},
-    "Anthropic": {"ANTHROPIC_BASE_URL": ""},
-    "Google": {"GOOGLE_GEMINI_BASE_URL": ""},
-    "Ollama": {"OLLAMA_HOST": ""},
-    "vLLM": {},
-    "OpenRouter": {},
-}
+    "OpenAI": {"OPENAI_BASE_URL": "/v1"}, "Azure": {}, "Anthropic": {"ANTHROPIC_BASE_URL": ""},
+    "Google": {"GOOGLE_GEMINI_BASE_URL": ""}, "Ollama": {"OLLAMA_HOST": ""}, "vLLM": {}, "OpenRouter": {},
+}  # fmt: skip
 """Where the package of a provider looks for another address, and the path there; the others have one in the page."""
 GAME = "".join(f'\n[[bidders]]\nname = "{name}"\nmodel = "mine"\nbidding = "call"\n' for name in ("Ann", "Ben"))
 GAME += "".join(
@@ -36,28 +30,17 @@ GAME += "".join(
 )
 
 
-class Shown(NamedTuple):
+def shown(name: str) -> tuple[list[str], str]:
     """What the page says of a provider: which variables to export, and the settings."""
-
-    variables: list[str]
-    settings: str
-
-
-def shown(name: str) -> Shown:
     _, _, rest = PAGE.partition(f"**{name}**")
     own = re.split(r"^\*\*|^## ", rest, flags=re.MULTILINE)[0]
     [settings] = [block.text for block in blocks(own) if block.language == "toml"]
-    return Shown(re.findall(r"`export (\w+)=", own), settings)
+    return re.findall(r"`export (\w+)=", own), settings
 
 
 def at(server, text: str) -> str:
     """Put the address of a server in place of the one that the page has, with the path of that."""
-
-    def moved(found: re.Match[str]) -> str:
-        path = "/v1" if found[1].endswith("/v1") else ""
-        return f'base_url = "{server.url}{path}"'
-
-    return re.sub(r'base_url = "([^"]+)"', moved, text)
+    return re.sub(r'base_url = ".*?(/v1)?"', lambda found: f'base_url = "{server.url}{found[1] or ""}"', text)
 
 
 @pytest.fixture
@@ -77,13 +60,13 @@ def test_every_provider_of_the_page_is_followed():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some(ADDRESSES, ("OpenAI", "Anthropic", "vLLM")))
 def test_a_new_user_who_follows_the_page_plays_and_pays_what_the_server_counts(name, newcomer, tmp_path):
-    page = shown(name)
-    with provider(seed=SEED, key=KEY if page.variables else None) as server:
-        for variable in page.variables:
+    variables, settings = shown(name)
+    with provider(seed=SEED, key=KEY if variables else None) as server:
+        for variable in variables:
             newcomer.setenv(variable, KEY)
         for variable, path in ADDRESSES[name].items():
             newcomer.setenv(variable, f"{server.url}{path}")
-        (tmp_path / "auction.toml").write_text(f"seed = {SEED}\n\n{GAME}\n{at(server, page.settings)}")
+        (tmp_path / "auction.toml").write_text(f"seed = {SEED}\n\n{GAME}\n{at(server, settings)}")
         done = process("auction", "auction.toml", "--out", "run", "--json", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         made = calls(tmp_path / "run")

@@ -104,14 +104,17 @@ def test_an_assistant_of_autogens_is_counted_with_the_model_that_its_client_name
     assert (one.model, one.cost_dollars is None) == (model, model != MODEL)
 
 
-def test_a_client_that_can_not_be_written_down_leaves_the_model_unknown_and_the_answer_as_it_is():
+def test_a_client_that_can_not_be_written_down_or_is_one_of_two_leaves_the_model_unknown_and_the_answer_as_it_is():
     class Shy(Client):
         def _to_config(self) -> ClientConfig:
             raise RuntimeError("I do not tell")
 
-    log = sale().run(agents={"Tal": AssistantAgent("tal", model_client=Shy(model="gpt-4o-mini"))}).log
-    assert not of_type(log, SeatFailed)
-    assert {call.model for call in told(log)} == {AGENT}
+    shy, two = (AssistantAgent("tal", model_client=kind(model="gpt-4o-mini")) for kind in (Shy, Client))
+    two.other = Client(model="gpt-4o")  # type: ignore[attr-defined]
+    for agent in (shy, two):
+        log = sale().run(agents={"Tal": agent}).log
+        assert not of_type(log, SeatFailed)
+        assert {call.model for call in told(log)} == {AGENT}
 
 
 def test_a_call_of_somebody_else_is_not_taken_for_one_of_the_agents_own_client():
@@ -123,12 +126,6 @@ def test_a_call_of_somebody_else_is_not_taken_for_one_of_the_agents_own_client()
 
     found = told(sale().run(agents={"Tal": Team("tal", model_client=Client(model="gpt-4o-mini"))}).log)
     assert {(call.input_tokens, call.model) for call in found} == {(7, AGENT), (1_000, MODEL)}
-
-
-def test_of_two_clients_none_is_taken_for_the_one_that_was_called():
-    agent = AssistantAgent("tal", model_client=Client(model="gpt-4o-mini"))
-    agent.other = Client(model="gpt-4o")  # type: ignore[attr-defined]
-    assert {call.model for call in told(sale().run(agents={"Tal": agent}).log)} == {AGENT}
 
 
 def spent(folder: Path) -> float:

@@ -25,6 +25,9 @@ SALE = {
 }
 
 
+FREE = SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}
+
+
 @pytest.fixture
 def host(monkeypatch, tmp_path):
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
@@ -48,13 +51,6 @@ def options(run):
 
 def cached(run):
     return sum(call["cached"] for call in calls(run))
-
-
-def vouched(run, options):
-    """Replace the options in a manifest, as an editor would, and vouch for it."""
-    manifest = json.loads((run / "manifest.json").read_text()) | {"options": options}
-    (run / "manifest.json").write_text(json.dumps(manifest))
-    mark(run)
 
 
 @pytest.mark.parametrize("begun_with", [True, False])
@@ -94,15 +90,12 @@ def test_a_cache_in_a_place_of_ones_own_is_given_again(host, tmp_path):
 
 
 def test_python_repeats_what_is_left_out_and_drops_what_is_given_as_none(tmp_path):
-    free = SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}
-    Auction(**free).run(out=tmp_path / "run", cache=ReplyCache(), max_cost=4.0)
-    for name in ("repeated", "dropped"):
-        shutil.copytree(tmp_path / "run", tmp_path / name)
-        halved(tmp_path / name)
-    resume(tmp_path / "repeated")
-    assert options(tmp_path / "repeated") == options(tmp_path / "run")
-    resume(tmp_path / "dropped", cache=None, max_cost=None)
-    assert options(tmp_path / "dropped")[1:] == [{"at": None, "cache": False, "max_cost": None}]
+    Auction(**FREE).run(out=tmp_path / "run", cache=ReplyCache(), max_cost=4.0)
+    repeated, dropped = (halved(shutil.copytree(tmp_path / "run", tmp_path / name)) for name in ("one", "two"))
+    resume(repeated)
+    assert options(repeated) == options(tmp_path / "run")
+    resume(dropped, cache=None, max_cost=None)
+    assert options(dropped)[1:] == [{"at": None, "cache": False, "max_cost": None}]
 
 
 def test_a_limit_that_is_used_up_is_said_before_anything_is_played(host, tmp_path):
@@ -133,35 +126,45 @@ def test_the_auctions_of_a_series_have_the_options_of_the_whole(host, tmp_path):
     assert cached(tmp_path / "run" / "2") == len(calls(tmp_path / "run" / "2")) > 0
 
 
+@pytest.fixture
+def run(tmp_path):
+    """A run that costs nothing, and was stopped."""
+    Auction(**FREE).run(out=tmp_path / "run", max_cost=4)
+    return halved(tmp_path / "run")
+
+
+def vouch(run, **changes):
+    """Change a manifest, as an editor would, and vouch for it; None leaves a field out."""
+    manifest = json.loads((run / "manifest.json").read_text()) | changes
+    (run / "manifest.json").write_text(json.dumps({k: value for k, value in manifest.items() if value is not None}))
+    mark(run)
+
+
+NONE = "has options that can't be read ("
+
+
 @pytest.mark.parametrize(("has", "words", "complaint"), [
-    ([{"cache": "always"}], "", "has options that can't be read ('cache"),
-    ([{"max_cost": "5"}], "", "has options that can't be read ('max_cost': input should be a valid number)"),
-    ([{"lane": "batch"}], "", "has options that can't be read ('lane': unexpected keyword argument)"),
+    ([{"cache": "always"}], "", f"{NONE}'cache"),
+    ([{"max_cost": "5"}], "", f"{NONE}'max_cost': input should be a valid number)"),
+    ([{"lane": "batch"}], "", f"{NONE}'lane': unexpected keyword argument)"),
     ([{"max_cost": -2.0}], "", "a limit of -2.0 dollars can't be kept"),
-    ({}, "", "has options that can't be read (they are no list of options)"),
+    ({}, "", f"{NONE}they are no list of options)"),
     ([], "--max-cost 0", "a limit of 0.0 dollars can't be kept"),
     ([], "--max-cost nan", "a limit of nan dollars can't be kept"),
 ])  # fmt: skip
-def test_options_that_are_none_are_refused_in_a_line(tmp_path, has, words, complaint):
-    free = SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}
-    Auction(**free).run(out=tmp_path / "run")
-    vouched(halved(tmp_path / "run"), has)
-    before = (tmp_path / "run" / "manifest.json").read_bytes()
-    assert complaint in mistake(harbor("resume", tmp_path / "run", *words.split()))
-    assert (tmp_path / "run" / "manifest.json").read_bytes() == before
+def test_options_that_are_none_are_refused_in_a_line(run, has, words, complaint):
+    vouch(run, options=has)
+    before = (run / "manifest.json").read_bytes()
+    assert complaint in mistake(harbor("resume", run, *words.split()))
+    assert (run / "manifest.json").read_bytes() == before
 
 
-def test_a_run_of_an_earlier_harbor_has_the_defaults(tmp_path):
-    Auction(**SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}).run(out=tmp_path / "run")
-    manifest = json.loads((halved(tmp_path / "run") / "manifest.json").read_text())
-    del manifest["options"]
-    (tmp_path / "run" / "manifest.json").write_text(json.dumps(manifest))
-    mark(tmp_path / "run")
-    assert harbor("resume", tmp_path / "run", "--quiet").returncode == 0
-    assert kept(tmp_path / "run", AuctionOptions) == AuctionOptions()
+def test_a_run_of_an_earlier_harbor_has_the_defaults(run):
+    vouch(run, options=None)
+    assert harbor("resume", run, "--quiet").returncode == 0
+    assert kept(run, AuctionOptions) == AuctionOptions()
 
 
-def test_the_run_of_a_stranger_tells_with_which_options_it_would_go_on(tmp_path):
-    Auction(**SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}).run(out=tmp_path / "run", max_cost=4)
-    (halved(tmp_path / "run") / "mark").unlink()
-    assert "run: resumes with: '--no-cache --max-cost 4'\n" in harbor("resume", tmp_path / "run").stderr
+def test_the_run_of_a_stranger_tells_with_which_options_it_would_go_on(run):
+    (run / "mark").unlink()
+    assert "run: resumes with: '--no-cache --max-cost 4'\n" in harbor("resume", run).stderr

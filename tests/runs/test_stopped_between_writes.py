@@ -23,7 +23,6 @@ from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from support.commands import harbor
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-LOCK = ".lock"
 LOTS = [{"name": "Lot A", "start": 1_000, "true_value": 2_000}]
 RULES = [{"name": "Zoe", "rule": "minimum-raise", "max_bids": 1}, {"name": "Ann", "rule": "minimum-raise"}]
 MODELS = [{"name": "Zoe"}, {"name": "Ann", "rule": "minimum-raise", "max_bids": 1}]
@@ -45,10 +44,7 @@ def _experiment(bidders: list[dict[str, Any]]) -> Kind:
         name="small", title="Small", question="Does it go on?", source="made up", repeats=2,
         auction={"items": LOTS, "bidders": bidders}, arms=[{"name": "plain"}], metrics=("profit",),
     )  # fmt: skip
-    return (
-        lambda out: asyncio.run(run_experiment(design, out)),
-        lambda out: asyncio.run(resume_experiment(out)),
-    )
+    return lambda out: asyncio.run(run_experiment(design, out)), lambda out: asyncio.run(resume_experiment(out))
 
 
 @contextmanager
@@ -104,17 +100,13 @@ def states_of(begin: Callable[[Path], object], place: Path) -> list[Path]:
 def settings_in(run: Path) -> dict[str, object]:
     """The names of all files but drafts that a stop left, and what settings and manifests hold but for the clock."""
     found: dict[str, object] = {}
-    for path in run.rglob("*"):
-        if (
-            path.is_file()
-            and path.suffix != ".draft"
-            and path.name != LOCK
-            and "memory" not in path.relative_to(run).parts
-        ):
+    for path in filter(Path.is_file, run.rglob("*")):
+        name = path.relative_to(run)
+        if path.suffix != ".draft" and path.name != ".lock" and "memory" not in name.parts:
             is_settings = path.name in ("config.json", "manifest.json", "experiment.json")
             told = json.loads(path.read_bytes()) if is_settings else {}
             told["options"] = [{**one, "at": None} for one in told.get("options", [])]
-            found[str(path.relative_to(run))] = {name: told[name] for name in told if name not in ("began", "token")}
+            found[str(name)] = {key: told[key] for key in told if key not in ("began", "token")}
     return found
 
 
