@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from decimal import Decimal
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -13,7 +12,6 @@ from pydantic import Field
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat, houses
 from harbor._core.basics.errors import ModelError
-from harbor._core.log.acts import Tried
 from harbor._core.log.events import CLOCK_FIELDS, ModelCalled, SaleClosed, SeatFailed, ThoughtFailed
 from harbor._core.log.log import of_type, read_log
 from harbor._core.log.log_entries import encode
@@ -93,16 +91,6 @@ def test_a_reply_nested_beyond_all_bounds_is_an_unreadable_one():
     log = held(says={"bid": '{"a":' * 100_000})
     assert {call.outcome for call in of_type(log, ModelCalled) if call.purpose == "bid"} == {"unreadable"}
     assert not of_type(log, SeatFailed)
-
-
-def test_the_reason_of_an_unreadable_bid_reaches_the_model_that_made_it():
-    log = held(says={"bid": '{"reasons": "yes", "action": "bid"}'})
-    assert all("a bid needs an amount" in failed.reason for failed in of_type(log, Tried))
-
-
-def test_a_decision_in_loose_form_is_understood():
-    log = held(names=("Ann",), says={"bid": json.dumps({"reasons": "x" * 9_000, "action": "BID", "amount": "$1,000"})})
-    assert [sold.price for sold in of_type(log, ItemSold)] == [Decimal(1000)] * 3
 
 
 def test_half_a_character_in_a_reply_is_written_as_a_mark(tmp_path):

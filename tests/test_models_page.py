@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 
 import pytest
 
@@ -76,25 +75,3 @@ def test_a_new_user_who_follows_the_page_plays_and_pays_what_the_server_counts(n
         assert told(entries) == told(auction({}).run().log)
         assert sum(call["input_tokens"] + call["output_tokens"] for call in made) == server.charged
         assert KEY not in json.dumps(made) + done.stdout + done.stderr
-
-
-@pytest.mark.slow
-def test_a_new_user_who_follows_the_page_has_a_pool_and_a_model_in_reserve(newcomer, tmp_path):
-    _, _, rest = PAGE.partition("## Several keys, and a model in reserve")
-    block = next(block for block in blocks(rest) if block.language == "toml")
-    variables = tomllib.loads(block.text)["models"]["mine"]["api_key_env"]
-    with provider(seed=SEED) as server, provider(seed=SEED) as reserve:
-        for number, variable in enumerate(variables):
-            newcomer.setenv(variable, f"{KEY}-{number}")
-            server.fates[f"{KEY}-{number}"] = ("401", 3)
-        newcomer.setenv("ANTHROPIC_API_KEY", KEY)
-        newcomer.setenv("OPENAI_BASE_URL", server.openai_url)
-        newcomer.setenv("ANTHROPIC_BASE_URL", reserve.anthropic_url)
-        (tmp_path / "auction.toml").write_text(f"seed = {SEED}\n\n{GAME}\n{block.text}")
-        done = process("auction", "auction.toml", "--out", "run", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert [done.stderr.count(f"the key in {variable} is left out") for variable in variables] == [1, 1]
-        assert done.stderr.count("model 'reserve' answers in its place") == 1
-        made = [(call["key_env"], call["fallback"]) for call in calls(tmp_path / "run")]
-        assert [made.count((variable, "")) for variable in variables] == [3, 3]
-        assert made.count(("", "reserve")) == sum(heard.status == 200 for heard in reserve.requests) == len(made) - 6

@@ -90,14 +90,6 @@ def test_the_way_of_one_bid(run):
     assert row.profit == sum(values[win["item"]] - win["price"] for win in wins)
 
 
-def test_the_raw_call_of_one_bid_holds_what_was_decided(run):
-    raw = [json.loads(line) for line in (run[1] / "calls.jsonl").read_text().splitlines()]
-    replies = [json.loads(call["reply"]) for call in raw if call["purpose"] == "bid" and call["bidder"] == "Ann"]
-    decided = [line for line in lines(run[1]) if line["type"] == "decided" and line["bidder"] == "Ann"]
-    told = [[(one["amount"], one["reasons"]) for one in them] for them in (replies, decided)]
-    assert told[0] == told[1]
-
-
 def test_equal_seeds_give_logs_that_differ_in_the_clock_alone_and_another_seed_gives_another_sale(run, tmp_path):
     one, again, other = lines(run[1]), held(tmp_path / "again", sale()), held(tmp_path / "other", sale(seed=8))
     assert len(one) > 100

@@ -132,16 +132,6 @@ def spent(folder: Path) -> float:
     return paid_for(folder, PRICES)
 
 
-def test_what_an_agent_tells_of_is_kept_beside_the_log_and_is_what_the_run_has_paid(tmp_path):
-    agent = Teller()
-    log = sale().run(agents={"Tal": agent}, out=tmp_path / "run").log
-    kept = read_calls(tmp_path / "run" / "calls.jsonl")
-    assert [call.event for call in kept] == told(log)
-    assert spent(tmp_path / "run") == pytest.approx(agent.asked * DOLLARS)
-    done = harbor("verify", "--deep", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
 def test_a_limit_pauses_a_run_of_agents_and_what_earlier_sessions_paid_counts(tmp_path):
     folder, agent = tmp_path / "run", Teller()
     whole = Teller()
@@ -152,8 +142,11 @@ def test_a_limit_pauses_a_run_of_agents_and_what_earlier_sessions_paid_counts(tm
     with pytest.raises(LimitReached):
         resume(folder, agents={"Tal": agent}, max_cost=2.5 * DOLLARS)
     assert agent.asked == 3
-    resume(folder, agents={"Tal": agent}, max_cost=100 * DOLLARS)
+    log = resume(folder, agents={"Tal": agent}, max_cost=100 * DOLLARS).log
     assert agent.asked == whole.asked
+    assert [call.event for call in read_calls(folder / "calls.jsonl")] == told(log)
+    done = harbor("verify", "--deep", folder)
+    assert done.returncode == 0, done.stderr
     assert spent(folder) == pytest.approx(whole.asked * DOLLARS)
 
 

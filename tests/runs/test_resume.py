@@ -6,9 +6,6 @@ import asyncio
 import json
 import re
 import shutil
-import signal
-import subprocess
-import threading
 import time
 from contextlib import closing
 from itertools import product
@@ -27,19 +24,19 @@ from harbor._core.log.log import of_type, read_log
 from harbor._games.policies import Truthful
 from harbor._runs.folder import RunFolder
 from support.clerk import Clerk
-from support.commands import HARBOR, harbor, mistake, process
+from support.commands import harbor, mistake, process
 from support.folders import paid
 from support.forging import lines_of, write
 from support.forging import of_type as of_kind
 from support.processes import full_disk
 
-SLOW = """
-name = "slow"
+SALE = """
+name = "full"
 seed = 11
 items = {count = 3}
 bidders = [{name = "Ann", persona = "downsizing", theory_of_mind = "inferred"}, {name = "Ben"},
            {name = "Cho", rule = "minimum-raise"}]
-models.simulated.simulated = {latency_seconds = 0.02, unreadable_rate = 0.1, low_bid_rate = 0.1}
+models.simulated.simulated = {unreadable_rate = 0.1, low_bid_rate = 0.1}
 """
 
 
@@ -416,53 +413,15 @@ def test_a_complete_run_that_does_not_follow_from_its_rules_is_refused(whole, tm
     assert re.search(said, mistake(harbor("resume", folder)))
 
 
-# ---------------------------------------------------------------- real processes
-
-
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory):
-    """A slow auction that was never stopped, beside its settings."""
-    folder = tmp_path_factory.mktemp("slow")
-    (folder / "slow.toml").write_text(SLOW)
-    assert harbor("auction", "slow.toml", "--out", "whole", "--quiet", cwd=folder).returncode == 0
-    return folder
-
-
-def command(slow):
-    return ["auction", slow / "slow.toml", "--out", "run", "--quiet"]
-
-
-def killed(slow, run, name, share, how):
-    """Begin a slow auction, and kill it when a file has a share of its bytes; False if it was done before that."""
-    size, nap = (slow / "whole" / name).stat().st_size * share, threading.Event()
-    with subprocess.Popen([*HARBOR, *command(slow)], cwd=run.parent, stdout=subprocess.DEVNULL) as running:
-        while running.poll() is None:
-            if (run / name).exists() and (run / name).stat().st_size >= size:
-                running.send_signal(how)
-                break
-            nap.wait(0.001)
-    return running.returncode in (-how, 130)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "share", "how"), [
-    ("calls.jsonl", 0.71, signal.SIGKILL), ("events.jsonl", 0.5, signal.SIGINT),
-])  # fmt: skip
-def test_an_auction_that_is_killed_or_stopped_by_ctrl_c_resumes_to_the_log_of_one_that_was_not(
-    slow, tmp_path, name, share, how
-):
-    assert killed(slow, tmp_path / "run", name, share, how)
-    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(tmp_path / "run") == timeless(slow / "whole")
-    assert paid(tmp_path / "run") == paid(slow / "whole")
-
-
-@pytest.mark.slow
-def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(slow, tmp_path):
-    done = process(*command(slow), cwd=tmp_path, **full_disk(60_000))
+def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(tmp_path):
+    (tmp_path / "sale.toml").write_text(SALE)
+    assert harbor("auction", "sale.toml", "--out", "whole", "--quiet", cwd=tmp_path).returncode == 0
+    done = process("auction", "sale.toml", "--out", "run", "--quiet", cwd=tmp_path, **full_disk(60_000))
     assert done.returncode == 2, done.stderr
     assert "can't be written (File too large)" in done.stderr
     assert "harbor resume run" in done.stderr
     assert not of_kind(lines(tmp_path / "run"), "seat_failed")
     assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(tmp_path / "run") == timeless(slow / "whole")
+    assert timeless(tmp_path / "run") == timeless(tmp_path / "whole")
+    assert paid(tmp_path / "run") == paid(tmp_path / "whole")

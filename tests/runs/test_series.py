@@ -7,11 +7,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections import Counter
+from contextlib import contextmanager
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -22,6 +23,7 @@ from harbor._core.log.events import CLOCK_FIELDS, AuctionHeld, LogOpened, Series
 from harbor._core.log.log import of_type
 from harbor._core.log.thoughts import Learned, Recalled
 from harbor.evaluation._metrics.summary import summarise_series
+from harbor.memory._bidder.bidder_memory import BidderMemory
 from harbor.memory._store.chroma import open_existing
 from support.commands import HARBOR, harbor, mistake
 
@@ -35,47 +37,33 @@ bidders = [{name = "Ann", budget = 4000, memory = "full", learning = true},
            {name = "Cho", budget = 4000, rule = "minimum-raise"}]
 items = [{name = "Lot A", start = 1000, true_value = 2000}, {name = "Lot B", start = 1000, true_value = 2000}]
 """
-KILLER = """
-import os, signal, sys
-from pathlib import Path
-from harbor import Auction, run_series, resume
-from harbor._config.auction import read_settings
-from harbor.memory._bidder.bidder_memory import BidderMemory
-
-config, folder, what, nth = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-seen = 0
-
-def count(name):
-    global seen
-    seen += name == what
-    if seen == nth:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-def counted(name):
-    kept = getattr(BidderMemory, name)
-    async def keep(self, *given):
-        await kept(self, *given)
-        count(name)
-    setattr(BidderMemory, name, keep)
-
-for name in ("keep_episodes", "keep_dossiers", "keep_learnings"):
-    counted(name)
-listen = lambda entry: count(type(entry.event).__name__)
-if folder.exists():
-    resume(folder, listen=listen)
-else:
-    run_series(read_settings(config, Auction), out=folder, listen=listen)
-"""
 
 
-class Stopped(Exception):
-    """Breaks a series off, as a crash would."""
+class Stopped(KeyboardInterrupt):
+    """Breaks a series off, as a crash would: nobody may handle it."""
 
 
-def kill(whole, place, what, nth):
-    """Run the series in a process that kills itself where something is done for the nth time, or resume it so."""
-    killer = [sys.executable, "-P", "-c", KILLER, str(whole / "series.toml"), str(place / "run"), what, str(nth)]
-    return subprocess.run(killer, cwd=place, capture_output=True, text=True, check=False)
+@contextmanager
+def stopping(what, nth):
+    """Stop where something is done for the nth time: an event is written, or memories of a kind are kept."""
+    seen = []
+
+    def count(name):
+        seen.append(name)
+        if name == what and seen.count(name) == nth:
+            raise Stopped
+
+    def counted(name, kept):
+        async def keep(self, *given):
+            await kept(self, *given)
+            count(name)
+
+        return keep
+
+    kinds = ("keep_episodes", "keep_dossiers", "keep_learnings")
+    counting = {name: counted(name, getattr(BidderMemory, name)) for name in kinds}
+    with patch.multiple(BidderMemory, **counting), pytest.raises(Stopped):
+        yield lambda entry: count(type(entry.event).__name__)
 
 
 def plain(text):
@@ -217,25 +205,26 @@ def test_the_preset_is_the_published_arena():
 # ---------------------------------------------------------------- interrupted
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("points", [
     [("keep_learnings", 4)], [("SaleClosed", 2)], [("SeriesOpened", 1)], [("Acted", 2)], [("keep_episodes", 1)],
     [("keep_dossiers", 2)], [("Learned", 3)], [("Remembered", 2)], [("AuctionHeld", 1)], [("SeriesClosed", 1)],
     [("keep_episodes", 2), ("keep_learnings", 2), ("Remembered", 1), ("keep_dossiers", 1), ("AuctionHeld", 2)],
 ], ids=str)  # fmt: skip
-def test_a_killed_series_resumes_to_the_logs_and_memories_of_one_that_was_not(whole, tmp_path, points):
-    killed = [kill(whole, tmp_path, what, nth) for what, nth in points]
-    assert killed[0].returncode == -signal.SIGKILL, killed[0].stderr
-    assert len(resume(tmp_path / "run").auctions) == AUCTIONS
-    check_same(tmp_path / "run", whole / "run")
+def test_a_series_that_is_stopped_anywhere_resumes_to_the_logs_and_memories_of_one_that_was_not(
+    whole, tmp_path, points
+):
+    run, config = tmp_path / "run", read_settings(whole / "series.toml", Auction)
+    for what, nth in points:
+        with stopping(what, nth) as listen:
+            resume(run, listen=listen) if run.exists() else run_series(config, out=run, listen=listen)
+    assert len(resume(run).auctions) == AUCTIONS
+    check_same(run, whole / "run")
 
 
-@pytest.mark.slow
-def test_a_moved_folder_resumes_with_the_same_memories(whole, tmp_path):
-    kill(whole, tmp_path, "keep_dossiers", 3)
-    (tmp_path / "run").rename(tmp_path / "moved")
+def test_a_moved_folder_resumes_with_the_same_memories(stopped, tmp_path):
+    shutil.copytree(stopped / "run", tmp_path / "moved")
     resume(tmp_path / "moved")
-    assert len(memories(tmp_path / "moved")) == len(memories(whole / "run"))
+    assert len(memories(tmp_path / "moved")) == len(memories(stopped / "whole" / "run"))
 
 
 @pytest.fixture(scope="module")
