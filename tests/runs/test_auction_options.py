@@ -66,27 +66,25 @@ def test_an_auction_goes_on_with_the_cache_that_it_was_begun_with_or_without_one
 
 
 def test_a_cache_that_is_given_or_taken_away_is_said_and_noted(host, tmp_path):
-    Auction(**SALE).run(out=tmp_path / "run", cache=ReplyCache())
-    done = harbor("resume", halved(tmp_path / "run"), "--no-cache", "--max-cost", "3", "--quiet", cwd=tmp_path)
-    run = str(tmp_path / "run")
+    run = tmp_path / "run"
+    Auction(**SALE).run(out=run, cache=ReplyCache())
+    done = harbor("resume", halved(run), "--no-cache", "--max-cost", "3", "--quiet", cwd=tmp_path)
     change = "was played with --cache and no --max-cost; from now on with --no-cache and --max-cost 3"
-    assert (done.returncode, done.stderr) == (0, f"harbor: run {run!r} {change}\n")
-    assert kept(tmp_path / "run", AuctionOptions) == AuctionOptions(cache=False, max_cost=3.0)
-    assert len(options(tmp_path / "run")) == 2
-    assert is_own(tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, f"harbor: run {str(run)!r} {change}\n")
+    assert kept(run, AuctionOptions) == AuctionOptions(cache=False, max_cost=3.0)
+    assert (len(options(run)), is_own(run)) == (2, True)
 
 
 def test_a_cache_in_a_place_of_ones_own_is_given_again(host, tmp_path):
-    mine = ReplyCache(tmp_path / "mine")
-    Auction(**SALE).run(out=tmp_path / "run", cache=mine)
-    run, before = halved(tmp_path / "run"), len(host.requests)
-    assert str(tmp_path / "mine") not in (run / "manifest.json").read_text()
+    mine, run = ReplyCache(tmp_path / "mine"), tmp_path / "run"
+    Auction(**SALE).run(out=run, cache=mine)
+    before = len(host.requests)
+    assert str(tmp_path / "mine") not in (halved(run) / "manifest.json").read_text()
     with pytest.raises(ConfigError, match=r"begun with a ReplyCache of your own; give it again"):
         resume(run)
     assert "choose with --cache or --no-cache" in mistake(harbor("resume", run))
     resume(run, cache=mine)
-    assert len(host.requests) == before
-    assert len(options(run)) == 1
+    assert (len(host.requests), len(options(run))) == (before, 1)
 
 
 def test_python_repeats_what_is_left_out_and_drops_what_is_given_as_none(tmp_path):
@@ -113,17 +111,16 @@ def test_a_limit_that_is_used_up_is_said_before_anything_is_played(host, tmp_pat
 
 
 def test_the_auctions_of_a_series_have_the_options_of_the_whole(host, tmp_path):
-    sale = Auction(**SALE, series=Series(auctions=2))
-    run_series(sale, out=tmp_path / "run", max_cost=5.0, cache=ReplyCache())
-    assert options(tmp_path / "run") == [{"at": None, "cache": True, "max_cost": 5.0}]
-    assert "options" not in json.loads((tmp_path / "run" / "1" / "manifest.json").read_text())
-    shutil.rmtree(tmp_path / "run" / "2")
-    log = (tmp_path / "run" / "events.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "run" / "events.jsonl").write_bytes(b"".join(log[:3]))
-    before = len(host.requests)
-    resume(tmp_path / "run")
+    run = tmp_path / "run"
+    run_series(Auction(**SALE, series=Series(auctions=2)), out=run, max_cost=5.0, cache=ReplyCache())
+    assert options(run) == [{"at": None, "cache": True, "max_cost": 5.0}]
+    assert "options" not in json.loads((run / "1" / "manifest.json").read_text())
+    shutil.rmtree(run / "2")
+    log, before = (run / "events.jsonl").read_bytes().splitlines(keepends=True), len(host.requests)
+    (run / "events.jsonl").write_bytes(b"".join(log[:3]))
+    resume(run)
     assert len(host.requests) == before
-    assert cached(tmp_path / "run" / "2") == len(calls(tmp_path / "run" / "2")) > 0
+    assert cached(run / "2") == len(calls(run / "2")) > 0
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -210,9 +208,8 @@ def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(game, firs
 
 
 def test_a_failure_that_the_log_holds_is_replayed_though_the_policy_fails_no_more(tmp_path):
-    auction = scripts("second-price", "rational", "rational")
+    auction, events = scripts("second-price", "rational", "rational"), tmp_path / "run" / "events.jsonl"
     seated(auction, raising(ValueError("once"))).play(tmp_path / "run", None)
-    events = tmp_path / "run" / "events.jsonl"
     written = events.read_bytes().splitlines(keepends=True)
     events.write_bytes(b"".join(written[:-1]))
     with closing(RunFolder.reopen(tmp_path / "run")) as folder:
@@ -221,35 +218,19 @@ def test_a_failure_that_the_log_holds_is_replayed_though_the_policy_fails_no_mor
 
 
 def test_in_a_folder_each_event_is_on_disk_when_a_listener_hears_of_it(tmp_path):
+    log = tmp_path / "run" / "events.jsonl"
+
     def hear(entry: Entry) -> None:
-        assert len((tmp_path / "run" / "events.jsonl").read_bytes().splitlines()) == entry.seq + 1
+        assert len(log.read_bytes().splitlines()) == entry.seq + 1
 
     result = scripts("second-price", "rational", "adversary").run(out=tmp_path / "run", listen=hear)
-    assert read_log(result.folder / "events.jsonl").entries[1:] == tuple(
-        entry._replace(at=round(entry.at, 6)) for entry in result.log[1:]
-    )
-    assert sorted(path.name for path in result.folder.iterdir()) == [
-        "calls.jsonl", "config.json", "events.jsonl", "manifest.json", "mark",
-    ]  # fmt: skip
+    assert read_log(log).entries[1:] == tuple(entry._replace(at=round(entry.at, 6)) for entry in result.log[1:])
 
 
 def test_as_soon_as_one_seat_is_anything_but_a_policy_that_only_decides_the_room_holds_the_sale():
     auction = scripts("second-price", "rational", "rational")
     assert not Run(auction.model_copy(update={"bidders": (*auction.bidders, Bidder("Zoe"))}), RunInputs()).scripted
     assert [never_waits(one.policy) for one in seated(auction, Pondering()).auction.bidders] == [False, True]
-
-
-def test_scripts_alone_need_no_framework(tmp_path):
-    auction = "[[bidders]]\nname = 'Ann'\nrule = 'truthful'\n[[bidders]]\nname = 'Ben'\nrule = 'minimum-raise'\n"
-    (tmp_path / "sale.toml").write_text(auction)
-    script = (
-        "import sys\nfrom harbor._cli.app import main\ntry: main()\nexcept SystemExit as end: assert not end.code\n"
-        "print(sorted({name.split('.')[0] for name in sys.modules} & "
-        "{'autogen_core', 'langgraph', 'langchain_core', 'chromadb', 'numpy'}))"
-    )
-    command = [sys.executable, "-P", "-c", script, "auction", "sale.toml", "--quiet"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["[]"]), done.stderr
 
 
 async def test_a_long_run_of_scripts_can_be_cancelled():

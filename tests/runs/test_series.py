@@ -77,16 +77,14 @@ def memories(folder):
         return sorted((record.namespace, plain(record.key), plain(record.value)) for record in store.records())
 
 
-def events(path):
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines]
-
-
 def logs(folder):
-    return {
-        path.relative_to(folder).as_posix(): [json.loads(plain(json.dumps(line))) for line in events(path)]
-        for path in folder.rglob("events.jsonl")
-    }
+    """The logs without the clock."""
+
+    def events(path):
+        for line in map(json.loads, path.read_text().splitlines()):
+            yield plain(json.dumps({key: value for key, value in line.items() if key not in CLOCK_FIELDS}))
+
+    return {path.relative_to(folder).as_posix(): [*events(path)] for path in folder.rglob("events.jsonl")}
 
 
 def check_same(folder, whole):
@@ -231,16 +229,9 @@ def test_a_moved_folder_resumes_with_the_same_memories(stopped, tmp_path):
 def stopped(tmp_path_factory):
     """A series that was stopped in its second auction, beside the logs of one that was not."""
     place = tmp_path_factory.mktemp("stopped")
-    recalled = []
-
-    def stop(entry):
-        recalled.extend([entry] if isinstance(entry.event, Recalled) else [])
-        if len(recalled) == AUCTIONS - 1:
-            raise Stopped
-
     run_series(short(), out=place / "whole" / "run")
-    with pytest.raises(Stopped):
-        run_series(short(), out=place / "run", listen=stop)
+    with stopping("Recalled", 2) as listen:
+        run_series(short(), out=place / "run", listen=listen)
     return place
 
 
@@ -320,8 +311,7 @@ def test_where_there_is_no_terminal_a_series_tells_a_line_an_auction_and_a_table
 
 @pytest.mark.slow
 def test_ctrl_c_says_how_a_series_is_resumed(whole, tmp_path):
-    text = CONFIG + "[models.simulated.simulated]\nlatency_seconds = 0.02\n"
-    (tmp_path / "slow.toml").write_text(text)
+    (tmp_path / "slow.toml").write_text(f"{CONFIG}models.simulated.simulated.latency_seconds = 0.02\n")
     command = [*HARBOR, "auction", "slow.toml", "--out", "run"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert "Auction 1 of 3" in running.stdout.readline()
