@@ -40,7 +40,7 @@ items = [{name = "Lot A", start = 1000, true_value = 2000}, {name = "Lot B", sta
 
 
 class Stopped(KeyboardInterrupt):
-    """Breaks a series off, as a crash would: nobody may handle it."""
+    """Breaks a series off, as a crash would: another error would be one of a thought alone."""
 
 
 @contextmanager
