@@ -97,18 +97,13 @@ BROKEN = {
     "a fact that is not explained": ("`budget`", "That", "unexplained", "`budget`"),
     "a fact that has no sentence": ('"task":"bid"', '"task":"bid","day":3', "without a sentence", "`day`"),
     "a task that is a code name": ('"task":"bid"', '"task":"forge"', "without a sentence", "`task` 'forge'"),
-    "JSON in a sentence": ("900", '{"dollars":900}', "without a sentence", "`budget`"),
     "a fact that is explained and absent": ("Bid on", "`leader` leads. Bid on", "explained and absent", "`leader`"),
     "a fact that is explained twice": (
         "Bid on", "`budget` is what is left of it. Bid on", "explained twice", "`budget`"),
     "a catalog without a profile": (
         '"task":"bid"', '"task":"bid","catalog":{"calm":"You wait."}', "of no use", "`catalog`"),
     "a scale with one end": (", 1 you give it up if need be", "", "scale without its ends", "`priority`"),
-    "a scale without its direction": (
-        "3 you\nwant it most, 1 you give it up", "from 1 to 3", "scale without its ends", "`priority`"),
     "a word of code": ("Bid on", "Bid by lot_number on", "code name", "lot_number"),
-    "the name of a class": ("Bid on", "Give a BidReply on", "code name", "BidReply"),
-    "the name of a node": ("Bid on", "After contest-believe, bid on", "code name", "contest-believe"),
     "a fact with the name of a node": ('"budget"', '"predict"', "code name", "`predict`"),
     "advice that is in no hint": (
         "Bid on", "You should keep money. Bid on", "advice outside hints", "You should keep money."),
