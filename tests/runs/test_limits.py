@@ -21,7 +21,7 @@ from harbor._runs.raw_calls import read_calls
 from harbor._runs.run import paid_for
 from harbor.evaluation._metrics.summary import summarise
 from support.commands import harbor
-from support.folders import paid
+from support.folders import calls, paid
 from support.providers import provider
 
 SALE = {
@@ -75,16 +75,16 @@ def test_a_limit_is_kept_by_a_run_with_a_damaged_line_and_what_it_hid_is_not_spe
     folder, limit = tmp_path / "run", 0.5 * spent_in(whole)
     with pytest.raises(LimitReached):
         Auction(**SALE).run(out=folder, max_cost=limit)
-    calls = (folder / "calls.jsonl").read_bytes().splitlines(keepends=True)
-    calls[1] = b"\xff garbage\n"
-    (folder / "calls.jsonl").write_bytes(b"".join(calls))
+    recorded = (folder / "calls.jsonl").read_bytes().splitlines(keepends=True)
+    recorded[1] = b"\xff garbage\n"
+    (folder / "calls.jsonl").write_bytes(b"".join(recorded))
     for _ in range(2):  # the second time from the files that are set aside
         before = spent_in(folder)
         assert before >= limit
         with pytest.raises(LimitReached), warnings.catch_warnings(action="ignore"):
             resume(folder, max_cost=limit)
         assert spent_in(folder) == pytest.approx(before)
-        assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(calls) - 1
+        assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(recorded) - 1
 
 
 def log_in(folder):
@@ -103,19 +103,13 @@ def whole(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    place = tmp_path_factory.mktemp("limited")
-    return (place / str(number) for number in range(10_000))
-
-
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(shares=st.lists(st.floats(0.01, 1.1), min_size=1, max_size=3))
 def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_and_pays_nothing_twice(
-    whole, folders, shares
+    whole, tmp_path_factory, shares
 ):
-    folder, total = next(folders), spent_in(whole)
-    dearest = max(json.loads(line)["cost_dollars"] for line in (whole / "calls.jsonl").read_text().splitlines())
+    folder, total = tmp_path_factory.mktemp("limited") / "run", spent_in(whole)
+    dearest = max(call["cost_dollars"] for call in calls(whole))
     for number, share in enumerate(sorted(shares)):
         limit = share * total
         try:

@@ -132,25 +132,16 @@ def test_whatever_write_comes_last_what_is_resumed_is_what_was_never_stopped(beg
     assert harbor("pack", run, "--public", "--out", tmp_path / "public.harbor.zip").returncode == 0
 
 
-def _unlinked(*names: str) -> Callable[[Path], None]:
-    return lambda inner: [(inner / name).unlink(missing_ok=True) for name in names] and None
-
-
-def _filled(content: Callable[[bytes], bytes]) -> Callable[[Path], None]:
-    def fill(inner: Path) -> None:
-        for name in ("config.json", "manifest.json"):
-            (inner / name).write_bytes(content((inner / name).read_bytes()))
-
-    return fill
-
-
-LOST: dict[str, Callable[[Path], None]] = {
-    "all": _unlinked("config.json", "manifest.json", "events.jsonl", "calls.jsonl"),
-    "manifest": _unlinked("manifest.json"), "config": _unlinked("config.json"),
-    "settings": _unlinked("config.json", "manifest.json"), "what settings hold": _filled(lambda _: b""),
-    "what settings hold, for zeros": _filled(lambda content: b"\0" * len(content)),
-    "the end of settings": _filled(lambda content: content[: len(content) // 2]),
-}  # fmt: skip
+SETTINGS = ("config.json", "manifest.json")
+LOST: dict[str, Callable[[Path], object]] = {
+    "all": lambda inner: [path.unlink() for path in inner.iterdir() if path.name != "mark"],
+    "manifest": lambda inner: (inner / "manifest.json").unlink(missing_ok=True),
+    "config": lambda inner: (inner / "config.json").unlink(missing_ok=True),
+    "settings": lambda inner: [(inner / name).unlink(missing_ok=True) for name in SETTINGS],
+    "what settings hold": lambda inner: [(inner / name).write_bytes(b"") for name in SETTINGS],
+    "what settings hold, for zeros": lambda inner: [(inner / name).write_bytes(b"\0" * 900) for name in SETTINGS],
+    "the end of settings": lambda inner: [os.truncate(inner / name, 150) for name in SETTINGS],
+}
 """What a power cut may take from a game that scripts play: it costs nothing, so its files are not synced."""
 
 
