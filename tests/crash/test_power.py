@@ -26,8 +26,8 @@ def begun(tmp_path):
     return begin
 
 
-def note(folder, **what):
-    with (folder.parent / "journal").open("a") as journal:
+def note(place, /, **what):
+    with (place.parent / "journal").open("a") as journal:
         journal.write(json.dumps(what) + "\n")
 
 
