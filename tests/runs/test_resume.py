@@ -384,11 +384,13 @@ async def test_a_run_is_refused_without_its_agent_or_its_files_and_in_a_running_
 
 
 @pytest.mark.slow
-def test_a_run_that_another_process_holds_is_refused(run):
-    with closing(RunFolder.reopen(run)):
+def test_a_run_that_another_process_holds_is_refused(tmp_path):
+    with pytest.raises(Broken):
+        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=crash_after(21))
+    with closing(RunFolder.reopen(tmp_path / "run")):
         with pytest.raises(RunFolderError, match="another process"):
-            RunFolder.reopen(run)
-        said = mistake(process("resume", "run", cwd=run.parent))
+            RunFolder.reopen(tmp_path / "run")
+        said = mistake(process("resume", "run", cwd=tmp_path))
     assert said == "run 'run' is being run by another process; wait until it ends"
 
 
