@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from graphlib import TopologicalSorter
 
 from support.api import FACES
 from support.budget import code_lines
 from support.folders import ROOT
 
-FOLDERS = {"harbor": "harbor", "graphs": "harbor.graphs", "personas": "harbor.personas"} | {
-    "memory": "harbor.memory",
-    "evaluation": "harbor.evaluation",
-}
+FOLDERS = {"harbor": "harbor"} | {name: f"harbor.{name}" for name in ("graphs", "personas", "memory", "evaluation")}
 FLOORS = (  # from the ground up: a folder imports from those below it, and from no other of its own floor
     "_core.basics",
     "_core.asking _core.plugins _core.prompts",
@@ -58,9 +54,6 @@ SHORT_MODULES = {
     "harbor._models.calls.prompt": "nodes fill prompts without LangChain",
     "harbor.evaluation._metrics.built_in": "the list of all modules with metrics",
 }
-SAME_IDEA = {
-    "auction", "built_in", "cache", "events", "facts", "game", "measures", "rules", "settings", "thoughts",
-}  # fmt: skip
 LONGEST_FUNCTION, SHORTEST_MODULE = 60, 40  # lines
 LONGEST_MODULE = 300  # lines of code: examples and sources make none too long
 
@@ -112,12 +105,8 @@ def folder(module: str) -> str:
 MODULES = sorted(set(TREES) - PACKAGES)
 
 
-def test_every_folder_of_modules_has_a_floor():
-    faces = {"harbor"}  # it holds __main__ beside its face
-    assert {folder(module) for module in MODULES} - faces == set(FLOOR)
-
-
-def test_nothing_stands_in_harbor_but_its_face():
+def test_every_folder_of_modules_has_a_floor_and_nothing_stands_in_harbor_but_its_face():
+    assert {folder(module) for module in MODULES} - {"harbor"} == set(FLOOR)
     assert {module for module in MODULES if folder(module) == "harbor"} == {"harbor.__main__"}
 
 
@@ -144,44 +133,18 @@ def arrows_inside(place: str) -> int:
     return len({(one, other) for one, other in arrows if one != other})
 
 
-def test_a_file_name_occurs_once_unless_it_is_the_same_idea():
-    named = Counter(module.rpartition(".")[2] for module in MODULES)
-    assert {name for name, times in named.items() if times > 1} == SAME_IDEA
-
-
-def test_public_modules_hold_only_their_face():
+def test_public_modules_hold_only_their_face_and_what_is_not_public_is_private():
     for module in FACES:
-        assert {name for name in imports(TREES[module]) if name.startswith("harbor")} <= {
-            "harbor._core.faces",
-            "harbor._core.faces.__version__",
-        }
-
-
-def test_what_is_not_public_is_private():
+        named = {name for name in imports(TREES[module]) if name.startswith("harbor")}
+        assert named <= {"harbor._core.faces", "harbor._core.faces.__version__"}
     for module in MODULES:
         assert module == "harbor.__main__" or any(part.startswith("_") for part in module.split(".")), module
 
 
 def test_graphs_and_room_are_strangers():
-    graphs = {module for module in TREES if module.startswith("harbor.graphs")}
-    room = {module for module in TREES if module.startswith("harbor._room")}
+    graphs, room = ({name for name in TREES if name.startswith(place)} for place in ("harbor.graphs", "harbor._room"))
     assert not any(imports(TREES[module]) & graphs for module in room)
     assert not any(imports(TREES[module]) & room for module in graphs)
-
-
-def test_only_the_room_imports_autogen_at_work():
-    users = {
-        module
-        for module, tree in TREES.items()
-        if any(name.split(".")[0].startswith("autogen") for name in imports(tree))
-    }
-    assert users == {
-        "harbor._room.border",
-        "harbor._room.seats",
-        "harbor._room.team_memory",
-        "harbor._room.room",
-        "harbor.graphs._apps.team_agent",
-    }
 
 
 def outside(tree: ast.Module) -> set[str]:
@@ -189,13 +152,15 @@ def outside(tree: ast.Module) -> set[str]:
     return {name.split(".")[0] for name in imports(tree)}
 
 
-def test_games_house_and_metrics_know_no_framework():
-    assert {
-        module for module in MODULES if folder(module).startswith(PURE) and outside(TREES[module]) & FRAMEWORKS
-    } == set()
+def test_only_the_room_imports_autogen_at_work():
+    users = {module for module, tree in TREES.items() if {"autogen_agentchat", "autogen_core"} & outside(tree)}
+    room = {f"harbor._room.{name}" for name in ("border", "seats", "team_memory", "room")}
+    assert users == room | {"harbor.graphs._apps.team_agent"}
 
 
-def test_rules_know_no_clock_no_files_and_no_global_random():
+def test_games_house_and_metrics_know_no_framework_and_rules_no_clock_no_files_and_no_global_random():
+    pure = {module for module in MODULES if folder(module).startswith(PURE)}
+    assert {module for module in pure if outside(TREES[module]) & FRAMEWORKS} == set()
     for module in (name for name in TREES if name.startswith("harbor._games")):
         assert not outside(TREES[module]) & IMPURE, module
         for node in ast.walk(TREES[module]):
@@ -223,7 +188,7 @@ def test_nothing_imports_a_root_folder_by_its_bare_name():
     assert {module for module, names in named.items() if {name.split(".")[0] for name in names} & bare} == set()
 
 
-def test_functions_and_modules_stay_short():
+def test_functions_and_modules_stay_short_and_no_module_is_too_short_without_a_reason():
     functions = {
         f"{module}.{node.name}": node.end_lineno - node.lineno
         for module, tree in TREES.items()
@@ -232,15 +197,11 @@ def test_functions_and_modules_stay_short():
     }
     assert {name for name, lines in functions.items() if lines >= LONGEST_FUNCTION} == set()
     assert {name for name, lines in CODE_LINES.items() if lines > LONGEST_MODULE} == set()
+    assert {name for name in MODULES if _length(name) < SHORTEST_MODULE} - {"harbor.__main__"} == set(SHORT_MODULES)
 
 
 def _length(module: str) -> int:
     return max((getattr(node, "end_lineno", None) or 0 for node in ast.walk(TREES[module])), default=0)
-
-
-def test_no_module_is_short_without_a_reason():
-    short = {module for module in MODULES if _length(module) < SHORTEST_MODULE} - {"harbor.__main__"}
-    assert short == set(SHORT_MODULES)
 
 
 def test_no_modules_import_each_other_in_a_circle_in_functions_either():
@@ -250,12 +211,3 @@ def test_no_modules_import_each_other_in_a_circle_in_functions_either():
 def test_every_module_has_a_docstring_and_a_package_that_is_no_face_has_nothing_else():
     assert [module for module, tree in TREES.items() if not ast.get_docstring(tree)] == []
     assert [name for name in PACKAGES - {*FACES, "harbor.events"} if len(TREES[name].body) > 1] == []
-
-
-def test_no_dict_of_anything_in_public_signatures():
-    """Only the prompts' and replies' own JSON is open; it is named (`Facts`, `Values`, `Row`, `Update`)."""
-    for module, tree in TREES.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
-                hints = [ast.unparse(arg.annotation) for arg in node.args.args if arg.annotation]
-                assert "dict[str, Any]" not in hints or module == "harbor._core.settings", f"{module}.{node.name}"

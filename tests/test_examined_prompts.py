@@ -17,7 +17,7 @@ from harbor.graphs._context.prompting import OPENING, told_with
 from harbor.graphs._wiring.mind import usual_nodes
 from support import examination
 from support.asked import SESSIONS, Asked, asked_in, everything_asked, tables
-from support.examination import BUDGETS, CHECKS, SCALES, examine, lix, write
+from support.examination import BUDGETS, CHECKS, SCALES, examine
 
 NOT_ASKED = {"system", "listen", "listener"}
 """Prompts that begin others, and those that hear an auctioneer who speaks plain English: they are no thoughts."""
@@ -27,15 +27,9 @@ want it most, 1 you give it up if need be. `budget` is what you have left.
 <facts>
 {"task":"bid","items":[{"item":"Vase","start":50,"estimate":80,"priority":3}],"budget":900}
 </facts>"""
-FINE = Asked(
-    "english",
-    "native",
-    "bid",
-    "english/Ann",
-    ("You are a bidder in an auction.", TEXT),
-    ("You are a bidder in an auction.", TEXT),
-    known=frozenset({"task", "items", "estimate", "priority", "budget"}),
-)
+MESSAGES = ("You are a bidder in an auction.", TEXT)
+KNOWN = frozenset({"task", "items", "estimate", "priority", "budget"})
+FINE = Asked("english", "native", "bid", "english/Ann", MESSAGES, MESSAGES, known=KNOWN)
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +86,6 @@ def test_sales_are_long_enough_that_items_are_summed_up_and_dear_enough_that_som
     assert len({facts["minimum"] for facts in limits if facts["item"] == "Lot A"}) > 1
 
 
-def test_a_prompt_without_fault_has_no_finding():
-    assert examine([FINE]) == []
-
-
 def with_text(old: str, new: str) -> Asked:
     """Break the prompt that is fine, whether hints are on or off."""
     assert old in TEXT
@@ -104,70 +94,30 @@ def with_text(old: str, new: str) -> Asked:
 
 
 BROKEN = {
-    "a fact that is not explained": (with_text("`budget`", "That"), "unexplained", "`budget`"),
-    "a fact that is not explained at depth": (
-        with_text('"task":"bid"', '"task":"bid","bids":[{"round":1,"bidder":"Ben","amount":5,"from":"Ann"}]'),
-        "unexplained",
-        "`from`",
-    ),
-    "a fact that has no sentence": (with_text('"task":"bid"', '"task":"bid","day":3'), "without a sentence", "`day`"),
-    "a task that is a code name in prose": (
-        with_text('"task":"bid"', '"task":"forge"'),
-        "without a sentence",
-        "`task` 'forge'",
-    ),
-    "JSON in a sentence": (with_text("900", '{"dollars":900}'), "without a sentence", "`budget`"),
-    "a fact that is explained and absent": (
-        with_text("Bid on", "`leader` leads. Bid on"),
-        "explained and absent",
-        "`leader`",
-    ),
+    "a fact that is not explained": ("`budget`", "That", "unexplained", "`budget`"),
+    "a fact that has no sentence": ('"task":"bid"', '"task":"bid","day":3', "without a sentence", "`day`"),
+    "a task that is a code name": ('"task":"bid"', '"task":"forge"', "without a sentence", "`task` 'forge'"),
+    "a fact that is explained and absent": ("Bid on", "`leader` leads. Bid on", "explained and absent", "`leader`"),
     "a fact that is explained twice": (
-        with_text("Bid on", "`budget` is what is left of it. Bid on"),
-        "explained twice",
-        "`budget`",
-    ),
+        "Bid on", "`budget` is what is left of it. Bid on", "explained twice", "`budget`"),
     "a catalog without a profile": (
-        with_text('"task":"bid"', '"task":"bid","catalog":{"calm":"You wait."}'),
-        "of no use",
-        "`catalog`",
-    ),
-    "a scale with one end": (with_text(", 1 you give it up if need be", ""), "scale without its ends", "`priority`"),
-    "a scale without its direction": (
-        with_text("3 you\nwant it most, 1 you give it up", "from 1 to 3"),
-        "scale without its ends",
-        "`priority`",
-    ),
-    "a word of code": (with_text("Bid on", "Bid by lot_number on"), "code name", "lot_number"),
-    "the name of a class": (with_text("Bid on", "Give a BidReply on"), "code name", "BidReply"),
-    "the name of a node": (with_text("Bid on", "After contest-believe, bid on"), "code name", "contest-believe"),
-    "a fact with the name of a node": (
-        with_text('"budget"', '"predict"'),
-        "code name",
-        "`predict`",
-    ),
-    "the weighing of facts in no hint": (
-        with_text("Bid on", "What came later counts more. Bid on"),
-        "advice outside hints",
-        "What came later counts more.",
-    ),
+        '"task":"bid"', '"task":"bid","catalog":{"calm":"You wait."}', "of no use", "`catalog`"),
+    "a scale with one end": (", 1 you give it up if need be", "", "scale without its ends", "`priority`"),
+    "a word of code": ("Bid on", "Bid by lot_number on", "code name", "lot_number"),
+    "a fact with the name of a node": ('"budget"', '"predict"', "code name", "`predict`"),
     "advice that is in no hint": (
-        with_text("Bid on", "You should keep money. Bid on"),
-        "advice outside hints",
-        "You should keep money.",
-    ),
-    "a prompt that is too long": (with_text("Bid on", "Bid here, and " * 700), "too long", "above 2,200 tokens"),
+        "Bid on", "You should keep money. Bid on", "advice outside hints", "You should keep money."),
+    "a prompt that is too long": ("Bid on", "Bid here, and " * 700, "too long", "above 2,200 tokens"),
     "a text that is hard to read": (
-        with_text("Bid on the first of `items`.", f"{'Notwithstanding aforementioned considerations ' * 9}."),
-        "hard to read",
-        "LIX above 30",
-    ),
-}
+        "Bid on the first of `items`.", f"{'Notwithstanding aforementioned considerations ' * 9}.", "hard to read",
+        "LIX above 30"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_the_examination_finds(broken):
-    call, check, what = BROKEN[broken]
+    old, new, check, what = BROKEN[broken]
+    call = with_text(old, new)
     assert (call.name, check, what) in examine([call])
 
 
@@ -185,30 +135,15 @@ def test_the_examination_finds_what_is_left_out_with_hints_off_and_is_no_hint():
     ]
 
 
-def test_a_hint_may_advise_where_hints_are_on():
-    hint = examination.hints()[-1]
-    call = replace(FINE, messages=(f"{FINE.messages[0]}\n{hint}", TEXT))
-    assert examine([call]) == []
+def test_a_prompt_without_fault_has_no_finding_and_a_hint_may_advise_where_hints_are_on():
+    assert examine([FINE]) == []
+    assert examine([replace(FINE, messages=(f"{FINE.messages[0]}\n{examination.hints()[-1]}", TEXT))]) == []
 
 
 def test_every_check_has_a_prompt_that_it_finds():
-    assert {check for _, check, _ in BROKEN.values()} == set(CHECKS)
+    assert {check for _, _, check, _ in BROKEN.values()} == set(CHECKS)
 
 
 @pytest.mark.studies
 def test_every_scale_is_in_a_prompt(calls):
     assert set(SCALES) <= {name for call in calls for name in call.told | call.reply}
-
-
-def test_lix_adds_words_per_sentence_and_the_percentage_of_long_words():
-    assert lix("The auction is over. You have won nothing: try again.") == pytest.approx(10 / 3 + 100 * 2 / 10)
-    assert lix("") == 0
-
-
-def test_each_prompt_is_written_to_a_file_that_a_person_can_read(tmp_path):
-    found = write(tmp_path / "prompts", [FINE, with_text("`budget`", "That")])
-    assert [finding.what for finding in found] == ["`budget`"]
-    assert sorted(file.name for file in (tmp_path / "prompts").iterdir()) == ["english.native.bid.md", "index.md"]
-    assert TEXT in (tmp_path / "prompts" / "english.native.bid.md").read_text()
-    row = (tmp_path / "prompts" / "index.md").read_text().splitlines()[-1]
-    assert row == "| [english.native.bid](english.native.bid.md) | 79 | 2,200 | 18 | unexplained: `budget` |"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 steady = pytest.mark.skipif(not settings.default.derandomize, reason="make fuzz draws at random")
@@ -23,15 +23,6 @@ def drawn() -> list[int]:
 
     law()
     return found
-
-
-@steady
-def test_no_example_is_random_or_kept_or_judged_by_the_clock():
-    in_force = settings.default
-    assert in_force.derandomize
-    assert in_force.database is None
-    assert in_force.deadline is None
-    assert HealthCheck.too_slow in in_force.suppress_health_check
 
 
 @steady

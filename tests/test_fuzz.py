@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import tomllib
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
+from functools import reduce
 from importlib.resources import files
 from inspect import isabstract
+from operator import getitem
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,50 +35,28 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.memory._store.records import check_filter, has, named_by
 
-NASTY: list[Any] = ["", " ", "0", "Ann", "../..", "/", "nan", "a:b", "a.b:C", "‮", "\x00", "é" * 40, "$gt", "x" * 300]
-NASTY += [
-    0,
-    1,
-    -1,
-    2**31,
-    10**30,
-    0.1,
-    -0.0,
-    1e308,
-    float("inf"),
-    float("nan"),
-    True,
-    False,
-    None,
-    [],
-    {},
-    [[]],
-    {"": {}},
-]
+NASTY: list[Any] = [
+    "", " ", "0", "Ann", "../..", "/", "nan", "a:b", "a.b:C", "‮", "\x00", "é" * 40, "$gt", "x" * 300, 0, 1, -1, 2**31,
+    10**30, 0.1, -0.0, 1e308, float("inf"), float("nan"), True, False, None, [], {}, [[]], {"": {}},
+]  # fmt: skip
 ANYTHING = st.recursive(
     st.one_of(st.sampled_from(NASTY), st.text(max_size=6), st.integers(), st.floats()),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=5,
 )
-AUCTIONS = sorted((one for one in files("harbor._config.presets").iterdir() if one.name.endswith(".toml")), key=str)
-DESIGNS = sorted(
-    (one for one in files("harbor.evaluation._experiments.presets").iterdir() if one.name.endswith(".toml")), key=str
-)
+
+
+def presets(package: str) -> list[Any]:
+    return sorted((one for one in files(package).iterdir() if one.name.endswith(".toml")), key=str)
+
+
+AUCTIONS, DESIGNS = presets("harbor._config.presets"), presets("harbor.evaluation._experiments.presets")
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """List every place in settings, however deep."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(place for key, one in inner for place in places(one, (*path, key)))]
-
-
-def changed(value: Any, path: tuple[Any, ...], how: Callable[[Any, Any], None]) -> Any:
-    """Change settings at a place; the settings are the caller's own."""
-    if path:
-        for key in path[:-1]:
-            value = value[key]
-        how(value, path[-1])
-    return value
 
 
 @st.composite
@@ -87,12 +66,12 @@ def mutated(draw: Any, presets: list[Any]) -> dict[str, Any]:
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(places(found)))
         value, kind = draw(ANYTHING), draw(st.sampled_from(["put", "put", "add", "drop"]))
-        if kind == "put":
-            changed(found, path, lambda inside, key, value=value: inside.__setitem__(key, value))
-        elif kind == "drop":
-            changed(found, path, lambda inside, key: inside.__delitem__(key))
-        else:
+        if kind == "add":
             found[draw(st.sampled_from(sorted(AuctionConfig.model_fields)) | st.text(max_size=5))] = value
+        elif path:
+            *outer, key = path
+            inside = reduce(getitem, outer, found)
+            inside.__setitem__(key, value) if kind == "put" else inside.__delitem__(key)
     return found
 
 

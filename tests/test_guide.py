@@ -25,18 +25,9 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 TESTED = ("mcp.md", "protocol.md")
 """What these pages show is done by tests of their own."""
 NOT_RUN = (
-    "cd ",
-    "claude ",
-    "export ",
-    "harbor mcp",
-    "inspect view",
-    "langgraph ",
-    "mkdir ",
-    "npm ",
-    "npx ",
-    "pip ",
+    "cd ", "claude ", "export ", "harbor mcp", "inspect view", "langgraph ", "mkdir ", "npm ", "npx ", "pip ",
     "python3 -m venv",
-)
+)  # fmt: skip
 """How commands begin that install, set, or serve until somebody stops them."""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harbor._core.faces import __version__
 from support.folders import ROOT
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -57,34 +58,25 @@ def test_the_wheel_holds_every_module_and_data_file(wheel):
     assert set(templates) <= shipped
 
 
+def python(*words: str, cwd: Path, **environment: str) -> str:
+    variables = {**os.environ, **environment}
+    command = [sys.executable, *words]
+    return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=True).stdout.strip()
+
+
 @pytest.mark.slow
 def test_an_auction_runs_from_the_wheel(wheel, tmp_path):
-    site = tmp_path / "site"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site), str(wheel)], check=True
-    )
+    site = str(tmp_path / "site")
+    python("-m", "pip", "install", "-q", "--no-deps", "--target", site, str(wheel), cwd=tmp_path)
     script = (
-        "import harbor, pathlib; assert str(pathlib.Path(harbor.__file__)).startswith(__import__('sys').argv[1]);"
-        "from harbor import Auction, Bidder; print(len(Auction(bidders=[Bidder('Ann'), Bidder('Ben')],"
-        " items={'count': 2}).run().standings))"
+        "import harbor, sys; assert harbor.__file__.startswith(sys.argv[1]); from harbor import Auction, Bidder;"
+        "print(len(Auction(bidders=[Bidder('Ann'), Bidder('Ben')], items={'count': 2}).run().standings))"
     )
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(site)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "2"
+    assert python("-c", script, site, cwd=tmp_path, PYTHONPATH=site) == "2"
 
 
 def test_the_module_runs_from_the_root_of_a_checkout():
-    done = subprocess.run(
-        [sys.executable, "-m", "harbor", "--version"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.startswith("harbor ")
+    assert python("-m", "harbor", "--version", cwd=ROOT).startswith("harbor ")
 
 
 def test_importing_harbor_loads_no_framework():
@@ -92,11 +84,8 @@ def test_importing_harbor_loads_no_framework():
         "import harbor, sys; print(sorted({name.split('.')[0] for name in sys.modules} &"
         " {'autogen_core', 'langgraph', 'langchain_core', 'pydantic', 'sklearn', 'chromadb', 'rich', 'typer'}))"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT.parent, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python("-c", script, cwd=ROOT.parent) == "[]"
 
 
 def test_the_version_is_the_distributions():
-    import harbor
-
-    assert SETTINGS["project"]["version"] == harbor.__version__
+    assert SETTINGS["project"]["version"] == __version__

@@ -3,9 +3,8 @@
 Ann is a model bidder with a secret in everything she has; Bea is another; Eve is an agent that keeps all she hears.
 """
 
-import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -31,6 +30,7 @@ from harbor._games.english import rules as english
 from harbor._games.english.events import ItemSold
 from harbor._house.auctioneer import Sale
 from harbor._view.pages import write_run
+from support.folders import calls, shared
 
 TRUE_VALUES = {"Lot A": Decimal("1987.61"), "Lot B": Decimal("2143.83"), "Lot C": Decimal("1871.47")}
 BUDGETS = {"Ann": Decimal("7351.19"), "Bea": Decimal("8462.27"), "Eve": Decimal("6293.41")}
@@ -67,12 +67,9 @@ class Eve(BaseChatAgent):
         last = messages[-1].to_text()
         if "Lot C" in last:
             raise RuntimeError(f"crash-of-eve with {KEY} and {TOKEN}")
-        words = (
-            "I bid $1,100, words-of-eve!"
-            if "Lot B" in last and "at least $1,000 and" in last
-            else "I withdraw, words-of-eve!"
-        )
-        return Response(chat_message=TextMessage(content=words, source=self.name, metadata={"mine": "metadata-of-eve"}))
+        act = "bid $1,100" if "Lot B" in last and "at least $1,000 and" in last else "withdraw"
+        told = {"mine": "metadata-of-eve"}
+        return Response(chat_message=TextMessage(content=f"I {act}, words-of-eve!", source=self.name, metadata=told))
 
     async def on_reset(self, cancellation_token: Any) -> None:
         pass
@@ -93,60 +90,60 @@ def amount(dollars: Decimal) -> list[str]:
     return [str(dollars.normalize()), f"{dollars:,.2f}"]
 
 
-def hold(folder: Path, monkeypatch: pytest.MonkeyPatch, reveal: Any) -> Run:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("SOME_TOKEN", TOKEN)
-    cast = [
-        Persona(id=f"id-of-{name.lower()}", name=f"title-of-{name}", text=f"persona-of-{name}")
-        for name in ("Ann", "Bea")
-    ]
+def hold(folder: Path, reveal: Any) -> Run:
+    minds: dict[str, dict[str, Any]] = {
+        "Ann": {"persona": "id-of-ann", "model": "model-of-Ann", "bidding": "call"},
+        "Bea": {"persona": "id-of-bea", "model": "model-of-Bea", "bidding": "limit"},
+        "Eve": {"agent": True, "bidding": "call"},
+    }
     auction = Auction(
-        personas=cast,
+        personas=[
+            Persona(id=f"id-of-{name.lower()}", name=f"title-of-{name}", text=f"persona-of-{name}")
+            for name in ("Ann", "Bea")
+        ],
         items=[
             Item(name=name, start=1_000, true_value=value, listing="A house.", persona=f"label-of-{name}")
             for name, value in TRUE_VALUES.items()
         ],
         bidders=[
             Bidder(
-                name,
-                budget=BUDGETS[name],
-                overestimate=OVERESTIMATES[name],
-                objective=f"objective-of-{name}",
-                agent=name == "Eve",
-                persona=None if name == "Eve" else f"id-of-{name.lower()}",
-                model="simulated" if name == "Eve" else f"model-of-{name}",
-                bidding="limit" if name == "Bea" else "call",
+                name, budget=BUDGETS[name], overestimate=OVERESTIMATES[name], objective=f"objective-of-{name}", **one
             )
-            for name in BUDGETS
+            for name, one in minds.items()
         ],
         rules=EnglishRules(reveal=reveal),
     )
-    eve = Eve()
+    eve, faults = Eve(), Simulated(over_budget_rate=0.2)
     models = {
-        f"model-of-{name}": Marked(marker=f"thought-of-{name}", settings=Simulated(over_budget_rate=0.2), seed=1)
-        for name in ("Ann", "Bea")
+        f"model-of-{name}": Marked(marker=f"thought-of-{name}", settings=faults, seed=1) for name in ("Ann", "Bea")
     }
-    result = auction.run(out=folder / "run", models=models, agents={"Eve": eve})
+    result = auction.run(out=folder, models=models, agents={"Eve": eve})
     prompts = defaultdict(list)
-    for line in (folder / "run" / "calls.jsonl").read_text().splitlines():
-        call = json.loads(line)
+    for call in calls(folder):
         prompts[call["bidder"]].append("\n".join(call["prompt"]))
-    return Run(result, prompts, eve.heard, folder / "run")
+    return Run(result, prompts, eve.heard, folder)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Iterator[dict[str, Run]]:
+    """A run in which prices alone are revealed, and one in which true values are."""
+    place = tmp_path_factory.mktemp("canaries")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.setenv("SOME_TOKEN", TOKEN)
+        held = {reveal: hold(place / reveal, reveal) for reveal in ("price", "true value")}
+    with shared(place):
+        yield held
 
 
 @pytest.fixture(params=["price", "true value"])
-def run(request, tmp_path, monkeypatch):
-    return hold(tmp_path, monkeypatch, request.param)
+def run(request, runs) -> Run:
+    return runs[request.param]
 
 
 @pytest.fixture
-def silent_run(tmp_path, monkeypatch):
-    return hold(tmp_path, monkeypatch, "price")
-
-
-@pytest.fixture
-def telling_run(tmp_path, monkeypatch):
-    return hold(tmp_path, monkeypatch, "true value")
+def silent_run(runs) -> Run:
+    return runs["price"]
 
 
 def sale_of(entries: Sequence[Entry]) -> Sale[english.EnglishState]:
@@ -159,91 +156,56 @@ def sale_of(entries: Sequence[Entry]) -> Sale[english.EnglishState]:
 
 def views(run: Run) -> dict[str, str]:
     """Everything that each bidder was shown, in one text each: prompts, chat messages, and its part of the log."""
-    sale = sale_of(run.result.log)
-    seen = {
-        name: "\n".join(encode(Entry(0, 0.0, event), "")[0].decode() for event in sale.seen_by(name))
+    sale, told = sale_of(run.result.log), {**run.prompts, "Eve": run.heard}
+    return {
+        name: "\n".join([*(encode(Entry(0, 0.0, one), "")[0].decode() for one in sale.seen_by(name)), *told[name]])
         for name in BUDGETS
     }
-    told = {**{name: "\n".join(prompts) for name, prompts in run.prompts.items()}, "Eve": "\n".join(run.heard)}
-    return {name: seen[name] + told[name] for name in BUDGETS}
 
 
 def secrets_of(name: str) -> list[str]:
     """Markers that stand in the private fields of a bidder."""
-    estimates = [
-        amount((value * (1 + OVERESTIMATES[name])).quantize(Decimal("0.01"))) for value in TRUE_VALUES.values()
-    ]
+    estimates = [(value * (1 + OVERESTIMATES[name])).quantize(Decimal("0.01")) for value in TRUE_VALUES.values()]
     words = [f"objective-of-{name}", f"persona-of-{name}", f"thought-of-{name}", f"words-of-{name.lower()}"]
-    return [*words, *amount(BUDGETS[name]), *(spelling for found in estimates for spelling in found)]
+    return [*words, *(spelling for number in (BUDGETS[name], *estimates) for spelling in amount(number))]
 
 
-def secrets_of_the_analyst() -> list[str]:
-    """Markers that no bidder may ever see, not even its own."""
-    names = [f"{kind}-of-{name}" for kind in ("title", "model") for name in BUDGETS]
-    ids = [f"id-of-{name.lower()}" for name in BUDGETS]
-    return [
-        *names,
-        *ids,
-        *(f"label-of-{item}" for item in TRUE_VALUES),
-        "crash-of-eve",
-        "metadata-of-eve",
-    ]
+ANALYST_ONLY = [
+    *(f"{kind}-of-{name}" for kind in ("title", "model") for name in BUDGETS),
+    *(f"id-of-{name.lower()}" for name in BUDGETS),
+    *(f"label-of-{item}" for item in TRUE_VALUES), "crash-of-eve", "metadata-of-eve",
+]  # fmt: skip
+"""Markers that no bidder may ever see, not even its own."""
 
 
-# ---------------------------------------------------------------- markers
-
-
-@pytest.mark.parametrize("owner", ["Ann", "Bea"])
-def test_the_markers_are_really_there(silent_run, owner):
-    own = views(silent_run)[owner]
-    assert [secret for secret in secrets_of(owner)[:3] if secret not in own] == []
-    assert amount(BUDGETS[owner])[0] in own
-
-
-def test_the_markers_of_the_analyst_are_really_in_the_log(silent_run):
-    log = (silent_run.folder / "events.jsonl").read_text()
+def test_the_markers_are_really_there(silent_run):
+    seen, log = views(silent_run), silent_run.result.log
+    for owner in ("Ann", "Bea"):
+        expected = [*secrets_of(owner)[:3], amount(BUDGETS[owner])[0]]
+        assert [secret for secret in expected if secret not in seen[owner]] == []
+    text = (silent_run.folder / "events.jsonl").read_text()
     expected = ["id-of-ann", "model-of-Ann", "label-of-Lot A", "crash-of-eve", str(TRUE_VALUES["Lot A"])]
-    assert [marker for marker in expected if marker not in log] == []
+    assert [marker for marker in expected if marker not in text] == []
+    limits = {(one.bidder, one.reasons) for one in of_type(log, LimitSet)}
+    assert limits == {("Bea", "thought-of-Bea-reasons")}
+    assert any(one.bidder == "Ann" and "above the greatest bid" in one.reason for one in of_type(log, Tried))
+    assert {entry.event.audience for entry in log} == {EVERYONE, ANALYST, *(f"bidder:{name}" for name in BUDGETS)}
 
 
-def test_the_reasons_of_a_limit_are_really_in_the_log(silent_run):
-    limits = of_type(silent_run.result.log, LimitSet)
-    assert {(one.bidder, one.reasons) for one in limits} == {("Bea", "thought-of-Bea-reasons")}
-
-
-def test_bids_really_fail_for_a_budget(silent_run):
-    failed = of_type(silent_run.result.log, Tried)
-    assert {failure.bidder for failure in failed} >= {"Ann"}
-    assert any("above the greatest bid" in failure.reason for failure in failed)
-
-
-def test_no_bidder_sees_a_secret_of_another(run):
-    seen = views(run)
-    leaks = [
-        (viewer, owner, secret)
-        for viewer in BUDGETS
-        for owner in BUDGETS
-        if viewer != owner
-        for secret in secrets_of(owner)
-        if secret in seen[viewer]
-    ]
-    assert leaks == []
+def test_no_bidder_sees_a_secret_of_another_or_of_the_analyst(run):
+    for viewer, seen in views(run).items():
+        secrets = [secret for owner in BUDGETS if owner != viewer for secret in secrets_of(owner)]
+        assert [secret for secret in (*secrets, *ANALYST_ONLY) if secret in seen] == [], viewer
 
 
 def test_the_page_of_a_seat_has_no_secret_of_another_or_of_the_analyst(silent_run, tmp_path):
     for seat in BUDGETS:
         page = write_run(silent_run.folder, tmp_path / "page.html", seat).read_text()
         others = [secret for owner in BUDGETS if owner != seat for secret in secrets_of(owner)]
-        assert [secret for secret in (*others, *secrets_of_the_analyst()) if secret in page] == []
+        assert [secret for secret in (*others, *ANALYST_ONLY) if secret in page] == []
         assert seat == "Eve" or f"thought-of-{seat}" in page
     whole = write_run(silent_run.folder, tmp_path / "page.html").read_text()
     assert all(f"thought-of-{seat}" in whole for seat in ("Ann", "Bea"))
-
-
-def test_no_bidder_sees_a_secret_of_the_analyst(run):
-    seen = views(run)
-    leaks = [(viewer, secret) for viewer in BUDGETS for secret in secrets_of_the_analyst() if secret in seen[viewer]]
-    assert leaks == []
 
 
 def test_why_a_bid_failed_is_for_its_bidder_alone(run):
@@ -253,44 +215,29 @@ def test_why_a_bid_failed_is_for_its_bidder_alone(run):
         assert [text for text in others if f"greatest bid of ${budget}" in text] == []
 
 
-def test_no_true_value_is_ever_seen_where_only_prices_are_revealed(silent_run):
-    seen = views(silent_run)
-    leaks = [
-        (viewer, item)
-        for viewer in BUDGETS
-        for item, value in TRUE_VALUES.items()
-        for spelling in amount(value)
-        if spelling in seen[viewer]
-    ]
-    assert leaks == []
-
-
-def test_no_profit_is_ever_seen_where_only_prices_are_revealed(silent_run):
-    value = TRUE_VALUES
-    profits = [abs(value[sold.item] - sold.price) for sold in of_type(silent_run.result.log, ItemSold)]
-    seen = views(silent_run)
+def test_no_true_value_and_no_profit_is_ever_seen_where_only_prices_are_revealed(silent_run):
+    profits = [abs(TRUE_VALUES[sold.item] - sold.price) for sold in of_type(silent_run.result.log, ItemSold)]
     assert profits
-    assert [p for p in profits for spelling in amount(p) for text in seen.values() if spelling in text] == []
+    hidden = [spelling for number in (*TRUE_VALUES.values(), *profits) for spelling in amount(number)]
+    seen = views(silent_run)
+    assert [(viewer, spelling) for viewer in BUDGETS for spelling in hidden if spelling in seen[viewer]] == []
 
 
-def test_no_true_value_is_in_a_prompt_before_the_hammer(telling_run):
-    leaks, told, calls = [], set(), {name: iter(prompts) for name, prompts in telling_run.prompts.items()}
+def test_no_true_value_is_in_a_prompt_or_spoken_before_the_hammer(runs):
+    run = runs["true value"]
+    leaks, told, prompts = [], set(), {name: iter(prompts) for name, prompts in run.prompts.items()}
     hidden = dict(TRUE_VALUES)
-    for entry in telling_run.result.log:
+    for entry in run.result.log:
         if isinstance(entry.event, ItemSold):
             hidden.pop(entry.event.item)
         if isinstance(entry.event, ModelCalled):
-            prompt = next(calls[entry.event.bidder])
+            prompt = next(prompts[entry.event.bidder])
             leaks += [item for item, value in hidden.items() if amount(value)[0] in prompt]
             told |= {item for item, value in TRUE_VALUES.items() if amount(value)[0] in prompt}
     assert leaks == []
     assert told == set(list(TRUE_VALUES)[:-1])  # after the last item nothing is asked
-
-
-def test_no_true_value_is_spoken_before_the_hammer(telling_run):
     for item, value in TRUE_VALUES.items():
-        spoken = [message for message in telling_run.heard if amount(value)[1] in message]
-        assert all(f"{item} is sold to" in message for message in spoken)
+        assert all(f"{item} is sold to" in message for message in run.heard if amount(value)[1] in message)
 
 
 def test_a_bidder_sees_what_is_public_and_what_is_its_own(run):
@@ -300,22 +247,19 @@ def test_a_bidder_sees_what_is_public_and_what_is_its_own(run):
         assert list(sale.seen_by(name)) == expected
 
 
-def test_there_are_events_for_every_audience(run):
-    assert {entry.event.audience for entry in run.result.log} == {EVERYONE, ANALYST, *(f"bidder:{n}" for n in BUDGETS)}
-
-
 # ---------------------------------------------------------------- on the disk
 
 
-def test_raw_calls_are_for_the_owner_of_the_folder_alone(silent_run):
-    assert (silent_run.folder / "calls.jsonl").stat().st_mode & 0o777 == 0o600
+def texts_of(folder: Path) -> dict[str, str]:
+    return {file.name: file.read_text() for file in folder.iterdir()}
 
 
-def test_no_key_of_the_environment_is_in_any_file_of_a_run(run):
+def test_no_key_of_the_environment_is_in_any_file_of_a_run_and_raw_calls_are_for_its_owner_alone(run):
     assert of_type(run.result.log, SeatFailed)
-    texts = {file.name: file.read_text() for file in run.folder.iterdir()}
+    texts = texts_of(run.folder)
     assert set(texts) >= {"config.json", "manifest.json", "events.jsonl", "calls.jsonl"}
     assert [name for name, text in texts.items() if KEY in text or TOKEN in text] == []
+    assert (run.folder / "calls.jsonl").stat().st_mode & 0o777 == 0o600
 
 
 def test_no_key_in_the_error_of_a_model_is_in_any_file_of_a_run(tmp_path, monkeypatch):
@@ -325,14 +269,10 @@ def test_no_key_in_the_error_of_a_model_is_in_any_file_of_a_run(tmp_path, monkey
         def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
             raise RuntimeError(f"401: {KEY} and sk-abcdefgh12345678 were refused")
 
-    auction = Auction(
-        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
-        bidders=[Bidder("Ann", model="mine")],
-        failed_calls="play on",
-    )
+    lot, ann = Item(name="Lot A", start=1_000, true_value=2_000), Bidder("Ann", model="mine")
     with pytest.raises(ModelError, match="no model has answered"):
-        auction.run(out=tmp_path / "run", models={"mine": Refused()})
-    texts = {file.name: file.read_text() for file in (tmp_path / "run").iterdir()}
+        Auction(items=[lot], bidders=[ann], failed_calls="play on").run(tmp_path / "run", models={"mine": Refused()})
+    texts = texts_of(tmp_path / "run")
     assert "[redacted]" in texts["calls.jsonl"]
     assert "[redacted]" in texts["events.jsonl"]
     assert [name for name, text in texts.items() if KEY in text or "sk-abcdefgh" in text] == []

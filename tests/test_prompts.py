@@ -19,23 +19,17 @@ def auctions() -> dict[str, Auction]:
     everything: dict[str, Any] = {"theory_of_mind": "second", "memory": "list", "learning": True}
     minds = [Bidder("Ann", strategy="on", **everything), Bidder("Ben", strategy="fused", **everything), Bidder("Cho")]
     minds += [Bidder("Dee", bidding="limit", **everything)]
-    games: dict[str, dict[str, Any]] = {
-        "water": {"game": "water", "days": 3},
-        **{
-            game: {"game": game, "runs": 2, "show": "actions and values", "rational_rivals": True}
-            for game in ("second-price", "first-price", "english-private")
-        },
-        "uniform": {"game": "first-price", "runs": 1, "distribution": {"kind": "uniform", "low": 0, "high": 90}},
-        "beauty": {"game": "beauty", "runs": 2},
-    }
-    names = {"water": ("Alex", "Bob")}
     many = [Item(name=f"Lot {number}", start=1_000, true_value=2_000) for number in range(24)]
     few = [Bidder("Ann", budget=12_000, theory_of_mind="inferred"), Bidder("Ben", budget=12_000)]
+    session = {"runs": 2, "show": "actions and values", "rational_rivals": True}
+    games: dict[str, dict[str, Any]] = {
+        "water": {"days": 3}, **dict.fromkeys(("second-price", "first-price", "english-private"), session),
+        "uniform": {"game": "first-price", "runs": 1, "distribution": {"kind": "uniform", "low": 0, "high": 90}},
+        "beauty": {"runs": 2},
+    }  # fmt: skip
+    pair = [Bidder("Alex"), Bidder("Bob")]
     sales = {"english": Auction(items=houses(3, 1), bidders=minds), "long english": Auction(items=many, bidders=few)}
-    return sales | {
-        game: Auction(bidders=[Bidder(name) for name in names.get(game, ("Ann", "Ben"))], rules=rules)
-        for game, rules in games.items()
-    }
+    return sales | {name: Auction(bidders=pair, rules={"game": name, **rules}) for name, rules in games.items()}
 
 
 @pytest.fixture(scope="module", params=auctions())
@@ -52,15 +46,13 @@ def calls(request, tmp_path_factory) -> list[tuple[str, str, dict[str, Any]]]:
     return made
 
 
-def test_every_fact_of_a_prompt_has_a_sentence_of_its_own_and_is_read_back_from_it(calls):
-    for purpose, _, facts in calls:
+def test_every_fact_of_a_prompt_has_a_sentence_of_its_own_that_is_read_back_and_no_mark_is_left(calls):
+    for purpose, words, facts in calls:
         prose = in_prose(facts)
         assert json.dumps(from_prose(prose)) == json.dumps(facts), purpose
         assert "The fact " not in prose, purpose
-
-
-def test_a_prompt_has_no_mark_left(calls):
-    assert not [words for _, words, _ in calls if "[if" in words or "\n\n\n" in words]
+        assert "[if" not in words, purpose
+        assert "\n\n\n" not in words, purpose
 
 
 def schema(kind: Any) -> dict[str, Any]:

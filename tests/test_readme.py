@@ -25,7 +25,6 @@ DONE = [page for page in PAGES if page.parent == ROOT or page.parent.name in ("t
 """The pages whose blocks are done in order, in one folder; those of the guide are done by sections (test_guide.py)."""
 CI_DOES = ("README", "app-developers", "from-a-question-to-a-figure", "teaching", "auctions", "install")
 """The stems of pages that CI does; `make studies` does all."""
-MOST_BYTES = 6_000
 
 
 def name(page: Path) -> str:
@@ -98,10 +97,6 @@ def test_the_way_without_make_is_the_way_of_make():
     for command in ("harbor auction demo", "pytest -n auto --dist worksteal -m proof"):
         assert f"$(BIN)/{command}" in makefile
         assert f".venv/bin/{command}" in lines
-
-
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_bytes()) <= MOST_BYTES
 
 
 def test_the_citation_has_what_its_format_requires_and_the_version_of_the_package():

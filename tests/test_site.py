@@ -13,12 +13,9 @@ from support.browser import browser, findings, needs_browser, overflow
 from support.folders import ROOT
 
 PAGES = (
-    "docs/index",
-    "docs/tutorials/from-a-question-to-a-figure",
-    "docs/reference/extensions",
-    "docs/troubleshooting",
+    "docs/index", "docs/tutorials/from-a-question-to-a-figure", "docs/reference/extensions", "docs/troubleshooting",
     "search",
-)
+)  # fmt: skip
 FROM_ELSEWHERE = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"")
 IN_STYLES = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import")
 
@@ -28,14 +25,9 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     built = tmp_path_factory.mktemp("site")
-    options = ["-b", "html", "-c", "docs", "-W", "--keep-going", "-n", "-q"]
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *options, "-d", built / "trees", ".", built / "html"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    options = ["-b", "html", "-c", "docs", "-W", "--keep-going", "-n", "-q", "-d", built / "trees", ".", built / "html"]
+    command = [sys.executable, "-m", "sphinx", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return built / "html"
 

@@ -52,42 +52,30 @@ def locked(name: str) -> dict[str, list[tuple[Requirement, list[str]]]]:
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_everything_in_a_lock_is_one_version_with_hashes(name):
+def test_everything_in_a_lock_is_one_version_with_hashes_from_no_place_and_without_torch_or_its_drivers(name):
     for requirements in locked(name).values():
         for requirement, hashes in requirements:
             assert re.fullmatch(r"==[\w.!+]+", str(requirement.specifier)), requirement
             assert hashes
             assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", one) for one in hashes), requirement
-
-
-@pytest.mark.parametrize("name", LOCKS)
-def test_a_lock_names_no_place_and_neither_torch_nor_its_drivers(name):
     text = (ROOT / "locks" / f"{name}.txt").read_text(encoding="utf-8")
     assert not re.search(r"https?:|file:|--(?:extra-)?index|--find-links| @ ", text)
     assert not [package for package in locked(name) if package.startswith(("torch", "nvidia", "triton", "cuda"))]
 
 
-def test_what_runs_is_locked_alike_for_users_and_for_tests():
+def test_what_runs_is_locked_alike_for_users_and_for_tests_and_a_lock_names_everything_that_is_asked_for():
     runtime, dev = locked("runtime"), locked("dev")
-    assert {package: [str(one) for one, _ in versions] for package, versions in runtime.items()} == {
-        package: [str(one) for one, _ in dev[package]] for package in runtime
-    }
-
-
-def test_a_lock_names_everything_that_is_asked_for():
+    versions = [{name: [str(one) for one, _ in lock[name]] for name in runtime} for lock in (runtime, dev)]
+    assert versions[0] == versions[1]
     asked = [Requirement(line) for line in Distribution.from_name("harbor-auctions").requires or ()]
-    names = {canonicalize_name(one.name): one for one in asked if one.marker is None or "dev" in str(one.marker)}
-    assert set(names) <= set(locked("dev")) | UNLOCKED
-    plain = {canonicalize_name(one.name) for one in asked if one.marker is None}
-    assert plain <= set(locked("runtime"))
+    names = {canonicalize_name(one.name) for one in asked if one.marker is None or "dev" in str(one.marker)}
+    assert names <= set(dev) | UNLOCKED
+    assert {canonicalize_name(one.name) for one in asked if one.marker is None} <= set(runtime)
 
 
-def test_nothing_that_is_installed_has_a_licence_that_binds_its_users_or_none():
+def test_nothing_that_is_installed_has_a_licence_that_binds_its_users_or_none_and_weak_copyleft_is_known():
     known = {name: said for name, said in INSTALLED.items() if name not in READ}
     assert {name: said for name, said in known.items() if REFUSED.search(said) or not said} == {}
-
-
-def test_every_weak_copyleft_licence_is_known_by_name():
     assert {name for name, said in INSTALLED.items() if WEAK.search(said)} <= set(WEAK_COPYLEFT)
 
 

@@ -78,15 +78,15 @@ def _trials(kind: Kind, asked: argparse.Namespace, passed: dict[str, Outcome], f
 
 
 def _possible(kind: Kind, fault: str) -> bool:
-    if fault == "worker" and not kind.workers:
-        print(f"{kind.name}: has no workers that could die; skipped", flush=True)
-    elif (fault == "stop") != kind.hasty:
-        print(f"{kind.name}: only hasty bidders are stopped for a while, and nothing else; skipped", flush=True)
-    elif fault == "disk" and not space.permitted():
-        print(f"{kind.name}: a small file system can't be mounted here; skipped (run as root)", flush=True)
-    else:
-        return True
-    return False
+    reasons = {
+        "has no workers that could die": fault == "worker" and not kind.workers,
+        "only hasty bidders are stopped for a while, and nothing else": (fault == "stop") != kind.hasty,
+        "a small file system can't be mounted here (run as root)": fault == "disk" and not space.permitted(),
+    }
+    why = next((reason for reason, holds in reasons.items() if holds), "")
+    if why:
+        print(f"{kind.name}: {why}; skipped", flush=True)
+    return not why
 
 
 def _say(one: Outcome, in_full: bool) -> None:
@@ -104,15 +104,13 @@ def _tell(outcomes: Iterable[Outcome]) -> None:
     cells = defaultdict[tuple[str, str], list[Outcome]](list)
     for one in outcomes:
         cells[one.kind, one.fault].append(one)
-    print(
-        f"\n{'kind':22}{'fault':10}{'equal':>12}{'struck':>8}{'paid twice':>12}{'begun anew':>12}  first that differs"
-    )
+    row = "{:22}{:10}{:>12}{:>8}{:>12}{:>12}  {}"
+    print("\n" + row.format("kind", "fault", "equal", "struck", "paid twice", "begun anew", "first that differs"))
     for (kind, fault), found in cells.items():
-        equal, first = sum(one.equal for one in found), next((one for one in found if not one.equal), None)
-        twice, anew = sum(one.paid_twice for one in found), sum(one.anew for one in found)
-        struck = sum(one.struck > 0 for one in found)
-        failed = f"SEED={first.seed}: {first.wrong or 'calls paid twice'}"[:100] if first else ""
-        print(f"{kind:22}{fault:10}{f'{equal} of {len(found)}':>12}{struck:8}{twice:12}{anew:12}  {failed}")
+        equal, failed = f"{sum(one.equal for one in found)} of {len(found)}", [one for one in found if not one.equal]
+        said = f"SEED={failed[0].seed}: {failed[0].wrong or 'calls paid twice'}"[:100] if failed else ""
+        counts = sum(one.struck > 0 for one in found), sum(one.paid_twice for one in found), sum(o.anew for o in found)
+        print(row.format(kind, fault, equal, *counts, said))
 
 
 def _key(one: Outcome) -> str:

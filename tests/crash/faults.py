@@ -33,16 +33,6 @@ class Plan:
     jumps: tuple[tuple[int, float, float], ...] = ()
     stops: tuple[tuple[float, float], ...] = ()
 
-    def __str__(self) -> str:
-        said = [] if self.moment == "never" else [f"kill {self.victim} at {self.share:.3f} of its {self.moment}"]
-        if self.handles:
-            said.append(f"{self.handles[1]} handles at {self.handles[0]:.3f} of its steps")
-        if self.jumps:
-            said.append(f"{len(self.jumps)} jumps of the clock")
-        if self.stops:
-            said.append(f"{len(self.stops)} stops of {sum(seconds for _, seconds in self.stops):.1f} s in all")
-        return ", ".join(said) or "nothing"
-
 
 def fault_of(kind: Kind, seed: int) -> str:
     """Return the fault of a seed: of ten consecutive seeds about four are kills, and each fault occurs."""

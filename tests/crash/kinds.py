@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from textwrap import dedent
 
 from crash import agents
 
@@ -13,103 +12,46 @@ PATIENCE = 1.5
 SERVER = "http://agents.invalid/"
 """Placeholder in settings for the address of the agents' server."""
 
+LOTS = """
+items = [{name = "Lot A", start = 1000, true_value = 2000}, {name = "Lot B", start = 1000, true_value = 2000}]
+"""
+PAID = """
+models.simulated.input_price = 10.0
+models.simulated.output_price = 30.0
+"""
 ENGLISH = """
 name = "english"
 seed = 11
 items = {count = 2}
-[[bidders]]
-name = "Ann"
-persona = "downsizing"
-theory_of_mind = "inferred"
-[[bidders]]
-name = "Ben"
-[[bidders]]
-name = "Cho"
-rule = "minimum-raise"
-[models.simulated]
-simulated = { unreadable_rate = 0.1, low_bid_rate = 0.1 }
+bidders = [{name = "Ann", persona = "downsizing", theory_of_mind = "inferred"}, {name = "Ben"},
+           {name = "Cho", rule = "minimum-raise"}]
+models.simulated.simulated = {unreadable_rate = 0.1, low_bid_rate = 0.1}
 """
-PAID = "input_price = 10.0\noutput_price = 30.0\n"
-PRICES = f"""
-[models.simulated]
-{PAID}"""
-WATER = (
-    """
+WATER = f"""
 name = "water"
 seed = 3
-[rules]
-game = "water"
-supply = "low"
-days = 5
-[[bidders]]
-name = "Alex"
-[[bidders]]
-name = "Bob"
-[[bidders]]
-name = "Cindy"
-[[bidders]]
-name = "David"
-[[bidders]]
-name = "Eric"
+rules = {{game = "water", supply = "low", days = 5}}
+bidders = [{{name = "Alex"}}, {{name = "Bob"}}, {{name = "Cindy"}}, {{name = "David"}}, {{name = "Eric"}}]
+{PAID}
 """
-    + PRICES
-)
-SECOND_PRICE = (
-    """
+SECOND_PRICE = f"""
 name = "second-price"
 seed = 5
-[rules]
-game = "second-price"
-runs = 4
-group = "L"
-show = "actions"
-history = 3
-[[bidders]]
-name = "Bidder 1"
-[[bidders]]
-name = "Bidder 2"
-[[bidders]]
-name = "Bidder 3"
-rule = "rational"
+rules = {{game = "second-price", runs = 4, group = "L", show = "actions", history = 3}}
+bidders = [{{name = "Bidder 1"}}, {{name = "Bidder 2"}}, {{name = "Bidder 3", rule = "rational"}}]
+{PAID}
 """
-    + PRICES
-)
-LOTS = """
-[[{0}items]]
-name = "Lot A"
-start = 1000
-true_value = 2000
-[[{0}items]]
-name = "Lot B"
-start = 1000
-true_value = 2000
-"""
-SERIES = (
-    """
+SERIES = f"""
 name = "series"
 seed = 5
-[series]
-auctions = 2
-[[bidders]]
-name = "Ann"
-budget = 4000
-memory = "full"
-learning = true
-[[bidders]]
-name = "Ben"
-budget = 4000
-memory = "episodes"
-learning = true
-[[bidders]]
-name = "Cho"
-budget = 4000
-rule = "minimum-raise"
+series = {{auctions = 2}}
+bidders = [{{name = "Ann", budget = 4000, memory = "full", learning = true}},
+           {{name = "Ben", budget = 4000, memory = "episodes", learning = true}},
+           {{name = "Cho", budget = 4000, rule = "minimum-raise"}}]
+{LOTS}
+{PAID}
 """
-    + LOTS.format("")
-    + PRICES
-)
-EXPERIMENT = (
-    """
+EXPERIMENT = f"""
 name = "experiment"
 title = "An experiment that is stopped"
 question = "Is anything lost?"
@@ -117,53 +59,28 @@ source = "nobody"
 repeats = 2
 seed = 5
 metrics = ["profit", "profit_ratio"]
+arms = [{{name = "adaptive"}}, {{name = "none", auction.bidders.Ann.planning = "none"}}]
+[auction]
+bidders = [{{name = "Ann", model = "@1", budget = 4000}}, {{name = "Ben", rule = "minimum-raise", budget = 4000}}]
+models.simulated.simulated = {{low_bid_rate = 0.1}}
+{LOTS}
+{PAID}
 """
-    + LOTS.format("auction.")
-    + """
-[[auction.bidders]]
-name = "Ann"
-model = "@1"
-budget = 4000
-[[auction.bidders]]
-name = "Ben"
-rule = "minimum-raise"
-budget = 4000
-[auction.models.simulated]
-input_price = 10.0
-output_price = 30.0
-simulated = { low_bid_rate = 0.1 }
-[[arms]]
-name = "adaptive"
-[[arms]]
-name = "none"
-auction.bidders.Ann = { planning = "none" }
-"""
-)
-HASTY = (
-    """
+_PLAYERS = {
+    "Ann": "", "Ben": 'agent = "crash.agents:function"', "Cho": f"agent = {{ command = {agents.PROGRAM} }}",
+    "Dot": f'agent = {{ url = "{SERVER}" }}', "Eve": 'rule = "minimum-raise"',
+}  # fmt: skip
+_SEATS = [
+    f'[[bidders]]\nname = "{name}"\nbudget = 4000\ntimeout_seconds = {PATIENCE}\n{player}\n'
+    for name, player in _PLAYERS.items()
+]
+HASTY = f"""
 name = "hasty"
 seed = 5
-[models.simulated]
-simulated = { latency_seconds = 0.1 }
+models.simulated.simulated = {{latency_seconds = 0.1}}
+{LOTS}
+{"".join(_SEATS)}
 """
-    + LOTS.format("")
-    + "".join(
-        f"""
-[[bidders]]
-name = "{name}"
-budget = 4000
-timeout_seconds = {PATIENCE}
-{player}
-"""
-        for name, player in (
-            ("Ann", ""),
-            ("Ben", 'agent = "crash.agents:function"'),
-            ("Cho", f"agent = {{ command = {agents.PROGRAM} }}"),
-            ("Dot", f'agent = {{ url = "{SERVER}" }}'),
-            ("Eve", 'rule = "minimum-raise"'),
-        )
-    )
-)
 CONFIG, OUT = "config.toml", "disk/run"
 
 
@@ -201,7 +118,7 @@ def _experiment(executor: str, *options: str) -> Kind:
     words = ("--executor", executor, *options)
     name = "experiment" if executor == "asyncio" else f"experiment-{executor}"
     begin, resume = ("experiment", "run"), ("experiment", "resume")
-    return Kind(name, dedent(EXPERIMENT), begin, resume, words, workers=executor == "processes")
+    return Kind(name, EXPERIMENT, begin, resume, words, workers=executor == "processes")
 
 
 KINDS = {

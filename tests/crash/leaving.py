@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -43,13 +43,17 @@ def difference(whole: Left, found: Left) -> str:
     """Describe the first difference, or return "" if there is none."""
     for field in fields(Left):
         expected, there = getattr(whole, field.name), getattr(found, field.name)
-        if expected == there:
-            continue
-        number = next((at for at, pair in enumerate(zip(expected, there, strict=False)) if len(set(pair)) > 1), -1)
-        if number < 0:
+        if (at := _differ(there, expected)) < min(len(there), len(expected)):
+            return f"{field.name}: number {at + 1} is {_short(there[at], expected[at])}"
+        if len(there) != len(expected):
             return f"{field.name}: {len(there)} instead of {len(expected)}"
-        return f"{field.name}: number {number + 1} is {_short(there[number], expected[number])}"
     return ""
+
+
+def _differ(there: Sequence[str], expected: Sequence[str]) -> int:
+    """Return the first place where two sequences differ; the length of the shorter one if they don't up to there."""
+    pairs = enumerate(zip(there, expected, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(there), len(expected)))
 
 
 def prompts(run: Path) -> Counter[str]:
@@ -118,7 +122,5 @@ def _timeless(value: Any) -> Any:
 
 
 def _short(there: str, expected: str) -> str:
-    start = max(
-        0, next((at for at, pair in enumerate(zip(there, expected, strict=False)) if len(set(pair)) > 1), 0) - 60
-    )
+    start = max(0, _differ(there, expected) - 60)
     return f"...{there[start : start + 120]}... instead of ...{expected[start : start + 120]}..."

@@ -36,7 +36,9 @@ class Place:
 
     def written(self) -> int:
         """Count the bytes of logs and calls."""
-        return sum(_size(path) for name in ("events", "calls") for path in _found(self.out, f"{name}.jsonl"))
+        runs = ("games/*/*/*/",) if (self.out / "games").exists() else ("", "[0-9]*/")
+        names = [f"{run}{name}.jsonl" for run in runs for name in ("events", "calls")]
+        return sum(_size(path) for name in names for path in self.out.glob(name))
 
 
 @dataclass(frozen=True)
@@ -46,12 +48,6 @@ class Lengths:
     seconds: float
     written: int
     steps: int
-
-
-def _found(folder: Path, name: str) -> list[Path]:
-    if (folder / "games").exists():
-        return list(folder.glob(f"games/*/*/*/{name}"))
-    return [folder / name, *folder.glob(f"[0-9]*/{name}")]
 
 
 def _size(path: Path) -> int:

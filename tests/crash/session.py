@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -32,6 +33,10 @@ LONGEST = 120.0
 """Seconds after which a session counts as hanging. The longest kind takes ten on a busy machine."""
 MOMENT = 0.02
 """Least seconds that a process runs between two stops."""
+NEEDED = """
+chromadb harbor._cli.app harbor._cli.running.auctions harbor._cli.running.experiments harbor._runs.memories
+harbor._runs.seating harbor.evaluation._analysis.findings harbor.evaluation._running.runner
+"""
 _nap = time.sleep
 _now = clock.true_seconds
 
@@ -49,15 +54,8 @@ class Ended:
 
 def prepare() -> None:
     """Import the modules that sessions need, and adopt their orphans, to wait for their end."""
-    import chromadb  # noqa: F401
-
-    import harbor._cli.app
-    import harbor._cli.running.auctions
-    import harbor._cli.running.experiments
-    import harbor._runs.memories
-    import harbor._runs.seating
-    import harbor.evaluation._analysis.findings
-    import harbor.evaluation._running.runner  # noqa: F401
+    for name in NEEDED.split():
+        import_module(name)
     from harbor._models.simulated.chat_model import SimulatedChat
 
     journal.watch(SimulatedChat)
@@ -94,7 +92,9 @@ def _become(place: Place, words: Sequence[str], plan: Plan, usual: Lengths | Non
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.closerange(3, 256)
         os.chdir(place.folder)
-        os.environ.update(_environment(place))
+        path = (HERE / "site", HERE.parent, ROOT, *os.environ.get("PYTHONPATH", "").split(":"))
+        os.environ |= {"PYTHONPATH": ":".join(map(str, path)), JOURNAL: str(place.journal), ATTIC: str(place.attic)}
+        os.environ |= {f"HARBOR_{name}": str(place.folder.parent / name.lower()) for name in ("STATE", "CACHE")}
         journal.open_at(place.journal, place.attic)
         journal.install()
         _plan(place, plan, usual)
@@ -107,17 +107,6 @@ def _become(place: Place, words: Sequence[str], plan: Plan, usual: Lengths | Non
         sys.stderr.flush()
     finally:
         os._exit(code)
-
-
-def _environment(place: Place) -> dict[str, str]:
-    path = (HERE / "site", HERE.parent, ROOT, *os.environ.get("PYTHONPATH", "").split(":"))
-    return {
-        "PYTHONPATH": ":".join(map(str, path)),
-        JOURNAL: str(place.journal),
-        ATTIC: str(place.attic),
-        "HARBOR_STATE": str(place.folder.parent / "state"),
-        "HARBOR_CACHE": str(place.folder.parent / "cache"),
-    }
 
 
 def _plan(place: Place, plan: Plan, usual: Lengths | None) -> None:

@@ -13,9 +13,10 @@ from support.commands import harbor
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A finished run."""
+    """A finished run, beside another of the same seed."""
     place = tmp_path_factory.mktemp("whole")
-    harbor("auction", "--preset", "second-price", "--out", place / "run", "--quiet")
+    for name in ("run", "again"):
+        harbor("auction", "--preset", "second-price", "--out", place / name, "--quiet")
     return place / "run"
 
 
@@ -32,32 +33,26 @@ def changed(path, number, **fields):
     path.write_text("".join(lines))
 
 
-def test_two_runs_of_one_seed_differ_in_nothing(whole, tmp_path):
-    harbor("auction", "--preset", "second-price", "--out", tmp_path / "run", "--quiet")
-    assert difference(left_in(whole), left_in(tmp_path / "run")) == ""
-
-
-def test_an_event_that_differs_is_named(whole, run):
-    changed(run / "events.jsonl", 4, type="pause_that_never_was")
-    assert difference(left_in(whole), left_in(run)).startswith("events: number 5 is ")
-
-
-def test_a_reply_that_differs_and_a_call_that_is_missing_are_found(whole, run):
+def test_two_runs_of_one_seed_differ_in_nothing_and_an_event_a_reply_or_a_call_that_differs_is_named(whole, run):
+    assert difference(left_in(whole), left_in(whole.parent / "again")) == ""
     changed(run / "calls.jsonl", 2, reply="I bid $1.")
     assert difference(left_in(whole), left_in(run)).startswith("calls: number ")
     (run / "calls.jsonl").write_text("".join((whole / "calls.jsonl").read_text().splitlines(keepends=True)[1:]))
     assert difference(left_in(whole), left_in(run)).startswith("calls: ")
+    changed(run / "events.jsonl", 4, type="pause_that_never_was")
+    assert difference(left_in(whole), left_in(run)).startswith("events: number 5 is ")
 
 
 def test_memories_and_results_are_compared_but_for_their_times(run):
-    memory = {"key": "one", "value": {"text": "bid low", "auction": "run-1-00c0ffee", "time": "1 o'clock"}}
-    later = {"key": "one", "value": {"text": "bid low", "auction": "run-1-deadbeef", "time": "2 o'clock"}}
-    other = {"key": "one", "value": {"text": "bid high", "auction": "run-1-00c0ffee", "time": "1 o'clock"}}
-    first, second, third = (left_in(run, json.dumps(one) + "\n") for one in (memory, later, other))
-    assert difference(first, second) == ""
-    assert difference(first, third).startswith("memories: number 1 is ")
+    def left(text, token, time):
+        value = {"text": text, "auction": f"run-1-{token}", "time": time}
+        return left_in(run, json.dumps({"key": "one", "value": value}) + "\n")
+
+    first, later = left("bid low", "00c0ffee", "1 o'clock"), left("bid low", "deadbeef", "2 o'clock")
+    assert difference(first, later) == ""
+    assert difference(first, left("bid high", "00c0ffee", "1 o'clock")).startswith("memories: number 1 is ")
     (run / "results.json").write_text("[]")
-    assert difference(first, left_in(run, json.dumps(memory))) == "results: 1 instead of 0"
+    assert difference(first, left("bid low", "00c0ffee", "1 o'clock")) == "results: 1 instead of 0"
 
 
 def test_a_call_that_the_log_tells_of_is_told_from_one_that_was_recorded_alone(run):

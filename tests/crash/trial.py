@@ -120,10 +120,6 @@ class Trial:
         if not self.outcome.wrong and self.whole:
             self.outcome.wrong = difference(self.whole.left, self.left())
 
-    def asked(self) -> Counter[str]:
-        """Count the prompts that were sent since the last call of this method."""
-        return self._asked()
-
     def steps(self) -> int:
         """Return the steps of the last session that ended normally."""
         return [noted["steps"] for noted in self._notes() if "steps" in noted][-1]
@@ -140,6 +136,7 @@ class Trial:
             self.outcome.paid_twice += max(0, min(times, beyond))
 
     def _asked(self, so_far: bool = False) -> Counter[str]:
+        """Count the prompts that were sent since the last session, or so far in this one."""
         notes = self._notes()
         new, self._read = notes[self._read :], self._read if so_far else len(notes)
         return Counter(noted["asked"] for noted in new if "asked" in noted)

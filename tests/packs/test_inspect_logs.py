@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from collections import Counter
 from pathlib import Path
@@ -11,9 +10,9 @@ import pytest
 
 from harbor import run_series
 from harbor._config.auction import AuctionConfig
-from harbor._core.files.layout import CALLS
 from support.adapters import needs
 from support.commands import harbor, mistake
+from support.folders import calls
 
 DESIGN = """
 name = "written"
@@ -22,20 +21,16 @@ question = "Does a test pass?"
 source = "made up"
 repeats = 2
 metrics = ["profit", "rank", "revenue"]
-
-[auction]
-items = [
-  { name = "A", start = 1000000, true_value = 1987613 },
-  { name = "B", start = 1000000, true_value = 2143837 }]
-bidders = [{ name = "Ann", budget = 7351829 }, { name = "Ben", budget = 8462917, objective = "canary of Ben" }]
-
-[[arms]]
-name = "plain"
-auction.rules.reveal = "price"
-[[arms]]
-name = "richer"
-auction.bidders.Ann = { budget = 9182736 }
+auction.items = [{ name = "A", start = 1000000, true_value = 1987613 },
+                 { name = "B", start = 1000000, true_value = 2143837 }]
+auction.bidders = [{ name = "Ann", budget = 7351829 },
+                   { name = "Ben", budget = 8462917, objective = "canary of Ben" }]
+arms = [{ name = "plain", auction.rules.reveal = "price" },
+        { name = "richer", auction.bidders.Ann = { budget = 9182736 } }]
 """
+
+
+FIRST = "games/plain/all/0001"
 
 
 @pytest.fixture(scope="module")
@@ -54,35 +49,34 @@ def reader():
     return lambda path: read_eval_log(str(path), resolve_attachments=True)
 
 
-def calls_of(run: Path) -> list[dict]:
-    return [json.loads(line) for line in (run / CALLS).read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.mark.slow
 def test_every_call_is_in_the_sample_of_its_bidder_and_of_no_other(experiment, reader, tmp_path):
-    run = experiment / "games" / "plain" / "all" / "0001"
+    run = experiment / FIRST
     assert harbor("export", run, "--out", tmp_path / "run.eval").returncode == 0
-    log = reader(tmp_path / "run.eval")
-    made = Counter((call["bidder"], tuple(call["prompt"]), call["reply"]) for call in calls_of(run))
+    log, made = reader(tmp_path / "run.eval"), calls(run)
     written = Counter(
         (sample.id, tuple(message.text for message in event.input), event.output.completion)
         for sample in log.samples
         for event in sample.events
         if event.event == "model"
     )
-    assert made == written
+    assert Counter((call["bidder"], tuple(call["prompt"]), call["reply"]) for call in made) == written
     for sample in log.samples:
         assert ("canary of Ben" in sample.model_dump_json()) == (sample.id == "Ben")
         said = [message.text for message in sample.messages if message.role == "assistant"]
-        assert said == [call["reply"] for call in calls_of(run) if call["bidder"] == sample.id]
+        assert said == [call["reply"] for call in made if call["bidder"] == sample.id]
         assert sample.metadata["simulated"]
         assert {"profit", "rank"} <= sample.scores.keys()
-    tokens = sum(call["input_tokens"] + call["output_tokens"] for call in calls_of(run))
+    tokens = sum(call["input_tokens"] + call["output_tokens"] for call in made)
     assert log.stats.model_usage["simulated"].total_tokens == tokens
 
 
 @pytest.mark.slow
-def test_an_experiment_is_a_log_per_arm_with_a_sample_per_seat_and_an_epoch_per_repeat(experiment, reader, tmp_path):
+def test_an_experiment_is_a_log_per_arm_with_a_sample_per_seat_and_an_epoch_per_repeat_which_the_viewer_shows(
+    experiment, reader, tmp_path
+):
+    from inspect_ai.log import bundle_log_dir
+
     done = harbor("export", experiment, "--out", tmp_path / "logs")
     files = [Path(line) for line in done.stdout.splitlines()]
     assert [file.name for file in files] == ["plain.eval", "richer.eval"]
@@ -90,18 +84,10 @@ def test_an_experiment_is_a_log_per_arm_with_a_sample_per_seat_and_an_epoch_per_
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         log = reader(file)
         assert (log.status, log.eval.task) == ("success", file.stem)
-        assert sorted((sample.id, sample.epoch) for sample in log.samples) == [
-            (name, repeat) for name in ("Ann", "Ben") for repeat in (1, 2)
-        ]
+        samples = [("Ann", 1), ("Ann", 2), ("Ben", 1), ("Ben", 2)]
+        assert sorted((sample.id, sample.epoch) for sample in log.samples) == samples
     assert stat.S_IMODE((tmp_path / "logs").stat().st_mode) == 0o700
     assert "exists" in mistake(harbor("export", experiment, "--out", tmp_path / "logs"))
-
-
-@pytest.mark.slow
-def test_the_viewer_makes_a_site_of_the_logs(experiment, reader, tmp_path):
-    from inspect_ai.log import bundle_log_dir
-
-    assert harbor("export", experiment, "--out", tmp_path / "logs").returncode == 0
     bundle_log_dir(str(tmp_path / "logs"), str(tmp_path / "site"))
     assert (tmp_path / "site" / "index.html").is_file()
     assert {one.name for one in (tmp_path / "site" / "logs").glob("*.eval")} == {"plain.eval", "richer.eval"}
@@ -117,8 +103,7 @@ def test_a_series_has_an_epoch_per_auction_and_a_public_copy_has_no_call(experim
     run_series(series, tmp_path / "series")
     assert harbor("export", tmp_path / "series").returncode == 0
     assert sorted(one.epoch for one in reader(tmp_path / "series.eval").samples) == [1, 1, 2, 2]
-    run = experiment / "games" / "plain" / "all" / "0001"
-    assert harbor("pack", run, "--public", "--out", tmp_path / "p.zip").returncode == 0
+    assert harbor("pack", experiment / FIRST, "--public", "--out", tmp_path / "p.zip").returncode == 0
     assert harbor("unpack", tmp_path / "p.zip", "--out", tmp_path / "public").returncode == 0
     assert harbor("export", tmp_path / "public", "--out", tmp_path / "public.eval").returncode == 0
     told = reader(tmp_path / "public.eval")

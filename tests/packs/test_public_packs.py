@@ -39,69 +39,50 @@ NUMBERS = ("7351829", "8462917", "1987613", "2143837", "9182736", "8273645", "91
 
 
 ITEMS = [
-    {"name": "Lot A", "start": 1_000_000, "true_value": Decimal("1987613.61"), "persona": "canary-kind"},
-    {"name": "Lot B", "start": 1_000_000, "true_value": Decimal("2143837.83")},
+    {"name": "Lot A", "start": 1_000_000, "true_value": 1987613.61, "persona": "canary-kind"},
+    {"name": "Lot B", "start": 1_000_000, "true_value": 2143837.83},
 ]
 SECRETS: dict[str, Any] = {"model": "canary-model", "objective": "canary-objective", "persona": "canary-kind"}
 MIND: dict[str, Any] = {"theory_of_mind": "second", "strategy": "on", "memory": "list", "learning": True}
 PRIVATE = {
-    "name": "canary-name",
-    "seed": 918273645,
+    "name": "canary-name", "seed": 918273645, "models": {"canary-model": {"use": "given", "seed": 5647382}},
     "personas": [{"id": "canary-kind", "name": "Canary", "text": "canary-text of a persona"}],
-    "models": {"canary-model": {"use": "given", "seed": 5647382}},
-}
-ENGLISH = {"items": ITEMS, "rules": {"reveal": "price"}}
-VALUES = {"values": {"Ann": ["9182736.45"], "Ben": ["8273645.18"]}, "assets": 9_999_999, "show": "nothing", "runs": 2}
+}  # fmt: skip
+VALUES = {"values": {"Ann": [9182736.45], "Ben": [8273645.18]}, "assets": 9_999_999, "show": "nothing", "runs": 2}
+RESIDENTS = {name: {"need": 8, "salary": 70} for name in ("Ann", "Ben", "Eve")}
+RESIDENTS["Nobody"] = {"need": 9, "salary": 5647382}
 GAMES: dict[str, dict[str, Any]] = {
-    "english": ENGLISH,
-    "second-price": {"rules": {"game": "second-price", **VALUES}},
-    "first-price": {"rules": {"game": "first-price", **VALUES}},
-    "english-private": {"rules": {"game": "english-private", **VALUES, "step_share": "0.4"}},
-    "beauty": {"rules": {"game": "beauty", "runs": 2, "show": "nothing"}},
-    "water": {
-        "rules": {
-            "game": "water",
-            "days": 2,
-            "residents": {
-                **{name: {"need": 8, "salary": 70} for name in ("Ann", "Ben", "Eve")},
-                "Nobody": {"need": 9, "salary": 5647382},
-            },
-        }
-    },
-}
+    "english": {"reveal": "price"}, "second-price": VALUES, "first-price": VALUES,
+    "english-private": {**VALUES, "step_share": 0.4}, "beauty": {"runs": 2, "show": "nothing"},
+    "water": {"days": 2, "residents": RESIDENTS},
+}  # fmt: skip
 
 
 def settings(game: str, **more: Any) -> AuctionConfig:
     """The settings of a game, with a canary wherever there is something private to set."""
-    values = json.loads(json.dumps({**PRIVATE, **GAMES[game], **more}, default=float))
     ann: dict[str, Any] = {"name": "Ann", "model": "canary-model"}
     ben: dict[str, Any] = {"name": "Ben", "rule": "random"}
     if game == "english":
         ann |= {**SECRETS, **MIND, "budget": 7351829.19, "overestimate": 0.137}
         ben |= {"budget": 8462917.27, "persona": "canary-kind"}
-    for amounts in values["rules"].get("values", {}).values():
-        amounts[:] = [float(amount) for amount in amounts]
-    if "step_share" in values["rules"]:
-        values["rules"]["step_share"] = 0.4
-    return AuctionConfig(**{**values, "bidders": [ann, ben]})
+        more = {"items": ITEMS, **more}
+    return AuctionConfig(**{**PRIVATE, "rules": {"game": game, **GAMES[game]}, "bidders": [ann, ben], **more})
 
 
 def played(config: AuctionConfig, out: Path, with_agent: bool = False) -> Path:
     """Run a game with canaries in every reply, and in the words and the error of an agent."""
+    given: dict[str, Any] = {"models": {"canary-model": Marked()}}
     if with_agent:
-        bidders = (*config.bidders, Bidder("Eve", agent=True))
-        config = config.model_copy(update={"bidders": bidders})
-    agents = {"Eve": break_down} if with_agent else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        Auction(**dict(config)).run(out, models={"canary-model": Marked()}, agents=agents)
+        config = config.model_copy(update={"bidders": (*config.bidders, Bidder("Eve", agent=True))})
+        given["agents"] = {"Eve": break_down}
+    with warnings.catch_warnings(action="ignore"):
+        run_series(config, out, **given) if config.series else Auction(**dict(config)).run(out, **given)
     return out
 
 
 def packed(folder: Path, to: Path) -> Path:
     """Pack a folder for everyone, into another."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return pack(folder, to / "public.harbor.zip", public=True)
 
 
@@ -133,6 +114,12 @@ def traces_of(folder: Path) -> set[str]:
     return {folder.name, str(folder.parent), str(Path.cwd())} | days | digests | commits
 
 
+def leaks(folder: Path, file: Path) -> list[str]:
+    """The canaries and the traces of a run that a pack of it has."""
+    text = everything_in(file)
+    return [*canaries_in(text), *(trace for trace in traces_of(folder) if trace in text)]
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One run of each game."""
@@ -140,40 +127,42 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {game: played(settings(game), folder / f"{WORD}-{game}", game in ("english", "water")) for game in GAMES}
 
 
-def test_a_canary_is_planted_for_every_game_of_harbor():
+@pytest.fixture(scope="module")
+def packs(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The public pack of each."""
+    return {game: packed(run, tmp_path_factory.mktemp("packs")) for game, run in runs.items()}
+
+
+@pytest.fixture(params=GAMES)
+def game(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def unpacked(game: str, packs: dict[str, Path], tmp_path: Path) -> Path:
+    return unpack(packs[game], tmp_path / "unpacked")
+
+
+def test_a_canary_is_planted_for_every_game_of_harbor_and_is_in_the_private_files_of_the_runs(runs):
     assert {one.name for one in everything("game") if one.builtin} == set(GAMES)
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_no_canary_of_any_private_field_is_in_a_public_pack(runs, game, tmp_path):
-    text = everything_in(packed(runs[game], tmp_path))
-    assert canaries_in(text) == []
-    assert [trace for trace in traces_of(runs[game]) if trace in text] == []
-
-
-def test_the_canaries_are_in_the_private_files_of_the_runs(runs):
     text = "".join(path.read_text("utf-8") for folder in runs.values() for path in folder.glob("*.json*"))
     assert canaries_in(text) == [WORD, WORD.capitalize(), *NUMBERS]
     for place in ("objective", "text", "reasons", "plan", "learning", "words", "failure", "english"):
         assert f"canary-{place}" in text, place
 
 
+def test_no_canary_of_any_private_field_is_in_a_public_pack(runs, packs, game):
+    assert leaks(runs[game], packs[game]) == []
+
+
 def test_no_canary_of_a_series_with_memories_is_in_a_public_pack(tmp_path):
-    config = settings("english", series={"auctions": 2})
-    folder = tmp_path / f"{WORD}-series"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        run_series(config, folder, models={"canary-model": Marked()})
+    folder = played(settings("english", series={"auctions": 2}), tmp_path / f"{WORD}-series")
     assert (folder / "memory").is_dir()
     file = packed(folder, tmp_path)
-    text = everything_in(file)
-    assert canaries_in(text) == []
-    assert [trace for trace in traces_of(folder) if trace in text] == []
+    assert leaks(folder, file) == []
     with ZipFile(file) as archive:
-        assert {name for name in archive.namelist() if name.endswith("events.jsonl")} == {
-            "1/events.jsonl",
-            "2/events.jsonl",
-        }
+        logs = {name for name in archive.namelist() if name.endswith("events.jsonl")}
+    assert logs == {"1/events.jsonl", "2/events.jsonl"}
 
 
 def test_no_canary_of_finished_games_of_an_experiment_is_in_its_public_pack(tmp_path):
@@ -181,26 +170,17 @@ def test_no_canary_of_finished_games_of_an_experiment_is_in_its_public_pack(tmp_
     values = config.model_dump(mode="json", exclude_unset=True)
     values["bidders"].append({"name": "Eve", "agent": True})
     design = Experiment(
-        name="small",
-        title="A small title",
-        question="Does a test pass?",
-        source="made up",
-        repeats=1,
-        seed=918273645,
-        note=f"{WORD}-note",
-        auction={key: value for key, value in values.items() if key != "seed"},
+        name="small", title="A small title", question="Does a test pass?", source="made up", repeats=1,
+        seed=values.pop("seed"), note=f"{WORD}-note", auction=values, metrics=("profit", "revenue"),
         arms=[{"name": "plain", "label": f"{WORD}-label"}],
-        metrics=("profit", "revenue"),
-    )
+    )  # fmt: skip
     folder = tmp_path / f"{WORD}-experiment"
     results = asyncio.run(run_experiment(design, folder, agents={"Eve": speak}))
     assert [(record.status, record.detail) for record in results.records] == [("finished", "")]
     private = "".join(path.read_text("utf-8") for path in folder.rglob("*.json*"))
     for place in ("objective", "text", "reasons", "plan", "learning", "words", "note", "label"):
         assert f"canary-{place}" in private, place
-    text = everything_in(packed(folder, tmp_path))
-    assert canaries_in(text) == []
-    assert [trace for trace in traces_of(folder) if trace in text] == []
+    assert leaks(folder, packed(folder, tmp_path)) == []
 
 
 LINE = {"seq", "at", "audience", "type", "digest"}
@@ -226,9 +206,7 @@ ALLOWED_RULES = {
 }
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_every_field_of_a_public_pack_is_on_the_list_of_this_test(runs, game, tmp_path):
-    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+def test_every_field_of_a_public_pack_is_on_the_list_of_this_test(game, unpacked):
     others = {"events.jsonl", "README.md", "CITATION.cff", "events.parquet", "measurements.parquet"}
     assert {path.name for path in unpacked.iterdir()} == {*ALLOWED, *others}
     for name, allowed in ALLOWED.items():
@@ -242,9 +220,7 @@ def test_every_field_of_a_public_pack_is_on_the_list_of_this_test(runs, game, tm
     assert set(config["rules"]) == {"game", "reasks"} | ALLOWED_RULES[game]
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_a_public_log_has_public_events_alone_numbered_anew_and_without_times(runs, game, tmp_path):
-    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+def test_a_public_log_has_public_events_alone_numbered_anew_and_without_times(game, unpacked):
     opening, *events = map(json.loads, (unpacked / "events.jsonl").read_text("utf-8").splitlines())
     assert set(opening) - LINE == {"schema", "harbor", "run", "seed", "parts", "rules"}
     assert (opening["run"], opening["seed"], "token" in opening) == (game, None, False)
@@ -253,30 +229,17 @@ def test_a_public_log_has_public_events_alone_numbered_anew_and_without_times(ru
     assert {event["at"] for event in (opening, *events)} == {0.0}
 
 
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("command", ["replay", "score"])
-def test_every_game_is_replayed_and_measured_from_its_public_log(runs, game, command, tmp_path):
-    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
-    done = harbor(command, unpacked)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "simulated bidders" in done.stdout
-    done = harbor(command, unpacked, "--json")
-    found = json.loads(done.stdout)
-    assert found["seed"] is None
-    assert "metric failed" not in done.stdout
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_every_game_is_verified_from_its_public_log(runs, game, tmp_path):
-    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
+def test_every_game_is_replayed_measured_and_verified_from_its_public_log_and_its_results_are_measured_anew(unpacked):
+    for command in ("replay", "score"):
+        done = harbor(command, unpacked)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "simulated bidders" in done.stdout
+        found = harbor(command, unpacked, "--json").stdout
+        assert json.loads(found)["seed"] is None
+        assert "metric failed" not in found
     done = harbor("verify", unpacked)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("public events follow from the rules")
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_results_of_a_public_run_are_measured_anew_from_its_log(runs, game, tmp_path):
-    unpacked = unpack(packed(runs[game], tmp_path), tmp_path / "unpacked")
     (unpacked / "pack.json").unlink()
     results = json.loads((unpacked / "results.json").read_text("utf-8"))
     results["measurements"][0]["value"] = 1e9
@@ -299,16 +262,13 @@ class Newer(RuleSettings):
     inner: tuple[Stranger, ...] = (Stranger(),)
 
 
-def test_a_setting_is_private_unless_its_class_lists_it():
-    assert told(Stranger()) == {"game": "strange", "reasks": 3}
-    assert told(Newer()) == {"game": "", "reasks": 3, "inner": [{"game": "strange", "reasks": 3}]}
-
-
 def every(cls: type[Settings]) -> list[type[Settings]]:
     return [cls, *(inner for one in cls.__subclasses__() for inner in every(one))]
 
 
-def test_what_a_class_lists_as_public_are_settings_of_it():
+def test_a_setting_is_private_unless_its_class_lists_it():
+    assert told(Stranger()) == {"game": "strange", "reasks": 3}
+    assert told(Newer()) == {"game": "", "reasks": 3, "inner": [{"game": "strange", "reasks": 3}]}
     assert all(cls.public <= set(cls.model_fields) for cls in every(Settings) if cls.__module__.startswith("harbor"))
 
 
@@ -340,39 +300,24 @@ def test_an_event_with_a_new_field_or_another_audience_is_not_published():
     assert {one.name for one in fields(LogOpened)} == {"schema", "harbor", "run", "seed", "token", "parts", "rules"}
 
 
-@pytest.mark.parametrize(
-    ("player", "shown"),
-    [
-        ("simulated", "simulated"),
-        ("simulated (my-canary)", "simulated"),
-        ("knapsack", "knapsack"),
-        ("agent (canary.module:AGENT)", "agent"),
-        ("person", "person"),
-        ("openai:gpt-4o-mini", "openai:gpt-4o-mini"),
-        ("openai:gpt-4o-mini (canary)", "openai:gpt-4o-mini"),
-        ("ollama:llama3.1:8b", "ollama:llama3.1:8b"),
-        ("openai:meta-llama/Llama-3-8B", "openai:meta-llama/Llama-3-8B"),
-        ("openai:ft:gpt-4o:canary::9a", "openai: a model"),
-        ("openai:ft:canary", "openai: a model"),
-        ("openai:/home/canary/model", "openai: a model"),
-        ("openai:../canary", "openai: a model"),
-        ("openai:https://canary.example/v1", "openai: a model"),
-        ("openai:C:\\canary", "openai: a model"),
-        ("canary.package:MODEL", "a model"),
-        ("Canary model", "a model"),
-    ],
-)
-def test_a_player_is_told_by_a_name_that_others_know_and_never_by_a_path_or_an_address(player, shown):
-    assert told_player(player) == shown
+KNOWN = ("simulated", "knapsack", "person", "openai:gpt-4o-mini", "ollama:llama3.1:8b", "openai:meta-llama/Llama-3-8B")
+PLAYERS = {name: name for name in KNOWN} | {
+    "simulated (my-canary)": "simulated", "agent (canary.module:AGENT)": "agent",
+    "openai:gpt-4o-mini (canary)": "openai:gpt-4o-mini", "openai:ft:gpt-4o:canary::9a": "openai: a model",
+    "openai:ft:canary": "openai: a model", "openai:/home/canary/model": "openai: a model",
+    "openai:../canary": "openai: a model", "openai:https://canary.example/v1": "openai: a model",
+    "openai:C:\\canary": "openai: a model", "canary.package:MODEL": "a model", "Canary model": "a model",
+}  # fmt: skip
+
+
+def test_a_player_is_told_by_a_name_that_others_know_and_never_by_a_path_or_an_address():
+    assert {player: told_player(player) for player in PLAYERS} == PLAYERS
 
 
 def test_a_manifest_tells_versions_alone():
-    given = {
-        "versions": {"pydantic": "2.11", "canary Name": "1", "langgraph": WORD},
-        "git": WORD,
-        "config_digest": WORD,
-    }
-    assert told_manifest(given) == {"public": True, "python": "", "versions": {"pydantic": "2.11", "langgraph": ""}}
+    versions = {"pydantic": "2.11", "canary Name": "1", "langgraph": WORD}
+    public = {"public": True, "python": "", "versions": {"pydantic": "2.11", "langgraph": ""}}
+    assert told_manifest({"versions": versions, "git": WORD, "config_digest": WORD}) == public
 
 
 def test_personas_are_published_only_where_the_settings_say_so():
@@ -382,9 +327,9 @@ def test_personas_are_published_only_where_the_settings_say_so():
     assert shown["persona_texts"] == {"canary-kind": "canary-text of a persona"}
 
 
-def test_equal_runs_make_equal_public_packs(runs, tmp_path):
+def test_equal_runs_make_equal_public_packs(packs, tmp_path):
     again = played(settings("water"), tmp_path / "again" / "water", with_agent=True)
-    assert packed(again, tmp_path).read_bytes() == packed(runs["water"], tmp_path / "again").read_bytes()
+    assert packed(again, tmp_path).read_bytes() == packs["water"].read_bytes()
 
 
 def test_a_seed_that_is_easily_guessed_is_warned_of(tmp_path):

@@ -20,14 +20,15 @@ from hypothesis import strategies as st
 
 from harbor._core.basics.errors import HarborError, RunFolderError
 from harbor._core.files.marks import is_in_own, write_settings
-from harbor._packs import contents as limits
 from harbor._packs import unpacking
 from harbor._packs.contents import OF_A_RUN, OF_THE_WHOLE, fault_of
 from harbor._packs.unpacking import unpack
 from support.commands import harbor, mistake
+from support.sent import contents
 
 GOOD = {"config.json": b"one", "1/events.jsonl": b"two"}
 Entries = list[tuple[ZipInfo | str, bytes]]
+Make = Callable[[Path], Path]
 
 
 def pack_json(files: Mapping[str, bytes], **changes: object) -> bytes:
@@ -43,72 +44,42 @@ def zipped(path: Path, entries: Entries, how: int = ZIP_DEFLATED) -> Path:
     return path
 
 
-def good(path: Path, files: Mapping[str, bytes] = GOOD, **changes: object) -> Path:
-    return zipped(path, [*files.items(), ("pack.json", pack_json(files, **changes))])
+def good(path: Path, files: Mapping[str, bytes] = GOOD, how: int = ZIP_DEFLATED, **changes: object) -> Path:
+    return zipped(path, [*files.items(), ("pack.json", pack_json(files, **changes))], how)
 
 
-def named(name: str) -> Callable[[Path], Path]:
-    """A pack with one more file, which has this name and is listed."""
-    return lambda path: good(path, {**GOOD, name: b"three"})
-
-
-def of_kind(mode: int, name: str = "results.json") -> Callable[[Path], Path]:
+def of_kind(mode: int) -> Make:
     """A pack with one more entry, of this kind."""
-
-    def make(path: Path) -> Path:
-        entry = ZipInfo(name)
-        entry.create_system, entry.external_attr = 3, mode << 16
-        files = {**GOOD, name: b"/etc/passwd"}
-        return zipped(path, [*GOOD.items(), (entry, b"/etc/passwd"), ("pack.json", pack_json(files))])
-
-    return make
+    entry, content = ZipInfo("results.json"), b"/etc/passwd"
+    entry.create_system, entry.external_attr = 3, mode << 16
+    told = pack_json({**GOOD, "results.json": content})
+    return lambda path: zipped(path, [*GOOD.items(), (entry, content), ("pack.json", told)])
 
 
 def twice(path: Path) -> Path:
+    name, content = "config.json", b"two"
     with pytest.warns(UserWarning, match="Duplicate name"):
-        return zipped(
-            path, [("config.json", b"one"), ("config.json", b"two"), ("pack.json", pack_json({"config.json": b"two"}))]
-        )
+        return zipped(path, [(name, b"one"), (name, content), ("pack.json", pack_json({name: content}))])
 
 
-def changed(old: bytes, new: bytes, where: int = 1) -> Callable[[Path], Path]:
-    """A good pack, stored as it is, with some bytes changed: only the first place, or all."""
+def edited(change: Callable[[bytes], bytes]) -> Make:
+    """A good pack, stored as it is, with some bytes changed."""
 
     def make(path: Path) -> Path:
-        content = zipped(path, [*GOOD.items(), ("pack.json", pack_json(GOOD))], ZIP_STORED).read_bytes()
-        assert old in content
-        path.write_bytes(content.replace(old, new, where))
+        content = good(path, how=ZIP_STORED).read_bytes()
+        path.write_bytes(changed := change(content))
+        assert changed != content
         return path
 
     return make
 
 
-def flagged(path: Path) -> Path:
-    """A pack whose first entry says that it is encrypted."""
-    content = bytearray(good(path).read_bytes())
+def flagged(content: bytes) -> bytes:
+    """Let the first entry say that it is encrypted."""
+    changed = bytearray(content)
     for signature, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        content[content.index(signature) + place] |= 1
-    path.write_bytes(content)
-    return path
-
-
-def cut(path: Path) -> Path:
-    content = good(path).read_bytes()
-    path.write_bytes(content[: len(content) * 2 // 3])
-    return path
-
-
-def bomb(path: Path) -> Path:
-    """A pack of 300 KB that would fill 300 MB."""
-    entry = ZipInfo("results.json")
-    entry.compress_type = ZIP_DEFLATED
-    zeros = bytes(2**20)
-    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-        with archive.open(entry, "w", force_zip64=True) as opened:
-            for _ in range(300):
-                opened.write(zeros)
-        archive.writestr("pack.json", pack_json(GOOD))
-    return path
+        changed[content.index(signature) + place] |= 1
+    return bytes(changed)
 
 
 def lying(path: Path) -> Path:
@@ -141,20 +112,6 @@ def many(path: Path) -> Path:
     return path
 
 
-def written(content: bytes) -> Callable[[Path], Path]:
-    def make(path: Path) -> Path:
-        path.write_bytes(content)
-        return path
-
-    return make
-
-
-def wrong(path: Path) -> Path:
-    told = json.loads(pack_json({"config.json": b"one"}))
-    told["files"]["config.json"] = "0" * 64
-    return zipped(path, [("config.json", b"one"), ("pack.json", json.dumps(told).encode())])
-
-
 ELSEWHERE = "../x 1/../../x ./x 1//x /tmp/x 1/ 1 C:x C:/x ..\\x \\\\server\\x \uff43onfig.json"
 READ_BY_OTHERS = """
 .env .git .git/config .git/hooks/post-checkout .ssh/authorized_keys .netrc .duckdbrc matplotlibrc setup.cfg
@@ -166,110 +123,87 @@ NEARLY = """
 CONFIG.JSON config.json. 1./config.json 1/results.json 1/1/config.json 1111111111/config.json games/config.json
 games/A/all/0001/config.json games/a/all/1/config.json games/a/../0001/config.json memory/config.json 1/NUL.txt
 """
-FOREIGN = [
-    "\u0661/config.json",
-    "a\u202eb",
-    *ELSEWHERE.split(),
-    *READ_BY_OTHERS.split(),
-    *NEARLY.split(),
-    "config.json ",
-    "config.json\n",
-    "x" * 401,
-]
-HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
-    **{name: (named(name), f"has the entry {name!r}, which is no file that Harbor packs") for name in FOREIGN},
-    "device": (named("games/nul/all/0001/config.json"), "is that of a device"),
-    "link": (of_kind(stat.S_IFLNK | 0o777), "a link, a folder or a device"),
-    "device file": (of_kind(stat.S_IFCHR | 0o666), "a link, a folder or a device"),
-    "pipe": (of_kind(stat.S_IFIFO | 0o666), "a link, a folder or a device"),
-    "folder without slash": (of_kind(stat.S_IFDIR | 0o755), "a link, a folder or a device"),
+FOREIGN = [*f"{ELSEWHERE} {READ_BY_OTHERS} {NEARLY}".split(), "\u0661/config.json", "a\u202eb", "config.json ",
+           "config.json\n", "x" * 401]  # fmt: skip
+A_KIND, UNREADABLE = "a link, a folder or a device", "can't be read"
+HOSTILE: dict[str, tuple[Make, str]] = {
+    "device": (lambda path: good(path, {**GOOD, "games/nul/all/0001/config.json": b""}), "is that of a device"),
+    "link": (of_kind(stat.S_IFLNK | 0o777), A_KIND), "device file": (of_kind(stat.S_IFCHR | 0o666), A_KIND),
+    "pipe": (of_kind(stat.S_IFIFO | 0o666), A_KIND), "folder without slash": (of_kind(stat.S_IFDIR | 0o755), A_KIND),
     "twice": (twice, "has the entry 'config.json' twice"),
-    "bomb": (bomb, "don't trust it"),
-    "longer than declared": (lying, "can't be read"),
-    "too many": (many, "10,000,000 entries are more"),
-    "changed byte": (changed(b"one", b"owe"), "can't be read"),
-    "changed in both": (changed(sha256(b"one").hexdigest().encode(), b"0" * 64), "can't be read"),
-    "wrong digest": (wrong, "does not match its digest"),
+    "longer than declared": (lying, UNREADABLE), "too many": (many, "10,000,000 entries are more"),
+    "changed byte": (edited(lambda content: content.replace(b"one", b"owe", 1)), UNREADABLE),
+    "changed in both": (
+        edited(lambda content: content.replace(sha256(b"one").hexdigest().encode(), b"0" * 64)), UNREADABLE),
+    "wrong digest": (
+        lambda path: zipped(path, [*GOOD.items(), ("pack.json", pack_json(dict.fromkeys(GOOD, b"three")))]),
+        "does not match its digest"),
     "no digest": (lambda path: zipped(path, [*GOOD.items()]), "has no pack.json"),
     "unlisted": (
-        lambda path: zipped(path, [("results.json", b""), *GOOD.items(), ("pack.json", pack_json(GOOD))]),
-        "not list",
-    ),
+        lambda path: zipped(path, [("results.json", b""), *GOOD.items(), ("pack.json", pack_json(GOOD))]), "not list"),
     "missing": (lambda path: zipped(path, [("pack.json", pack_json(GOOD))]), "lacks '1/events.jsonl'"),
-    "encrypted": (flagged, "is encrypted"),
+    "encrypted": (edited(flagged), "is encrypted"),
     "another compression": (lambda path: zipped(path, [("config.json", b"one")], ZIP_BZIP2), "unknown way"),
     "newer": (lambda path: good(path, format=2), "format 2, and this Harbor reads 1; upgrade"),
     "no format": (lambda path: good(path, format="1x"), "format"),
     "strange key": (lambda path: good(path, more=1), "unknown key"),
-    "no JSON": (lambda path: zipped(path, [("pack.json", b"{")]), "can't be read"),
-    "deep JSON": (lambda path: zipped(path, [("pack.json", b"[" * 10**5)]), "can't be read"),
-    "cut short": (cut, "cut short"),
-    "empty": (written(b""), "cut short"),
-    "no zip": (written(b"hello" * 100), "no zip file"),
-    "comment at the end": (lambda path: good(path) and commented(path), "no zip file"),
-}
+    "no JSON": (lambda path: zipped(path, [("pack.json", b"{")]), UNREADABLE),
+    "deep JSON": (lambda path: zipped(path, [("pack.json", b"[" * 10**5)]), UNREADABLE),
+    "cut short": (edited(lambda content: content[: len(content) * 2 // 3]), "cut short"),
+    "empty": (edited(lambda _: b""), "cut short"), "no zip": (edited(lambda _: b"hello" * 100), "no zip file"),
+    "comment at the end": (edited(lambda content: content[:-2] + b"\x04\x00more"), "no zip file"),
+}  # fmt: skip
 
 
-def commented(path: Path) -> Path:
-    with ZipFile(path, "a") as archive:
-        archive.comment = b"more"
-    return path
+def refused(folder: Path, make: Make, says: str) -> None:
+    (folder / "deep").mkdir()
+    file = make(folder / "deep" / "bad.harbor.zip")
+    before = sorted(folder.rglob("*"))
+    assert says in mistake(harbor("unpack", file, cwd=folder / "deep"))
+    assert sorted(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("harm", HOSTILE)
 def test_a_hostile_pack_is_one_line_and_nothing_is_left_behind(tmp_path, harm):
-    make, says = HOSTILE[harm]
-    (tmp_path / "deep").mkdir()
-    file = make(tmp_path / "deep" / "bad.harbor.zip")
-    before = sorted(tmp_path.rglob("*"))
-    assert says in mistake(harbor("unpack", file, cwd=tmp_path / "deep"))
-    assert sorted(tmp_path.rglob("*")) == before
+    refused(tmp_path, *HOSTILE[harm])
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_an_entry_that_harbor_does_not_pack_is_one_line_and_nothing_is_left_behind(tmp_path, name):
+    says = f"has the entry {name!r}, which is no file that Harbor packs"
+    refused(tmp_path, lambda path: good(path, {**GOOD, name: b"three"}), says)
 
 
 def test_a_good_pack_is_unpacked_for_its_owner_alone(tmp_path):
     folder = unpack(good(tmp_path / "good.harbor.zip"), tmp_path / "out")
-    assert {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()} == {
-        **GOOD,
-        "pack.json": pack_json(GOOD),
-    }
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "1")}
-    assert (modes, stat.S_IMODE((folder / "config.json").stat().st_mode)) == ({0o700}, 0o600)
+    assert contents(folder) == {**GOOD, "pack.json": pack_json(GOOD)}
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder / "1", folder / "config.json")]
+    assert modes == [0o700, 0o700, 0o600]
 
 
-def test_a_folder_that_exists_is_left_as_it_is(tmp_path):
+def test_what_exists_is_left_as_it_is_and_what_is_no_pack_is_refused(tmp_path):
     file = good(tmp_path / "good.harbor.zip")
     (tmp_path / "good").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    assert "exists" in mistake(harbor("unpack", file, cwd=tmp_path))
-    assert "exists" in mistake(harbor("unpack", file, "--out", tmp_path / "link"))
-    assert "can't be written" in mistake(harbor("unpack", file, "--out", tmp_path / "none" / "out"))
+    (tmp_path / "exp.toml").write_text("name = 'a design'")
+    for said, *words in (
+        ("exists", file), ("exists", file, "--out", tmp_path / "link"),
+        ("can't be written", file, "--out", tmp_path / "none" / "out"), ("is no file", "nowhere.zip"),
+        ("is no file", "."), ("give what harbor pack wrote", "exp.toml"),
+    ):  # fmt: skip
+        assert said in mistake(harbor("unpack", *words, cwd=tmp_path))
     assert not list((tmp_path / "good").iterdir())
 
 
-@pytest.mark.parametrize("given", ["nowhere.zip", "."])
-def test_what_is_no_file_is_refused(tmp_path, given):
-    assert "is no file" in mistake(harbor("unpack", given, cwd=tmp_path))
-
-
-def test_a_file_that_is_no_pack_is_not_taken_for_the_folder_it_would_go_to(tmp_path):
-    (tmp_path / "exp.toml").write_text("name = 'a design'")
-    assert "give what harbor pack wrote" in mistake(harbor("unpack", "exp.toml", cwd=tmp_path))
-
-
-def test_a_small_pack_may_be_squeezed_hard_and_a_large_one_not(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("limit", "says"), [
+    (("SMALL", 2**20), "don't trust it"), (("MOST_BYTES", 2**20), "don't trust it"),
+    (("MOST_FILES", 1), "2 entries are more"),
+])  # fmt: skip
+def test_a_pack_beyond_a_limit_is_refused_and_a_small_one_may_be_squeezed_hard(limit, says, tmp_path, monkeypatch):
     file = good(tmp_path / "good.harbor.zip", {"results.json": bytes(2**22)})
     assert unpack(file, tmp_path / "small").is_dir()
-    monkeypatch.setattr(unpacking, "SMALL", 2**20)
-    assert "don't trust it" in mistake(harbor("unpack", file, "--out", tmp_path / "large"))
-
-
-def test_files_beyond_the_most_are_refused(tmp_path, monkeypatch):
-    file = good(tmp_path / "good.harbor.zip")
-    monkeypatch.setattr(unpacking, "MOST_FILES", 2)
-    assert "3 entries are more" in mistake(harbor("unpack", file, "--out", tmp_path / "out"))
-    monkeypatch.setattr(unpacking, "MOST_FILES", limits.MOST_FILES)
-    monkeypatch.setattr(unpacking, "MOST_BYTES", 5)
-    assert "don't trust it" in mistake(harbor("unpack", file, "--out", tmp_path / "out"))
+    monkeypatch.setattr(unpacking, *limit)
+    assert says in mistake(harbor("unpack", file, "--out", tmp_path / "large"))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, resume
 from harbor._core.basics.errors import LimitReached
-from harbor._core.log.acts import Tried
 from harbor._core.log.events import ModelCalled, SeatFailed
 from harbor._core.log.log import of_type, read_log
 from harbor._core.log.players import AGENT
@@ -81,6 +79,17 @@ def told(log: Any) -> list[ModelCalled]:
     return [call for call in of_type(log, ModelCalled) if call.purpose == AGENT]
 
 
+def told_by(agent: Any) -> list[ModelCalled]:
+    """Hold a sale with an agent that does not fail, and give the calls that it tells of."""
+    log = sale().run(agents={"Tal": agent}).log
+    assert not of_type(log, SeatFailed)
+    return told(log)
+
+
+def assistant(kind: type[Client] = Client, **config: Any) -> AssistantAgent:
+    return AssistantAgent("tal", model_client=kind(model="gpt-4o-mini", **config))
+
+
 UNKNOWN = (None, "nobody:has-heard-of-it", "some words", "package.module:NAME")
 COSTS = {"mine": DOLLARS, MODEL: (1_000 * 0.15 + 100 * 0.6) / 1_000_000, **dict.fromkeys(UNKNOWN)}
 
@@ -99,19 +108,18 @@ def test_a_call_costs_what_the_user_or_the_price_table_says_and_else_an_unknown_
 
 @pytest.mark.parametrize(("config", "model"), [({}, MODEL), ({"base_url": "http://here"}, "gpt-4o-mini")])
 def test_an_assistant_of_autogens_is_counted_with_the_model_that_its_client_names(config, model):
-    agent = AssistantAgent("tal", model_client=Client(model="gpt-4o-mini", **config))
-    [one, *_] = told(sale().run(agents={"Tal": agent}).log)
+    one = told_by(assistant(**config))[0]
     assert (one.model, one.cost_dollars is None) == (model, model != MODEL)
 
 
-def test_a_client_that_can_not_be_written_down_leaves_the_model_unknown_and_the_answer_as_it_is():
+def test_a_client_that_can_not_be_written_down_or_is_one_of_two_leaves_the_model_unknown_and_the_answer_as_it_is():
     class Shy(Client):
         def _to_config(self) -> ClientConfig:
             raise RuntimeError("I do not tell")
 
-    log = sale().run(agents={"Tal": AssistantAgent("tal", model_client=Shy(model="gpt-4o-mini"))}).log
-    assert not of_type(log, SeatFailed)
-    assert {call.model for call in told(log)} == {AGENT}
+    shy, two = assistant(Shy), assistant()
+    two.other = Client(model="gpt-4o")  # type: ignore[attr-defined]
+    assert {call.model for agent in (shy, two) for call in told_by(agent)} == {AGENT}
 
 
 def test_a_call_of_somebody_else_is_not_taken_for_one_of_the_agents_own_client():
@@ -121,58 +129,39 @@ def test_a_call_of_somebody_else_is_not_taken_for_one_of_the_agents_own_client()
             helped = TextMessage(content="Withdraw.", source="somebody", models_usage=RequestUsage(7, 1))
             return Response(chat_message=said.chat_message, inner_messages=[helped])
 
-    found = told(sale().run(agents={"Tal": Team("tal", model_client=Client(model="gpt-4o-mini"))}).log)
+    found = told_by(Team("tal", model_client=Client(model="gpt-4o-mini")))
     assert {(call.input_tokens, call.model) for call in found} == {(7, AGENT), (1_000, MODEL)}
 
 
-def test_of_two_clients_none_is_taken_for_the_one_that_was_called():
-    agent = AssistantAgent("tal", model_client=Client(model="gpt-4o-mini"))
-    agent.other = Client(model="gpt-4o")  # type: ignore[attr-defined]
-    assert {call.model for call in told(sale().run(agents={"Tal": agent}).log)} == {AGENT}
-
-
-def spent(folder: Path) -> float:
-    return paid_for(folder, PRICES)
-
-
-def test_what_an_agent_tells_of_is_kept_beside_the_log_and_is_what_the_run_has_paid(tmp_path):
-    agent = Teller()
-    log = sale().run(agents={"Tal": agent}, out=tmp_path / "run").log
-    kept = read_calls(tmp_path / "run" / "calls.jsonl")
-    assert [call.event for call in kept] == told(log)
-    assert spent(tmp_path / "run") == pytest.approx(agent.asked * DOLLARS)
-    done = harbor("verify", "--deep", "run", cwd=tmp_path)
+def test_a_limit_pauses_a_run_of_agents_and_what_earlier_sessions_paid_counts(tmp_path):
+    folder, agent, whole, limit = tmp_path / "run", Teller(), Teller(), 2.5 * DOLLARS
+    sale(lots="ABCD").run(agents={"Tal": whole})
+    with pytest.raises(LimitReached, match=r"the limit of \$0.0100 is reached"):
+        sale(lots="ABCD").run(agents={"Tal": agent}, out=folder, max_cost=limit)
+    assert agent.asked == 3 < whole.asked
+    with pytest.raises(LimitReached):
+        resume(folder, agents={"Tal": agent}, max_cost=limit)
+    assert agent.asked == 3
+    log = resume(folder, agents={"Tal": agent}, max_cost=100 * DOLLARS).log
+    assert agent.asked == whole.asked
+    assert [call.event for call in read_calls(folder / "calls.jsonl")] == told(log)
+    assert paid_for(folder, PRICES) == pytest.approx(whole.asked * DOLLARS)
+    done = harbor("verify", "--deep", folder)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_limit_pauses_a_run_of_agents_and_what_earlier_sessions_paid_counts(tmp_path):
-    folder, agent = tmp_path / "run", Teller()
-    whole = Teller()
-    sale(lots="ABCD").run(agents={"Tal": whole})
-    with pytest.raises(LimitReached, match=r"the limit of \$0.0100 is reached"):
-        sale(lots="ABCD").run(agents={"Tal": agent}, out=folder, max_cost=2.5 * DOLLARS)
-    assert agent.asked == 3 < whole.asked
-    with pytest.raises(LimitReached):
-        resume(folder, agents={"Tal": agent}, max_cost=2.5 * DOLLARS)
-    assert agent.asked == 3
-    resume(folder, agents={"Tal": agent}, max_cost=100 * DOLLARS)
-    assert agent.asked == whole.asked
-    assert spent(folder) == pytest.approx(whole.asked * DOLLARS)
-
-
 def test_an_answer_that_was_paid_for_counts_also_if_the_run_paused_before_it_was_logged(tmp_path):
-    auction = sale(Bidder("Zoe", model="mine"))
+    auction, folder = sale(Bidder("Zoe", model="mine")), tmp_path / "run"
     auction.run(agents={"Tal": Teller()}, out=tmp_path / "whole")
     made = read_calls(tmp_path / "whole" / "calls.jsonl")
     first = next(place for place, call in enumerate(made) if call.purpose == AGENT)
     limit = sum(call.cost_dollars or 0 for call in made[: first + 1])  # it is reached before Zoe's bid
-    folder = tmp_path / "run"
     with pytest.raises(LimitReached):
         auction.run(agents={"Tal": Teller()}, out=folder, max_cost=limit)
     kept = read_calls(folder / "calls.jsonl")
     assert [call.purpose for call in kept].count(AGENT) == 1
     assert told(read_log(folder / "events.jsonl").entries) == []
-    assert spent(folder) == pytest.approx(sum(call.cost_dollars or 0 for call in kept))
+    assert paid_for(folder, PRICES) == pytest.approx(sum(call.cost_dollars or 0 for call in kept))
 
 
 def test_a_limit_says_whose_calls_of_which_model_do_not_count_towards_it():
@@ -203,8 +192,7 @@ def test_calls_that_are_told_of_through_a_door_count_also_beside_an_answer_that_
         usage = [{"model": MODEL, "input_tokens": 1_000, "output_tokens": 100}, {"input_tokens": 5}]
         return {"action": "bid", "amount": amount, "usage": usage}
 
-    log = sale().run(agents={"Tal": agent}).log
-    found = told(log)
+    found = told_by(agent)
     assert len(found) == 2 * len(turns) > 2
-    assert of_type(log, Tried)
+    assert 2 in {turn["attempt"] for turn in turns}
     assert {(call.model, call.cost_dollars is None) for call in found} == {(MODEL, False), (AGENT, True)}

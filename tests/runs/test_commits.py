@@ -29,18 +29,15 @@ def git(folder: Path, *words: str) -> str:
     (("switch", "-c", "a/branch"), ("tag", "-a", "v1", "-m", "one"), ("pack-refs", "--all")),
     (("pack-refs", "--all"), ("commit", "--allow-empty", "-m", "two")),
 ], ids=["a branch", "packed", "detached", "packed with a tag", "packed before"])  # fmt: skip
-def test_the_commit_is_that_which_git_tells_in_the_checkout_and_below_it(then, tmp_path):
-    for words in (("init", "-b", "main"), ("commit", "--allow-empty", "-m", "one"), *then):
+def test_the_commit_is_that_which_git_tells_in_the_checkout_and_below_it_if_there_is_one(then, tmp_path):
+    assert commit_of(tmp_path) is None
+    git(tmp_path, "init", "-b", "main")
+    assert commit_of(tmp_path) is None
+    for words in (("commit", "--allow-empty", "-m", "one"), *then):
         git(tmp_path, *words)
     inner = tmp_path / "some" / "where"
     inner.mkdir(parents=True)
     assert [commit_of(tmp_path), commit_of(inner)] == [git(tmp_path, "rev-parse", "HEAD").strip()] * 2
-
-
-def test_without_a_commit_there_is_none_to_tell(tmp_path):
-    assert commit_of(tmp_path) is None
-    git(tmp_path, "init")
-    assert commit_of(tmp_path) is None
 
 
 HOSTILE = {
@@ -73,14 +70,12 @@ def test_no_link_is_followed_and_no_pipe_is_waited_for(linked, kind, tmp_path):
         (place / "HEAD").write_text("ref: refs/heads/main")
         (place / "refs" / "heads" / "main").write_text(COMMIT)
     assert commit_of(tmp_path / "folder") == COMMIT
-    bait = tmp_path / "folder" / ".git" / linked
+    bait, theirs = tmp_path / "folder" / ".git" / linked, tmp_path / "theirs"
     bait.rename(tmp_path / "moved")
-    if kind == "link":
-        bait.symlink_to(tmp_path / "theirs" / linked)
-    elif kind == "pipe":
-        os.mkfifo(bait)
-    else:
-        bait.write_text(f"gitdir: {tmp_path / 'theirs'}")
+    {
+        "link": lambda: bait.symlink_to(theirs / linked), "pipe": lambda: os.mkfifo(bait),
+        "gitdir": lambda: bait.write_text(f"gitdir: {theirs}"),
+    }[kind]()  # fmt: skip
     assert commit_of(tmp_path / "folder") is None
 
 

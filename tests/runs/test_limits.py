@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, ModelSettings, resume, run_series
 from harbor._config.auction import AuctionConfig, Series
-from harbor._core.basics.errors import ConfigError, LimitReached, LogError, RunPaused
+from harbor._core.basics.errors import ConfigError, LimitReached, LogError
 from harbor._core.log.events import CLOCK_FIELDS, ModelCalled, SeatFailed
 from harbor._core.log.log import of_type, read_log
 from harbor._models.replies.replay import RawCall
 from harbor._runs.raw_calls import read_calls
 from harbor._runs.run import paid_for
 from harbor.evaluation._metrics.summary import summarise
-from support.commands import harbor, mistake
-from support.folders import paid
+from support.commands import harbor
+from support.folders import calls, paid
 from support.providers import provider
 
 SALE = {
@@ -32,49 +32,40 @@ SALE = {
 }
 CONFIG = """
 seed = 5
-[[items]]
-name = "Lot A"
-start = 1000
-true_value = 1600
-[[bidders]]
-name = "Ann"
-bidding = "call"
-model = "dear"
-[[bidders]]
-name = "Ben"
-bidding = "call"
-model = "dear"
+items = [{name = "Lot A", start = 1000, true_value = 1600}]
+bidders = [{name = "Ann", bidding = "call", model = "dear"}, {name = "Ben", bidding = "call", model = "dear"}]
 [models.dear]
+input_price = 3
+output_price = 10
 """
-PRICES = "input_price = 3\noutput_price = 10\n"
 PRICED = {"mine": ModelSettings(use="openai:gpt", input_price=3.0, output_price=6.0)}
 CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, ["a" * 30, "b" * 60], "c" * 30, "")
 
 
-def test_a_line_that_is_cut_short_may_have_been_as_dear_as_the_dearest(tmp_path):
-    lines = [json.dumps(asdict(replace(CALL, cost_dollars=cost))) for cost in (1.0, 4.0, 2.0)]
-    (tmp_path / "calls.jsonl").write_text("\n".join(lines) + "\n" + lines[0][:40])
-    assert paid_for(tmp_path, PRICED) == 7 + 4
+def line(**changes):
+    return json.dumps(asdict(CALL) | changes).encode()
 
 
-ONE = json.dumps(asdict(CALL)).encode()
-WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None}]
-MISTYPED = [json.dumps(asdict(CALL) | wrong).encode() for wrong in [*WRONG_TYPES, {"message": 5}, {"new": 1}]]
+WRONG_TYPES = [{"cost_dollars": "x"}, {"prompt": 5}, {"prompt": [1]}, {"model": []}, {"input_tokens": None},
+               {"message": 5}, {"new": 1}]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *MISTYPED], ids=str)
-def test_a_line_that_is_no_call_costs_as_much_as_the_dearest_of_its_run(line, tmp_path):
+@pytest.mark.parametrize(
+    "damaged", [b"garbage", b"{}", b"[1]", b"\xff", b"\0" * 9, *(line(**it) for it in WRONG_TYPES)]
+)
+def test_a_line_that_is_no_call_costs_as_much_as_the_dearest_of_its_run(damaged, tmp_path):
     (tmp_path / "0001").mkdir()
-    (tmp_path / "0001" / "calls.jsonl").write_bytes(ONE + b"\n" + line + b"\n" + ONE + b"\n")
-    assert paid_for(tmp_path, PRICED) == 3 * CALL.cost_dollars
+    (tmp_path / "0001" / "calls.jsonl").write_bytes(b"\n".join([line(), damaged, line(cost_dollars=4.0), b""]))
+    assert paid_for(tmp_path, PRICED) == 1 + 4 + 4
     with pytest.raises(LogError, match=r"0001/calls.jsonl' line 2 is not a model call; restore the file$"):
         read_calls(tmp_path / "0001" / "calls.jsonl")
 
 
 @pytest.mark.parametrize(("text", "dollars"), [
-    (ONE + b"\n" + b"\0" * (3 * len(ONE)), 4 * CALL.cost_dollars),
+    (line(cost_dollars=4.0) + b"\n" + line() + b"\n" + line()[:40], 4 + 1 + 4),
+    (line() + b"\n" + b"\0" * (3 * len(line())), 4 * CALL.cost_dollars),
     (b"garbage\n", 5_000 * (3 + 6) / 1_000_000),
-], ids=["zeros as long as three calls", "no call, so as a first call is taken to cost"])  # fmt: skip
+], ids=["cut short", "zeros as long as three calls", "no call, so as a first call is taken to cost"])  # fmt: skip
 def test_what_is_damaged_costs_as_many_calls_as_it_may_have_held(text, dollars, tmp_path):
     (tmp_path / "calls.jsonl").write_bytes(text)
     assert paid_for(tmp_path, PRICED) == pytest.approx(dollars)
@@ -84,16 +75,16 @@ def test_a_limit_is_kept_by_a_run_with_a_damaged_line_and_what_it_hid_is_not_spe
     folder, limit = tmp_path / "run", 0.5 * spent_in(whole)
     with pytest.raises(LimitReached):
         Auction(**SALE).run(out=folder, max_cost=limit)
-    calls = (folder / "calls.jsonl").read_bytes().splitlines(keepends=True)
-    calls[1] = b"\xff garbage\n"
-    (folder / "calls.jsonl").write_bytes(b"".join(calls))
+    recorded = (folder / "calls.jsonl").read_bytes().splitlines(keepends=True)
+    recorded[1] = b"\xff garbage\n"
+    (folder / "calls.jsonl").write_bytes(b"".join(recorded))
     for _ in range(2):  # the second time from the files that are set aside
         before = spent_in(folder)
         assert before >= limit
         with pytest.raises(LimitReached), warnings.catch_warnings(action="ignore"):
             resume(folder, max_cost=limit)
         assert spent_in(folder) == pytest.approx(before)
-        assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(calls) - 1
+        assert len((folder / "calls.jsonl").read_bytes().splitlines()) == len(recorded) - 1
 
 
 def log_in(folder):
@@ -112,19 +103,13 @@ def whole(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory):
-    place = tmp_path_factory.mktemp("limited")
-    return (place / str(number) for number in range(10_000))
-
-
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(shares=st.lists(st.floats(0.01, 1.1), min_size=1, max_size=3))
 def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_and_pays_nothing_twice(
-    whole, folders, shares
+    whole, tmp_path_factory, shares
 ):
-    folder, total = next(folders), spent_in(whole)
-    dearest = max(json.loads(line)["cost_dollars"] for line in (whole / "calls.jsonl").read_text().splitlines())
+    folder, total = tmp_path_factory.mktemp("limited") / "run", spent_in(whole)
+    dearest = max(call["cost_dollars"] for call in calls(whole))
     for number, share in enumerate(sorted(shares)):
         limit = share * total
         try:
@@ -135,16 +120,6 @@ def test_a_run_that_is_paused_at_any_limits_and_resumed_is_the_run_without_one_a
     assert log_in(folder) == log_in(whole)
     assert paid(folder) == paid(whole)
     assert spent_in(folder) == pytest.approx(total)
-
-
-def test_what_was_paid_before_counts_so_the_same_limit_buys_no_other_call(whole, tmp_path):
-    run, limit = tmp_path / "run", 0.3 * spent_in(whole)
-    with pytest.raises(RunPaused, match=r"the limit of \$.* is reached, as \$.* are spent"):
-        Auction(**SALE).run(out=run, max_cost=limit)
-    before = (run / "calls.jsonl").read_bytes()
-    with pytest.raises(LimitReached):
-        resume(run, max_cost=limit)
-    assert (run / "calls.jsonl").read_bytes() == before
 
 
 def test_a_limit_in_memory_is_kept_too_and_one_that_is_not_reached_changes_nothing(whole):
@@ -168,14 +143,10 @@ def test_the_auctions_of_a_series_share_one_limit(whole, tmp_path):
     assert [log_in(tmp_path / "run" / one) == log_in(tmp_path / "whole" / one) for one in ("1", "2")] == [True, True]
 
 
-@pytest.mark.parametrize("limit", [0, -1.0, float("nan"), float("inf")])
-def test_a_limit_that_is_no_amount_is_refused_before_anything_is_written(limit, tmp_path):
-    with pytest.raises(ConfigError, match="dollars can't be kept"):
-        Auction(**SALE).run(out=tmp_path / "run", max_cost=limit)
-    assert not (tmp_path / "run").exists()
-
-
-def test_a_limit_on_a_model_without_a_price_is_refused_before_the_first_call(tmp_path):
+def test_a_limit_that_is_no_amount_or_on_a_model_without_a_price_is_refused_before_anything_is_written(tmp_path):
+    for limit in (0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ConfigError, match="dollars can't be kept"):
+            Auction(**SALE).run(out=tmp_path / "run", max_cost=limit)
     unknown = SALE | {"models": {"dear": ModelSettings(use="openai:nobody-knows")}}
     with pytest.raises(ConfigError, match=r"price of model 'dear' is unknown.*--set models.dear.input_price=DOLLARS"):
         Auction(**unknown).run(out=tmp_path / "run", max_cost=1.0)
@@ -183,24 +154,27 @@ def test_a_limit_on_a_model_without_a_price_is_refused_before_the_first_call(tmp
 
 
 def test_the_command_pauses_at_its_limit_with_a_code_of_its_own_and_says_how_to_go_on(tmp_path):
-    (tmp_path / "sale.toml").write_text(CONFIG + PRICES)
+    (tmp_path / "sale.toml").write_text(CONFIG)
     done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (75, "")
     assert done.stderr.startswith("harbor: paused: the limit of $0.0200 is reached")
     assert done.stderr.endswith("; resume with: harbor resume run --max-cost DOLLARS\n")
-    again = harbor("resume", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
-    assert again.returncode == 75
+    assert harbor("resume", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path).returncode == 75
     ended = harbor("resume", "run", "--max-cost", "5", "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     total = json.loads(ended.stdout)["calls"]["total"]
     assert total["cost_dollars"] == pytest.approx(spent_in(tmp_path / "run"), abs=1e-6)
+    tokens = summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.total.input_tokens
+    shown = harbor("replay", "run", "--full", cwd=tmp_path).stdout.partition("Model calls")[2]
+    assert [word for word in ("bidder", "purpose", "model", "total", f"{tokens:,}") if word not in shown] == []
+    assert "Model calls" not in harbor("replay", "run", cwd=tmp_path).stdout
 
 
 def test_after_an_outage_the_way_on_keeps_the_limit(tmp_path):
     with provider() as server:
         server.fail("unavailable")
         hosted = f'use = "openai:gpt-4o"\nbase_url = "{server.openai_url}"\nretry_seconds = 0\n'
-        (tmp_path / "sale.toml").write_text(CONFIG + PRICES + hosted)
+        (tmp_path / "sale.toml").write_text(CONFIG + hosted)
         done = harbor("auction", "sale.toml", "--out", "run", "--max-cost", "0.02", "--quiet", cwd=tmp_path)
         assert done.returncode == 75
         assert done.stderr.endswith("; resume with: harbor resume run\n")
@@ -208,27 +182,6 @@ def test_after_an_outage_the_way_on_keeps_the_limit(tmp_path):
         ended = harbor("resume", "run", cwd=tmp_path)
     assert ended.returncode == 75
     assert "paused: the limit of $0.0200 is reached" in ended.stderr
-
-
-def test_the_command_refuses_a_limit_that_nobody_can_keep(tmp_path):
-    (tmp_path / "sale.toml").write_text(CONFIG + 'use = "openai:nobody-knows"\n')
-    said = mistake(harbor("auction", "sale.toml", "--max-cost", "1", cwd=tmp_path))
-    assert "the price of model 'dear' is unknown" in said
-    assert [path.name for path in tmp_path.iterdir()] == ["sale.toml"]
-
-
-def test_the_tables_of_a_run_and_of_its_replay_tell_what_its_calls_took(tmp_path):
-    (tmp_path / "sale.toml").write_text(CONFIG + PRICES)
-    held = harbor("auction", "sale.toml", "--out", "run", "--full", cwd=tmp_path).stdout
-    replayed = harbor("replay", "run", "--full", cwd=tmp_path).stdout
-    total = summarise(read_log(tmp_path / "run" / "events.jsonl").entries).calls.total
-    for shown in (held, replayed):
-        table = shown[shown.index("Model calls") :]
-        assert [word for word in ("bidder", "purpose", "model", "total") if word not in table] == []
-        assert f"{total.input_tokens:,}" in table
-        assert "cached" not in table
-    for usual in (harbor("resume", "run", "--quiet", cwd=tmp_path), harbor("replay", "run", cwd=tmp_path)):
-        assert "Model calls" not in usual.stdout
 
 
 @pytest.mark.slow

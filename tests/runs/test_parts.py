@@ -42,11 +42,10 @@ def test_a_log_names_the_game_the_policies_the_models_and_the_catalogue(tmp_path
         ]  # fmt: skip
 
 
-def test_a_game_without_items_and_personas_takes_nothing_from_a_catalogue():
-    auction = Auction(bidders=[Bidder("Alex", rule="random")], rules={"game": "water", "days": 1})
-    assert parts(auction) == [harbors("game", "water"), harbors("policy", "random")]
-
-
-def test_a_built_in_model_that_is_given_as_an_object_is_named_as_the_built_in_one():
-    auction = Auction(bidders=[Bidder("Alex", model="mine")], rules={"game": "water", "days": 1})
-    assert parts(auction, models={"mine": SimulatedChat()}) == [harbors("game", "water"), harbors("model", "simulated")]
+def test_a_game_without_personas_takes_nothing_from_a_catalogue_and_a_model_given_as_an_object_has_its_name():
+    for bidder, given, part in (
+        (Bidder("Alex", rule="random"), {}, harbors("policy", "random")),
+        (Bidder("Alex", model="mine"), {"models": {"mine": SimulatedChat()}}, harbors("model", "simulated")),
+    ):
+        auction = Auction(bidders=[bidder], rules={"game": "water", "days": 1})
+        assert parts(auction, **given) == [harbors("game", "water"), part]

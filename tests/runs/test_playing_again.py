@@ -61,6 +61,10 @@ class Moody(SimulatedChat):
         return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
 
+class Broken(Exception):
+    """Breaks a run off, as a crash would."""
+
+
 def sale(**mind):
     by_call = {"bidding": "call", **mind}
     return Auction(
@@ -71,18 +75,18 @@ def sale(**mind):
     )  # fmt: skip
 
 
-def mixed():
-    """A sale with a model that is given as an object, and with an agent."""
+def mixed(out, **mood):
+    """Hold a sale with a model that is given as an object, and with an agent that fails."""
     bidders = [Bidder("Ann", model="mine", timeout_seconds=2), Bidder("Dot", agent=True), Bidder("Eve", rule="random")]
-    return Auction(
+    sale = Auction(
         seed=7, items=houses(2, seed=7), bidders=bidders, models={"mine": ModelSettings()}, failed_calls="play on"
     )
+    sale.run(out=out, models={"mine": Moody(settings=SLIPS, **mood)}, agents={"Dot": Clerk(fails_at=5)})
 
 
 def series():
     return Auction(
-        seed=5,
-        items=[Item(name="Lot A", start=1000, true_value=2000), Item(name="Lot B", start=1000, true_value=2000)],
+        seed=5, items=[Item(name=f"Lot {letter}", start=1000, true_value=2000) for letter in "AB"],
         bidders=[Bidder("Ann", budget=4000, memory="full", learning=True),
                  Bidder("Ben", budget=4000, memory="episodes", learning=True),
                  Bidder("Cho", budget=4000, rule="minimum-raise")],
@@ -121,10 +125,16 @@ def in_a_row(tmp_path_factory):
 # ---------------------------------------------------------------- honest runs
 
 
+def follows(folder):
+    verdict = play_again(folder)
+    assert verdict.follows, verdict.words
+    return verdict.unchecked
+
+
 @pytest.mark.parametrize("mind", MINDS.values(), ids=MINDS)
 def test_a_run_follows_whatever_its_bidders_think(mind, tmp_path):
     sale(**mind).run(out=tmp_path / "run")
-    assert play_again(tmp_path / "run").follows
+    follows(tmp_path / "run")
 
 
 @pytest.mark.parametrize(("game", "rules"), THREE.items())
@@ -132,23 +142,25 @@ def test_a_run_of_every_game_follows(game, rules, tmp_path):
     models = {"simulated": ModelSettings(simulated=Simulated(unreadable_rate=0.2, over_budget_rate=0.1))}
     bidders = [Bidder("Alex"), Bidder("Bob"), Bidder("Cindy", rule="rational")]
     Auction(seed=3, bidders=bidders, rules={"game": game, **rules}, models=models).run(out=tmp_path / "run")
-    verdict = play_again(tmp_path / "run")
-    assert (verdict.follows, verdict.level, verdict.unchecked) == (True, "deep", (TAKEN[ModelCalled],))
+    assert follows(tmp_path / "run") == (TAKEN[ModelCalled],)
 
 
 def test_a_run_of_scripts_follows(tmp_path):
     bidders = [Bidder(name, rule=rule) for name, rule in (("A", "minimum-raise"), ("B", "random"), ("C", "adversary"))]
     Auction(seed=3, items=houses(2, seed=3), bidders=bidders).run(out=tmp_path / "run")
-    assert play_again(tmp_path / "run").follows
+    follows(tmp_path / "run")
 
 
 @pytest.mark.parametrize("mood", [{}, {"fails": ("replan", "bid")}, {"hangs": ("believe",)}], ids=str)
 def test_failures_agents_and_models_that_were_given_follow_and_it_says_what_it_took_for_granted(mood, tmp_path):
-    chat = Moody(settings=SLIPS, **mood)
-    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk(fails_at=5)})
-    verdict = play_again(tmp_path / "run")
-    assert verdict.follows, verdict.words
-    assert set(verdict.unchecked) == {TAKEN[Answered], TAKEN[ModelCalled], TAKEN[SeatFailed]}
+    mixed(run := tmp_path / "run", **mood)
+    assert set(follows(run)) == {TAKEN[Answered], TAKEN[ModelCalled], TAKEN[SeatFailed]}
+    if "hangs" in mood:  # nobody needs the calls of a seat that failed, so they may be lost
+        recorded = calls(run)
+        needed = [call for call in recorded if call["outcome"] != "failed"]
+        assert len(needed) < len(recorded)
+        write_calls(run, needed)
+        follows(run)
 
 
 def test_what_a_person_said_is_played_again(tmp_path):
@@ -165,13 +177,7 @@ def test_what_a_person_said_is_played_again(tmp_path):
         answering.cancel()
 
     asyncio.run(hold())
-    verdict = play_again(tmp_path / "run")
-    assert verdict.follows, verdict.words
-
-
-def test_a_series_follows_with_its_memories(in_a_row):
-    verdict = play_again(in_a_row)
-    assert (verdict.follows, verdict.unchecked) == (True, (TAKEN[Recalled], TAKEN[ModelCalled]))
+    follows(tmp_path / "run")
 
 
 @pytest.mark.slow
@@ -179,16 +185,10 @@ def test_what_was_learned_in_a_store_of_other_runs_is_taken_as_told(tmp_path):
     settings = series().model_dump() | {"memory": {"store": str(tmp_path / "store")}}
     for number in ("1", "2"):
         run_series(Auction(**settings), out=tmp_path / number)
-    verdict = play_again(tmp_path / "2")
-    assert verdict.follows, verdict.words
-    assert UNTOLD in verdict.unchecked
+    assert UNTOLD in follows(tmp_path / "2")
 
 
-class Broken(Exception):
-    """Breaks a run off, as a crash would."""
-
-
-@pytest.mark.parametrize("after", [1, 9, 30, 100, 101, 102])
+@pytest.mark.parametrize("after", [1, 30, 101])
 def test_an_interrupted_run_follows_as_far_as_it_goes(after, tmp_path):
     def crash(entry):
         if entry.seq == after:
@@ -196,12 +196,12 @@ def test_an_interrupted_run_follows_as_far_as_it_goes(after, tmp_path):
 
     with pytest.raises(Broken):
         sale().run(out=tmp_path / "run", listen=crash)
-    verdict = play_again(tmp_path / "run")
-    assert verdict.follows, verdict.words
-    assert verdict.unchecked[0] == f"the log ends at line {after + 1}, before the sale closed"
+    assert follows(tmp_path / "run")[0] == f"the log ends at line {after + 1}, before the sale closed"
 
 
-def test_a_folder_that_is_played_again_is_only_read_and_nothing_is_made_or_contacted(in_a_row, whole, monkeypatch):
+def test_a_run_and_a_series_that_are_played_again_are_only_read_and_nothing_is_made_or_contacted(
+    in_a_row, whole, monkeypatch
+):
     before = contents(in_a_row), contents(whole)
 
     def refuse(*_, **__):
@@ -210,8 +210,8 @@ def test_a_folder_that_is_played_again_is_only_read_and_nothing_is_made_or_conta
     contacts = {BaseChatModel: "__init__", socket.socket: "connect", socket: "getaddrinfo", Person: "act"}
     for place, name in contacts.items():
         monkeypatch.setattr(place, name, refuse)
-    assert play_again(in_a_row).follows
-    assert play_again(whole).follows
+    assert follows(in_a_row) == (TAKEN[Recalled], TAKEN[ModelCalled])
+    follows(whole)
     assert (contents(in_a_row), contents(whole)) == before
 
 
@@ -277,54 +277,29 @@ def difference(folder, entries=None):
     return verdict
 
 
-def change(values, path, value):
-    """Set the value at a path of keys."""
-    *outer, name = path
-    reduce(getitem, outer, values)[name] = value
-
-
-def test_a_log_written_anew_with_the_same_events_follows(forged):
-    write_log(forged, lines(forged))
-    write_calls(forged, calls(forged))
-    write_config(forged, lambda _: None)
-    assert play_again(forged).follows
-
-
-@pytest.mark.parametrize(("kind", "changed", "was_there"), [
-    ("planned", {"text": "I was told to."}, True),
-    ("decided", {"amount": 1}, True),
-    ("tried", {"reason": "no reason"}, True),
-    ("bidder_seated", {"budget": 1}, True),
-    ("item_labelled", {"true_value": 1}, True),
-    ("item_sold", {"price": 1}, True),
-    ("profiled", {"rival": "Cho"}, True),
-    ("log_opened", {"seed": 8}, True),
-    ("model_called", {"finish": ""}, False),  # written though it has its default
-    ("model_called", {"retries": 0}, False),
+@pytest.mark.parametrize(("kind", "path", "value"), [
+    ("planned", ("text",), "I was told to."), ("decided", ("amount",), 1), ("tried", ("reason",), "no reason"),
+    ("bidder_seated", ("budget",), 1), ("item_labelled", ("true_value",), 1), ("item_sold", ("price",), 1),
+    ("profiled", ("rival",), "Cho"), ("log_opened", ("seed",), 8),
+    ("model_called", ("finish",), ""), ("model_called", ("retries",), 0),  # written though it has its default
+    ("acted", ("round",), None), ("model_called", ("answered_by",), None),  # left out, though reading fills it in
+    ("sale_opened", ("lots", 0, "listing"), None),
 ])  # fmt: skip
-def test_an_edited_event_is_found_at_its_line(forged, kind, changed, was_there):
-    entries = lines(forged)
-    at = first(entries, kind)
-    assert (changed.keys() <= entries[at].keys()) is was_there
-    entries[at] |= changed
-    verdict = difference(forged, entries)
-    assert (verdict.line, verdict.event, json.loads(verdict.found)) == (at + 1, kind, changed)
-
-
-@pytest.mark.parametrize(
-    ("kind", "left_out"),
-    [("acted", ("round",)), ("model_called", ("answered_by",)), ("sale_opened", ("lots", 0, "listing"))],
-)
-def test_a_field_that_is_left_out_is_found_though_reading_fills_it_in(kind, left_out, forged):
-    entries = lines(forged)
-    *outer, name = left_out
-    at = next(n for n, one in enumerate(entries) if one["type"] == kind and left_out[0] in one)
-    del reduce(getitem, outer, entries[at])[name]
+def test_an_event_in_which_a_field_is_edited_or_left_out_is_found_at_its_line(forged, kind, path, value):
+    entries, was_there = lines(forged), value is None or kind != "model_called"
+    at = next(n for n, one in enumerate(entries) if one["type"] == kind and (path[0] in one) is was_there)
+    *outer, name = path
+    holder = reduce(getitem, outer, entries[at])
+    holder[name] = value
+    if value is None:
+        del holder[name]
     verdict = difference(forged, entries)
     assert (verdict.line, verdict.event) == (at + 1, kind)
-    expected = verdict.expected.removesuffix("...")
-    assert f'"{name}": ' in expected
-    assert expected.startswith(f'{{"{left_out[0]}": ')
+    if value is None:
+        assert f'"{name}": ' in verdict.expected.removesuffix("...")
+        assert verdict.expected.startswith(f'{{"{path[0]}": ')
+    else:
+        assert json.loads(verdict.found) == {name: value}
 
 
 @pytest.mark.slow
@@ -340,25 +315,6 @@ def test_whatever_is_forged_in_whichever_event_is_found(whole, tmp_path):
         except LogError:  # what is no event at all
             pass
     assert not missed
-
-
-def test_thoughts_that_change_places_are_found(forged):
-    entries = lines(forged)
-    one, other = [at for at, entry in enumerate(entries) if entry["type"] == "planned"][:2]
-    entries[one], entries[other] = entries[other], entries[one]
-    assert difference(forged, entries).line <= one + 1
-
-
-@pytest.mark.parametrize("how", ["dropped", "doubled", "added after the end"])
-def test_an_event_that_is_dropped_doubled_or_added_after_the_end_is_found(how, forged):
-    entries = lines(forged)
-    at = first(entries, "decided")
-    line, changed = {
-        "dropped": (at + 1, [*entries[:at], *entries[at + 1 :]]),
-        "doubled": (at + 2, [*entries[: at + 1], *entries[at:]]),
-        "added after the end": (len(entries), [*entries, entries[-1]]),
-    }[how]
-    assert difference(forged, changed).line in (line, line + 1)
 
 
 def test_a_changed_reply_is_found_where_the_log_tells_of_it(forged):
@@ -389,29 +345,20 @@ def told_of(folder, call):
     return first(lines(folder), "model_called", began=call["began"], bidder=call["bidder"]) + 1
 
 
-@pytest.mark.parametrize("how", [{}, {"doubled": True}, {"input_tokens": 1}, {"model": "openai:gpt-4o"}],
-                         ids=["dropped", "doubled", "cheaper", "another's"])  # fmt: skip
+@pytest.mark.parametrize("how", ["dropped", "doubled", "damaged", "cheaper", "another's"])
 def test_each_call_is_recorded_once_and_as_the_log_tells_it(how, forged):
     recorded = calls(forged)
     call = recorded[20]
-    if how == {"doubled": True}:
-        recorded.insert(30, call)
-    else:
-        recorded[20:21] = [{**call, **how}] if how else []
+    recorded[20:21] = {
+        "dropped": [], "doubled": [call, call], "damaged": [{**call, "porpoise": call["purpose"]}],
+        "cheaper": [{**call, "input_tokens": 1}], "another's": [{**call, "model": "openai:gpt-4o"}],
+    }[how]  # fmt: skip
     write_calls(forged, recorded)
     verdict = difference(forged)
     assert (verdict.line, verdict.event) == (told_of(forged, call), "model_called")
-
-
-def test_a_call_whose_line_is_damaged_counts_as_lost(forged):
-    call = calls(forged)[20]
-    text = (forged / "calls.jsonl").read_text().splitlines(keepends=True)
-    text[20] = text[20].replace('"purpose"', '"porpoise"')
-    (forged / "calls.jsonl").write_text("".join(text))
-    verdict = difference(forged)
-    asked = f"{call['purpose']!r} of {call['bidder']!r}, attempt {call['attempt']}"
-    answer = f"the answer to {asked}, in calls.jsonl"
-    assert (verdict.line, verdict.expected) == (told_of(forged, call), answer)
+    if how in ("dropped", "damaged"):
+        asked = f"{call['purpose']!r} of {call['bidder']!r}, attempt {call['attempt']}"
+        assert verdict.expected == f"the answer to {asked}, in calls.jsonl"
 
 
 def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_compared_all_the_same(forged):
@@ -422,20 +369,10 @@ def test_a_call_in_another_form_than_those_before_it_follows_and_its_words_are_c
     call["prompt"][0] += "\nReply with one JSON object of this JSON schema, and nothing else: {}\n"
     write_log(forged, entries)
     write_calls(forged, recorded)
-    assert play_again(forged).follows
+    follows(forged)
     call["prompt"][1] += "!"
     write_calls(forged, recorded)
     assert difference(forged).line == line
-
-
-def test_calls_of_a_seat_that_failed_may_be_lost_as_nobody_needs_them(tmp_path):
-    chat = Moody(settings=SLIPS, hangs=("believe",))
-    mixed().run(out=tmp_path / "run", models={"mine": chat}, agents={"Dot": Clerk(fails_at=5)})
-    recorded = calls(tmp_path / "run")
-    lost = [call for call in recorded if call["outcome"] == "failed"]
-    assert lost
-    write_calls(tmp_path / "run", [call for call in recorded if call not in lost])
-    assert play_again(tmp_path / "run").follows
 
 
 def test_a_call_that_no_event_tells_of_is_found(forged):
@@ -450,15 +387,9 @@ def test_a_call_that_no_event_tells_of_is_found(forged):
     (("bidders", 0, "chain_of_thought"), False, "model_called"),
 ])  # fmt: skip
 def test_changed_settings_are_found(path, value, event, forged):
-    write_config(forged, lambda settings: change(settings, path, value))
+    *outer, name = path
+    write_config(forged, lambda settings: reduce(getitem, outer, settings).update({name: value}))
     assert difference(forged).event == event
-
-
-def test_a_rank_that_the_log_of_a_series_tells_wrongly_is_found(forged_series):
-    entries = lines(forged_series)
-    entries[3]["ranks"]["Ann"] += 1
-    verdict = difference(forged_series, entries)
-    assert (verdict.line, verdict.event) == (4, "auction_held")
 
 
 def test_a_memory_that_was_put_in_the_log_of_a_series_is_found_by_the_prompt_that_lacks_it(forged_series):
@@ -471,7 +402,11 @@ def test_a_memory_that_was_put_in_the_log_of_a_series_is_found_by_the_prompt_tha
     assert "Ben always gives in" in verdict.expected
 
 
-def test_auctions_of_a_series_that_change_places_are_refused(forged_series):
+def test_a_wrong_rank_in_the_log_of_a_series_is_found_and_auctions_that_change_places_are_refused(forged_series):
+    entries = lines(forged_series)
+    entries[3]["ranks"]["Ann"] += 1
+    verdict = difference(forged_series, entries)
+    assert (verdict.line, verdict.event) == (4, "auction_held")
     for old, new in ("1x", "21", "x2"):
         (forged_series / old).rename(forged_series / new)
     with pytest.raises(RunFolderError, match="is not what its series gives"):
@@ -482,8 +417,7 @@ def test_auctions_of_a_series_that_change_places_are_refused(forged_series):
 
 
 def test_a_package_that_only_a_strangers_folder_names_is_not_loaded(tmp_path):
-    modules = {
-        "timid.py": """
+    module = """
         from harbor.games import Policy, ScriptedPolicy, Withdraw
 
         class Timid(Policy):
@@ -492,12 +426,11 @@ def test_a_package_that_only_a_strangers_folder_names_is_not_loaded(tmp_path):
 
         TIMID = ScriptedPolicy(name="timid", description="withdraws", make=lambda _: Timid())
         """
-    }
-    site = install(tmp_path / "site", "timid", modules, {"harbor.policies": {"timid": "timid:TIMID"}})
-    folder = tmp_path / "run"
+    points = {"harbor.policies": {"timid": "timid:TIMID"}}
+    site, folder = install(tmp_path / "site", "timid", {"timid.py": module}, points), tmp_path / "run"
     with installed(site):
         Auction(items=houses(1, seed=1), bidders=[Bidder("Ann", rule="timid"), Bidder("Ben")]).run(out=folder)
-        assert play_again(folder).follows
+        follows(folder)
     (folder / "mark").unlink()
     with installed(site):
         with pytest.raises(ConfigError, match="no package is loaded for a folder that is not marked as yours"):
@@ -505,18 +438,16 @@ def test_a_package_that_only_a_strangers_folder_names_is_not_loaded(tmp_path):
         assert "timid" not in sys.modules
 
 
-def test_a_run_without_its_calls_or_of_another_version_is_refused_with_the_way_out(forged):
+def test_a_run_without_its_calls_or_settings_or_of_another_version_is_refused_with_the_way_out(forged):
     entries = lines(forged)
     write_log(forged, [entries[0] | {"harbor": "0.0.9"}, *entries[1:]])
     with pytest.raises(LogError, match=rf"is of harbor 0\.0\.9, and this is {re.escape(__version__)}"):
         play_again(forged)
     write_log(forged, entries)
-    (forged / "calls.jsonl").unlink()
+    aside = (forged / "calls.jsonl").rename(forged.parent / "calls")
     with pytest.raises(LogError, match=r"has no calls\.jsonl, so it can't be played again; verify it without --deep"):
         play_again(forged)
-
-
-def test_a_run_whose_settings_were_changed_or_name_nothing_is_refused(forged):
+    aside.rename(forged / "calls.jsonl")
     write_config(forged, lambda settings: settings["bidders"][0].update(nodes=["nothing"]))
     with pytest.raises(ConfigError):
         play_again(forged)

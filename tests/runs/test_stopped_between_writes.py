@@ -23,7 +23,6 @@ from harbor.evaluation._running.runner import resume_experiment, run_experiment
 from support.commands import harbor
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-LOCK = ".lock"
 LOTS = [{"name": "Lot A", "start": 1_000, "true_value": 2_000}]
 RULES = [{"name": "Zoe", "rule": "minimum-raise", "max_bids": 1}, {"name": "Ann", "rule": "minimum-raise"}]
 MODELS = [{"name": "Zoe"}, {"name": "Ann", "rule": "minimum-raise", "max_bids": 1}]
@@ -45,10 +44,7 @@ def _experiment(bidders: list[dict[str, Any]]) -> Kind:
         name="small", title="Small", question="Does it go on?", source="made up", repeats=2,
         auction={"items": LOTS, "bidders": bidders}, arms=[{"name": "plain"}], metrics=("profit",),
     )  # fmt: skip
-    return (
-        lambda out: asyncio.run(run_experiment(design, out)),
-        lambda out: asyncio.run(resume_experiment(out)),
-    )
+    return lambda out: asyncio.run(run_experiment(design, out)), lambda out: asyncio.run(resume_experiment(out))
 
 
 @contextmanager
@@ -104,17 +100,13 @@ def states_of(begin: Callable[[Path], object], place: Path) -> list[Path]:
 def settings_in(run: Path) -> dict[str, object]:
     """The names of all files but drafts that a stop left, and what settings and manifests hold but for the clock."""
     found: dict[str, object] = {}
-    for path in run.rglob("*"):
-        if (
-            path.is_file()
-            and path.suffix != ".draft"
-            and path.name != LOCK
-            and "memory" not in path.relative_to(run).parts
-        ):
+    for path in filter(Path.is_file, run.rglob("*")):
+        name = path.relative_to(run)
+        if path.suffix != ".draft" and path.name != ".lock" and "memory" not in name.parts:
             is_settings = path.name in ("config.json", "manifest.json", "experiment.json")
             told = json.loads(path.read_bytes()) if is_settings else {}
             told["options"] = [{**one, "at": None} for one in told.get("options", [])]
-            found[str(path.relative_to(run))] = {name: told[name] for name in told if name not in ("began", "token")}
+            found[str(name)] = {key: told[key] for key in told if key not in ("began", "token")}
     return found
 
 
@@ -140,25 +132,16 @@ def test_whatever_write_comes_last_what_is_resumed_is_what_was_never_stopped(beg
     assert harbor("pack", run, "--public", "--out", tmp_path / "public.harbor.zip").returncode == 0
 
 
-def _unlinked(*names: str) -> Callable[[Path], None]:
-    return lambda inner: [(inner / name).unlink(missing_ok=True) for name in names] and None
-
-
-def _filled(content: Callable[[bytes], bytes]) -> Callable[[Path], None]:
-    def fill(inner: Path) -> None:
-        for name in ("config.json", "manifest.json"):
-            (inner / name).write_bytes(content((inner / name).read_bytes()))
-
-    return fill
-
-
-LOST: dict[str, Callable[[Path], None]] = {
-    "all": _unlinked("config.json", "manifest.json", "events.jsonl", "calls.jsonl"),
-    "manifest": _unlinked("manifest.json"), "config": _unlinked("config.json"),
-    "settings": _unlinked("config.json", "manifest.json"), "what settings hold": _filled(lambda _: b""),
-    "what settings hold, for zeros": _filled(lambda content: b"\0" * len(content)),
-    "the end of settings": _filled(lambda content: content[: len(content) // 2]),
-}  # fmt: skip
+SETTINGS = ("config.json", "manifest.json")
+LOST: dict[str, Callable[[Path], object]] = {
+    "all": lambda inner: [path.unlink() for path in inner.iterdir() if path.name != "mark"],
+    "manifest": lambda inner: (inner / "manifest.json").unlink(missing_ok=True),
+    "config": lambda inner: (inner / "config.json").unlink(missing_ok=True),
+    "settings": lambda inner: [(inner / name).unlink(missing_ok=True) for name in SETTINGS],
+    "what settings hold": lambda inner: [(inner / name).write_bytes(b"") for name in SETTINGS],
+    "what settings hold, for zeros": lambda inner: [(inner / name).write_bytes(b"\0" * 900) for name in SETTINGS],
+    "the end of settings": lambda inner: [os.truncate(inner / name, 150) for name in SETTINGS],
+}
 """What a power cut may take from a game that scripts play: it costs nothing, so its files are not synced."""
 
 

@@ -27,10 +27,10 @@ def test_every_paid_reply_is_on_the_disk_before_an_event_of_its_turn_is_written(
     run, seen = tmp_path / "run", []
 
     def look(entry):
-        if isinstance(entry.event, ModelCalled):
+        if isinstance(event := entry.event, ModelCalled):
             whole = (run / "calls.jsonl").read_bytes()[: safe(run / "calls.jsonl")]
             keys = [(call["bidder"], call["purpose"], call["began"]) for call in map(json.loads, whole.splitlines())]
-            assert (entry.event.bidder, entry.event.purpose, entry.event.began) in keys
+            assert (event.bidder, event.purpose, event.began) in keys
             seen.append(entry)
 
     with synced_sizes() as safe:
@@ -58,10 +58,9 @@ def test_a_finished_run_is_on_the_disk_whole(tmp_path):
     run = tmp_path / "runs" / "mine"
     with synced_sizes() as safe:
         sale().run(out=run)
-    for name in ("config.json", "manifest.json", "events.jsonl", "calls.jsonl"):
-        assert safe(run / name) == (run / name).stat().st_size > 0, name
-    for folder in (run, run.parent, tmp_path):
-        assert safe(folder) > 0
+    files = [run / name for name in ("config.json", "manifest.json", "events.jsonl", "calls.jsonl")]
+    assert [safe(file) for file in files] == [file.stat().st_size for file in files]
+    assert all(safe(place) > 0 for place in (*files, run, run.parent, tmp_path))
 
 
 def test_what_scripts_alone_play_is_not_synced_as_it_can_be_had_again_for_nothing(tmp_path, monkeypatch):
