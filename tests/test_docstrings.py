@@ -1,8 +1,9 @@
-"""Examples in docstrings are true."""
+"""Examples in docstrings are true, and at least half of the public names have one."""
 
 from __future__ import annotations
 
 import doctest
+import inspect
 from decimal import Decimal
 from importlib import import_module
 
@@ -37,3 +38,15 @@ def test_examples_in_docstrings_are_true(module, tmp_path, monkeypatch):
     assert done.attempted
     assert not done.failed
     assert list(tmp_path.iterdir()) == []
+
+
+def test_at_least_half_of_the_public_functions_and_classes_have_an_example():
+    named = {name: one for name, one in PUBLIC.items() if inspect.isclass(one) or inspect.isfunction(one)}
+    without = sorted(name for name, one in named.items() if not has_example(one))
+    assert len(without) <= len(named) / 2, without
+
+
+def has_example(one: object) -> bool:
+    """Whether it or a method has one: where a class's docstring is sent as part of a schema, a method has it."""
+    methods = vars(one).values() if inspect.isclass(one) else ()
+    return any(">>>" in (getattr(it, "__doc__", None) or "") for it in (one, *methods))
