@@ -1,6 +1,7 @@
 """One leak for each channel and each secret is planted in the product, and the audit finds it where it is."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from autogen_agentchat.messages import TextMessage
@@ -45,21 +46,16 @@ def _everything_is_known(monkeypatch):
 
 def english(*lots, **ann):
     """A sale of an item, or of those named, to two minds and a script."""
-    return Auction(
-        items=[Item(name=name, start=1_000, true_value=2_000 + place) for place, name in enumerate(lots or ("Lot A",))],
-        bidders=[
-            Bidder("Ann", persona="urban-dwellers", budget=4_000, **ann),
-            Bidder("Ben", persona="rural-home-seekers", budget=5_000, **ann),
-            Bidder("Cho", rule="minimum-raise", budget=6_000),
-        ],
-    )
+    items = [Item(name=name, start=1_000, true_value=2_000 + at) for at, name in enumerate(lots or ("Lot A",))]
+    minds = ("Ann", "urban-dwellers", 4_000), ("Ben", "rural-home-seekers", 5_000)
+    bidders = [Bidder(name, persona=persona, budget=budget, **ann) for name, persona, budget in minds]
+    return Auction(items=items, bidders=[*bidders, Bidder("Cho", rule="minimum-raise", budget=6_000)])
 
 
 def sealed(show="actions", game="second-price"):
-    """Three runs of a sealed auction between a mind and scripts."""
-    rules = {"game": game, "runs": 3, "show": show}
+    """Three runs of a sealed auction between two minds and a script."""
     bidders = [Bidder("Ann"), Bidder("Ben"), Bidder("Cho", rule="rational")]
-    return Auction(rules=rules, bidders=bidders)
+    return Auction(rules={"game": game, "runs": 3, "show": show}, bidders=bidders)
 
 
 def crossed(config, *secrets):
@@ -67,14 +63,32 @@ def crossed(config, *secrets):
     return {(leak.secret, leak.whose, leak.seat, leak.channel) for leak in audited(config, secrets).leaks}
 
 
-def tell_in_prompts(monkeypatch, secret):
-    """Tell every bidder with a model a secret, in each prompt."""
+def tell_ben_in_prompts(monkeypatch, secret):
+    """Tell Ben a secret, in each prompt."""
     identity = NodeContext.identity
-    monkeypatch.setattr(NodeContext, "identity", lambda node, view: {**identity(node, view), "leaked": secret(view)})
+
+    def telling(node, view):
+        return {**identity(node, view), "leaked": repr(secret()) if view.name == "Ben" else ""}
+
+    monkeypatch.setattr(NodeContext, "identity", telling)
 
 
-def of(kind, bidder):
+def announce(monkeypatch, words):
+    """Tell everybody more when a sale is opened."""
+    told_to = room.told_to
+
+    def telling(bidder, event):
+        return told_to(bidder, event) + ([words()] if isinstance(event, SaleOpened) else [])
+
+    monkeypatch.setattr(room, "told_to", telling)
+
+
+def of(kind, bidder="Ann"):
     return KNOWN.get(kind, {}).get(bidder)
+
+
+def budget_of_ann():
+    return str(of(BidderSeated).budget)
 
 
 @pytest.mark.slow
@@ -88,45 +102,31 @@ def test_nothing_crosses_where_nothing_is_planted():
     }
 
 
-def test_a_budget_in_the_facts_of_a_prompt_is_found(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").budget) if view.name == "Ben" else "")
-    assert crossed(english(), "budget", "estimates") == {("budget", "Ann", "Ben", "prompt")}
+@pytest.mark.parametrize(("secret", "config", "known"), [
+    ("budget", english, budget_of_ann), ("persona", english, lambda: of(BidderSeated).personas),
+    ("thoughts", english, lambda: of(Planned)), ("thoughts", english, lambda: of(Planned).priorities),
+    ("bid", partial(sealed, "nothing", "first-price"), lambda: of(ActedSealed)), ("told", sealed, lambda: of(Signal)),
+], ids=["budget", "persona", "plan", "its numbers", "sealed bid", "what the rules tell"])  # fmt: skip
+def test_a_secret_in_the_facts_of_a_prompt_is_found(secret, config, known, monkeypatch):
+    tell_ben_in_prompts(monkeypatch, known)
+    assert crossed(config(), secret) == {(secret, "Ann", "Ben", "prompt")}
 
 
-def test_the_first_difference_is_shown_with_the_text_around_it(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").budget) if view.name == "Ben" else "")
+def test_the_first_difference_is_shown_with_the_text_around_it_and_fails_a_test_of_ones_own(monkeypatch):
+    assert check_secrets(english(), ("budget",)).leaks == []
+    tell_ben_in_prompts(monkeypatch, budget_of_ann)
     [leak] = audited(english(), ("budget",)).leaks
-    assert "4000" in leak.before
-    assert "6000.37" in leak.now
+    assert ("4000" in leak.before, "6000.37" in leak.now) == (True, True)
     assert (leak.compared, leak.events) == (leak.events, leak.events)
+    with pytest.raises(AssertionError, match=r"budget of 'Ann' crosses to 'Ben'"):
+        check_secrets(english(), ("budget",))
 
 
-def test_a_persona_in_the_facts_of_a_prompt_is_found(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").personas) if view.name == "Ben" else "")
-    assert crossed(english(), "persona") == {("persona", "Ann", "Ben", "prompt")}
-
-
-def test_a_plan_in_the_facts_of_a_prompt_is_found(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: repr(of(Planned, "Ann")) if view.name == "Ben" else "")
-    assert crossed(english(), "thoughts") == {("thoughts", "Ann", "Ben", "prompt")}
-
-
-def test_the_numbers_of_a_plan_are_found(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: repr(of(Planned, "Ann").priorities) if view.name == "Ben" else "")
-    assert crossed(english(), "thoughts") == {("thoughts", "Ann", "Ben", "prompt")}
-
-
-def test_an_estimate_in_an_announcement_is_found(monkeypatch):
-    told_to = room.told_to
-
-    def telling(bidder, event):
-        more = [f"Ann guesses {of(Signal, 'Ann').values}."] if isinstance(event, SaleOpened) else []
-        return told_to(bidder, event) + more
-
-    monkeypatch.setattr(room, "told_to", telling)
-    assert crossed(english(), "estimates") == {
-        ("estimates", "Ann", "Ben", "message"),
-        ("estimates", "Ann", "Cho", "message"),
+def test_an_estimate_or_a_true_value_in_an_announcement_is_found(monkeypatch):
+    announce(monkeypatch, lambda: f"Ann guesses {of(Signal).values}, and {of(ItemLabelled, 'Lot B')}.")
+    assert crossed(english("Lot A", "Lot B"), "true value", "estimates") == {
+        *(("true value", HOUSE, seat, "message") for seat in ("Ann", "Ben", "Cho")),
+        *(("estimates", "Ann", seat, "message") for seat in ("Ben", "Cho")),
     }
 
 
@@ -150,12 +150,13 @@ def test_a_budget_in_a_refusal_is_found(monkeypatch):
 
     def telling(space, action):
         wrong = refusal(space, action)
-        return f"{wrong}, and Ann has {of(BidderSeated, 'Ann').budget}" if wrong else ""
+        return f"{wrong}, and Ann has {budget_of_ann()}" if wrong else ""
+
+    def decide(_, ask, __):
+        return Bid(ask.minimum if ask.attempt > 1 else ask.maximum + 1)
 
     monkeypatch.setattr(Amount, "refusal", telling)
-    monkeypatch.setattr(
-        MinimumRaise, "decide", lambda _, ask, __: Bid(ask.minimum if ask.attempt > 1 else ask.maximum + 1)
-    )
+    monkeypatch.setattr(MinimumRaise, "decide", decide)
     assert {leak[:3] for leak in crossed(english(), "budget")} == {("budget", "Ann", "Cho")}
 
 
@@ -171,43 +172,20 @@ def test_a_private_event_that_goes_to_another_is_found(monkeypatch):
 
 def test_the_text_of_an_error_that_tells_a_budget_is_found(monkeypatch):
     def decide(*_):
-        raise RuntimeError(f"Ann has {of(BidderSeated, 'Ann').budget}")
+        raise RuntimeError(f"Ann has {budget_of_ann()}")
 
     monkeypatch.setattr(MinimumRaise, "decide", decide)
     assert crossed(english(), "budget") == {("budget", "Ann", "Cho", "error")}
 
 
-def test_an_order_of_asks_that_hangs_on_a_budget_is_found(monkeypatch):
+@pytest.mark.parametrize(("channel", "changed"), [
+    ("order", lambda rules, asks: sorted(asks, key=lambda ask: -rules.budgets[ask.bidder])),
+    ("event", lambda rules, asks: [one for one in asks if one.bidder != "Cho" or rules.budgets["Ann"] < 6_000]),
+])  # fmt: skip
+def test_whom_the_house_asks_and_in_which_order_must_not_hang_on_a_budget(channel, changed, monkeypatch):
     asks = English.asks
-
-    def by_budget(rules, state):
-        return sorted(asks(rules, state), key=lambda ask: -rules.budgets[ask.bidder])
-
-    monkeypatch.setattr(English, "asks", by_budget)
-    assert crossed(english(), "budget") >= {("budget", "Ann", "Ben", "order"), ("budget", "Ann", "Cho", "order")}
-
-
-def test_whom_the_house_asks_must_not_hang_on_a_budget(monkeypatch):
-    asks = English.asks
-
-    def without_the_poor(rules, state):
-        return [ask for ask in asks(rules, state) if ask.bidder != "Cho" or rules.budgets["Ann"] < 6_000]
-
-    monkeypatch.setattr(English, "asks", without_the_poor)
-    assert crossed(english(), "budget") >= {("budget", "Ann", "Ben", "event"), ("budget", "Ann", "Cho", "event")}
-
-
-def test_a_true_value_in_an_announcement_is_found(monkeypatch):
-    told_to = room.told_to
-
-    def telling(bidder, event):
-        more = [str(of(ItemLabelled, "Lot B"))] if isinstance(event, SaleOpened) else []
-        return told_to(bidder, event) + more
-
-    monkeypatch.setattr(room, "told_to", telling)
-    assert crossed(english("Lot A", "Lot B"), "true value") == {
-        ("true value", HOUSE, seat, "message") for seat in ("Ann", "Ben", "Cho")
-    }
+    monkeypatch.setattr(English, "asks", lambda rules, state: changed(rules, asks(rules, state)))
+    assert crossed(english(), "budget") >= {("budget", "Ann", seat, channel) for seat in ("Ben", "Cho")}
 
 
 @pytest.mark.slow
@@ -218,17 +196,11 @@ def test_a_memory_that_another_bidder_recalls_is_found(monkeypatch, recalled):
     assert crossed(english(memory=recalled, learning=True), "memory") == {("memory", "Ann", "Ben", "memory")}
 
 
-def test_a_sealed_bid_in_a_later_prompt_is_found(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: repr(of(ActedSealed, "Ann")) if view.name == "Ben" else "")
-    leaks = crossed(sealed("nothing", "first-price"), "bid")
-    assert leaks == {("bid", "Ann", "Ben", "prompt")}
-
-
 def test_a_sealed_bid_that_another_hears_in_the_room_is_found(monkeypatch):
     answer, hear = Seat.on_messages, {}
 
     async def telling(seat, messages, token):
-        if seat.bidder == "Ann" and not of(ActedSealed, "Ann"):
+        if seat.bidder == "Ann" and not of(ActedSealed):
             hear.clear()
         if seat.bidder == "Cho":
             seat._heard.append(TextMessage(content=f"Ann says {hear.get('Ann')}", source=AUCTIONEER))
@@ -250,15 +222,3 @@ def test_a_private_value_in_the_note_of_an_ask_is_found(monkeypatch):
 
     monkeypatch.setattr(PrivateValues, "worth", telling)
     assert crossed(sealed(), "value") == {("value", "Ann", "Ben", "ask")}
-
-
-def test_what_the_rules_tell_one_bidder_is_found_in_the_prompts_of_another(monkeypatch):
-    tell_in_prompts(monkeypatch, lambda view: repr(of(Signal, "Ann")) if view.name == "Ben" else "")
-    assert crossed(sealed(), "told") == {("told", "Ann", "Ben", "prompt")}
-
-
-def test_a_secret_that_crosses_fails_a_test_of_ones_own(monkeypatch):
-    assert check_secrets(english(), ("budget",)).leaks == []
-    tell_in_prompts(monkeypatch, lambda view: str(of(BidderSeated, "Ann").budget) if view.name == "Ben" else "")
-    with pytest.raises(AssertionError, match=r"budget of 'Ann' crosses to 'Ben'"):
-        check_secrets(english(), ("budget",))

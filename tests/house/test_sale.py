@@ -21,36 +21,9 @@ from harbor._house.auctioneer import Sale
 NAMES = ("Ann", "Ben")
 
 
-def a_sale() -> Sale:
+def a_sale(names=NAMES, rules=English, acts="open", draws="open") -> Sale:
     items = (ValuedLot(Lot("Vase", Decimal(100)), Decimal(200)),)
-    return Sale(English(items, dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7), acts="open")
-
-
-def test_what_is_seen_grows_as_the_sale_goes_on_and_what_was_taken_of_it_does_not():
-    sale = a_sale()
-    sale.settle({})
-    seen = sale.seen_by("Ann")
-    before = tuple(seen)
-    sale.record(Acted("Ben", "Vase", Bid(Decimal(100))))
-    assert sale.seen_by("Ann") is seen
-    assert tuple(seen) == (*before, Acted("Ben", "Vase", Bid(Decimal(100))))
-
-
-def test_what_is_seen_keeps_its_order_whenever_it_is_looked_at():
-    looked, late = a_sale(), a_sale()
-    happened = [
-        Acted("Ben", "Vase", Bid(Decimal(100))),
-        Tried("Ann", "Vase", 1, 1, "mine"),
-        Tried("Ben", "Vase", 1, 1, "theirs"),
-        ItemUnsold("Vase"),
-        Tried("Ann", "Vase", 1, 2, "mine again"),
-    ]
-    for event in happened:
-        looked.record(event)
-        late.record(event)
-        looked.seen_by("Ann")
-    mine = [event for event in happened if event != happened[2]]
-    assert list(looked.seen_by("Ann")) == list(late.seen_by("Ann")) == mine
+    return Sale(rules(items, dict.fromkeys(names, Decimal(1000))), names, Log(), Random(7), acts, draws)
 
 
 @dataclass(frozen=True)
@@ -66,8 +39,7 @@ class Drawing(English):
 
 @pytest.mark.parametrize("draws", ["open", "sealed"])
 def test_each_draw_is_an_event_before_what_follows_from_it_and_public_only_where_the_game_says_so(draws):
-    items = (ValuedLot(Lot("Vase", Decimal(100)), Decimal(200)),)
-    sale = Sale(Drawing(items, dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7), draws=draws)
+    sale = a_sale(rules=Drawing, draws=draws)
     sale.settle({})
     kind = DrawnOpenly if draws == "open" else Drawn
     events, same = [entry.event for entry in sale.log.entries], Random(7)
@@ -79,24 +51,9 @@ def test_each_draw_is_an_event_before_what_follows_from_it_and_public_only_where
         assert drawn == (events[:2] if draws == "open" else [])
 
 
-def test_what_some_seats_share_is_seen_by_these_in_its_place():
-    items = (ValuedLot(Lot("Vase", Decimal(100)), Decimal(200)),)
-    names = ("Ann", "Ben", "Cho")
-    sale = Sale(English(items, dict.fromkeys(names, Decimal(1000))), names, Log(), Random(7))
-    trade = PaidSealed(("Ann", "Cho"), "Ann", "Cho", "Vase", Decimal(5))
-    before, after = ItemUnsold("Vase"), Acted("Ben", "Vase", Bid(Decimal(100)))
-    for event in (before, trade, after):
-        sale.record(event)
-    assert {name: list(sale.seen_by(name)) for name in names} == {
-        "Ann": [before, trade, after],
-        "Ben": [before, after],
-        "Cho": [before, trade, after],
-    }
-
-
 @pytest.mark.parametrize("seats", [(), ("Ann", "Ann"), ("Ann", HOUSE), ("Ann", "Zed")])
 def test_what_is_told_to_other_seats_than_those_of_bidders_is_refused_before_it_is_written(seats):
-    sale = Sale(English((), dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7))
+    sale = a_sale()
     with pytest.raises(ConfigError, match=r"rules tell PaidSealed to .*; name bidders, each once, and not the house: "):
         sale.record(PaidSealed(seats, "Ann", HOUSE, "Vase", Decimal(5)))
     assert sale.log.entries == []
@@ -104,25 +61,23 @@ def test_what_is_told_to_other_seats_than_those_of_bidders_is_refused_before_it_
 
 @pytest.mark.parametrize("acts", ["open", "sealed"])
 def test_an_act_is_seen_by_all_in_an_open_game_and_else_by_its_bidder_alone(acts):
-    items = (ValuedLot(Lot("Vase", Decimal(100)), Decimal(200)),)
-    sale = Sale(English(items, dict.fromkeys(NAMES, Decimal(1000))), NAMES, Log(), Random(7), acts)
+    sale = a_sale(acts=acts)
     sale.settle({})
     sale.act(sale.asks(), {"Ann": Bid(Decimal(150)), "Ben": Withdraw("failed bids", Decimal(5_000))})
     seen = {name: [event for event in sale.seen_by(name) if isinstance(event, Acted | ActedSealed)] for name in NAMES}
+    told = {"Ann": Bid(Decimal(150)), "Ben": Withdraw("failed bids")}
     if acts == "open":
-        told = [Acted("Ann", "Vase", Bid(Decimal(150))), Acted("Ben", "Vase", Withdraw("failed bids"))]
-        assert seen == dict.fromkeys(NAMES, told)
+        assert seen["Ann"] == seen["Ben"] == [Acted(name, "Vase", act) for name, act in told.items()]
     else:
-        assert seen == {
-            "Ann": [ActedSealed("Ann", "Vase", Bid(Decimal(150)))],
-            "Ben": [ActedSealed("Ben", "Vase", Withdraw("failed bids"))],
-        }
+        assert seen == {name: [ActedSealed(name, "Vase", act)] for name, act in told.items()}
 
 
-def test_what_is_seen_is_a_sequence_to_read_only():
+def test_what_is_seen_is_a_sequence_that_grows_to_read_only():
     sale = a_sale()
+    seen = sale.seen_by("Ann")
     sale.settle({})
-    seen, events = sale.seen_by("Ann"), [entry.event for entry in sale.log.entries]
+    events = [entry.event for entry in sale.log.entries]
+    assert sale.seen_by("Ann") is seen
     assert isinstance(seen, Sequence)
     assert (len(seen), seen[0], seen[-1], seen[1:]) == (len(events), events[0], events[-1], events[1:])
     assert (list(seen), list(reversed(seen))) == (events, events[::-1])
@@ -130,3 +85,18 @@ def test_what_is_seen_is_a_sequence_to_read_only():
     with pytest.raises(TypeError):
         seen[0] = events[1]
     assert list(seen) == events
+
+
+def test_what_is_seen_of_private_and_shared_events_stands_in_its_place_whenever_it_is_looked_at():
+    names = ("Ann", "Ben", "Cho")
+    looked, late = a_sale(names), a_sale(names)
+    mine, theirs = (Tried(name, "Vase", 1, 1, "so") for name in ("Ann", "Ben"))
+    trade = PaidSealed(("Ann", "Cho"), "Ann", "Cho", "Vase", Decimal(5))
+    bid, unsold = Acted("Ben", "Vase", Bid(Decimal(100))), ItemUnsold("Vase")
+    for event in (bid, mine, theirs, trade, unsold):
+        looked.record(event)
+        late.record(event)
+        looked.seen_by("Ann")
+    for sale in (looked, late):
+        seen = [list(sale.seen_by(name)) for name in names]
+        assert seen == [[bid, mine, trade, unsold], [bid, theirs, unsold], [bid, trade, unsold]]

@@ -6,12 +6,14 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
+from decimal import Decimal
 from random import Random
 
 import pytest
 
+from harbor._core.asking.asks import Amount, Ask, Bundle, Choice, Pause, Space, Words
 from harbor._house import watchdog
-from harbor._house.watchdog import Overdue, Step, timed
+from harbor._house.watchdog import Overdue, Step, timed, without_keys
 
 
 def spin() -> None:
@@ -25,26 +27,20 @@ def busy(seconds: float) -> None:
         pass
 
 
-def test_a_step_that_never_ends_is_interrupted():
-    step = Step(0.05)
-    with pytest.raises(Overdue):
-        step.run(spin)
-    assert step.late
-
-
-def test_a_step_in_another_thread_is_interrupted():
-    ended: list[type[BaseException]] = []
+def test_a_step_that_never_ends_is_interrupted_also_in_another_thread():
+    ended: list[bool] = []
 
     def hold() -> None:
-        try:
-            Step(0.05).run(spin)
-        except Overdue:
-            ended.append(Overdue)
+        step = Step(0.05)
+        with pytest.raises(Overdue):
+            step.run(spin)
+        ended.append(step.late)
 
+    hold()
     thread = threading.Thread(target=hold)
     thread.start()
     thread.join()
-    assert ended == [Overdue]
+    assert ended == [True, True]
 
 
 def test_a_step_gives_what_its_code_gives_and_raises_what_it_raises():
@@ -116,3 +112,41 @@ def test_a_turn_that_begins_as_the_watchdog_goes_to_rest_is_watched(monkeypatch)
         monkeypatch.setattr(watchdog, "look_away", lambda: turns.enter_context(timed()))
         watchdog._rest()
         assert watchdog._SOME.is_set()
+
+
+# ---------------------------------------------------------------- what is heard of words that contain a key
+
+
+KEY = "hunter2hunter3xyzzy"
+AMOUNT = Amount(Decimal(100), Decimal(99_999_999))
+BELOW = Amount(Decimal(100), Decimal(900))
+BUNDLE = Bundle((KEY, "Jug"), Decimal(900))
+
+
+@pytest.fixture
+def keys(monkeypatch):
+    monkeypatch.setenv("BIDDER_KEY", KEY)
+    monkeypatch.setenv("BIDDER_TOKEN", "12345678")
+
+
+@pytest.mark.parametrize(
+    ("space", "words", "heard"),
+    [
+        (AMOUNT, "I bid $120.", "I bid $120."),
+        (AMOUNT, "I bid $12345678.", "I bid $12,345,678."),
+        (BELOW, "I bid $12345678.", "I bid $12,345,678."),
+        (AMOUNT, "I withdraw, sk-abcdefgh.", "I withdraw."),
+        (AMOUNT, f"I bid $120. My key {KEY}", "I bid $120."),
+        (AMOUNT, f"(unreadable) '{KEY}' is no answer", "(unreadable) '[redacted]' is no answer"),
+        (BUNDLE, f'I bid $5 for "{KEY}".', f'I bid $5 for "{KEY}".'),
+        (BUNDLE, f'I bid $5 for "the {KEY}".', 'I bid $5 for "the [redacted]".'),
+        (Choice(("go", KEY)), KEY, f'I choose "{KEY}".'),
+        (Words(100), f"My key is {KEY}.", "My key is [redacted]."),
+    ],
+)
+def test_a_key_in_words_is_hidden_and_a_legal_answer_stands(space: Space, words, heard, keys):
+    ask = Ask("Ann", "Vase", 1, space)
+    assert without_keys(words, ask) == heard
+    assert without_keys(heard, ask) == heard
+    for none in (None, Pause("Ann")):  # where no answer is asked for
+        assert without_keys(f"I am ready, {KEY}.", none) == "I am ready, [redacted]."

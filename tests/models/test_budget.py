@@ -21,27 +21,24 @@ CALL = RawCall("Ann", "bid", "mine", "v", 1, "ok", 10, 5, 1.0, False, 0.0, 0.1, 
 
 async def spend(allowance, costs):
     """Let bidders think side by side, each making its calls one after another, until all are done or it stops."""
-    stopped = asyncio.Event()
-    under_way = 0
+    stopped, under_way = asyncio.Event(), []
     allowance.stop = stopped.set
 
     async def think(own):
-        nonlocal under_way
         for cost in own:
             await allowance.admit()
-            under_way += 1
+            under_way.append(cost)
             await asyncio.sleep(0)
-            under_way -= 1
+            under_way.remove(cost)
             allowance.charge(replace(CALL, cost_dollars=cost))
 
-    thinking = asyncio.gather(*map(think, costs))
-    waiting = asyncio.ensure_future(stopped.wait())
+    thinking, waiting = asyncio.gather(*map(think, costs)), asyncio.ensure_future(stopped.wait())
     await asyncio.wait({thinking, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    was_under_way, done = under_way, thinking.done()
+    ended = thinking.done(), len(under_way)
     thinking.cancel()
     waiting.cancel()
     await asyncio.gather(thinking, waiting, return_exceptions=True)
-    return done, was_under_way
+    return ended
 
 
 @given(

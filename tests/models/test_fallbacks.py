@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from harbor import Auction, Bidder, ModelSettings
+from harbor import ModelSettings, ReplyCache
 from harbor._config.auction import check
 from harbor._core.basics.errors import ConfigError, ModelError, PromptTooLong, RunPaused
 from harbor._core.files.layout import FAILURE
@@ -18,13 +18,12 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, run_experiment
+from support.cases import crossed
 from support.commands import harbor, process
 from support.folders import calls, paid
-from support.formats import FORMATS, ITEMS, SEED, auction, config, spoken, told
+from support.formats import FORMATS, SEED, auction, config, spoken, told
 from support.providers import provider
 
-PRICES = {"input_price": 1.0, "output_price": 2.0}
-DEARER = {"input_price": 10.0, "output_price": 20.0}
 SHORT = 300
 """Tokens of a context in which only the first prompts have room."""
 
@@ -36,14 +35,12 @@ def spare():
 
 
 def models(server, spare, form="openai chat", **more):
-    mine = spoken(form, server) | PRICES | {"fallback": "other"} | more
-    return {"mine": mine, "other": spoken(form, spare) | DEARER}
+    mine = spoken(form, server) | {"input_price": 1.0, "output_price": 2.0, "fallback": "other"} | more
+    return {"mine": mine, "other": spoken(form, spare) | {"input_price": 10.0, "output_price": 20.0}}
 
 
 def auction_of(models):
-    bidders = [Bidder(name, model="mine", bidding="call") for name in ("Ann", "Ben")]
-    settings = {name: ModelSettings(**one) for name, one in models.items()}
-    return Auction(items=ITEMS, bidders=bidders, models=settings, seed=SEED)
+    return auction({}).model_copy(update={"models": {name: ModelSettings(**one) for name, one in models.items()}})
 
 
 def made(log):
@@ -54,8 +51,7 @@ def served(server):
     return sum(heard.status == 200 for heard in server.requests)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("trouble", ["gone", "key"])
+@pytest.mark.parametrize(("trouble", "form"), crossed(["gone", "key"], FORMATS))
 def test_a_model_that_is_refused_is_asked_once_and_another_answers_in_its_place(form, trouble, server, spare, offline):
     settings = models(server, spare, form)
     if trouble == "gone":
@@ -115,8 +111,6 @@ def test_a_fallback_that_takes_another_form_is_resumed_and_played_again(server, 
 
 
 def test_kept_replies_of_a_fallback_are_its_own(server, spare, tmp_path):
-    from harbor._models.replies.cache import ReplyCache
-
     server.gone = ["gpt-4o-mini"]
     inputs = {"cache": ReplyCache(tmp_path / "kept")}
     with pytest.warns(UserWarning, match="in its place"):
@@ -138,20 +132,16 @@ def test_kept_replies_of_a_fallback_are_its_own(server, spare, tmp_path):
         ({"mine": {"fallback": "mine"}}, "model 'mine' has itself as its fallback"),
         ({"other": {"fallback": "mine"}}, "which has .* itself; drop the second"),
         ({"mine": {"fallback": ""}}, "fallback"),
+        ({"other": {"input_price": None}}, "the price of model 'other' is unknown"),
     ],
 )
-def test_a_fallback_that_makes_no_sense_is_refused_before_anything_is_asked(changed, said, server, spare):
+def test_a_fallback_that_makes_no_sense_or_has_no_price_under_a_limit_is_refused_before_anything_is_asked(
+    changed, said, server, spare
+):
     settings = {name: one | changed.get(name, {}) for name, one in models(server, spare).items()}
     with pytest.raises(ConfigError, match=said):
-        auction_of(settings).run()
-    assert not server.requests
-
-
-def test_a_limit_in_dollars_needs_the_price_of_the_fallback(server, spare):
-    settings = models(server, spare)
-    settings["other"] |= {"input_price": None}
-    with pytest.raises(ConfigError, match="the price of model 'other' is unknown"):
         auction_of(settings).run(max_cost=1)
+    assert not server.requests
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -170,63 +160,54 @@ def test_a_prompt_that_is_too_long_goes_to_the_fallback_alone(form, server, spar
     assert told(run.log) == told(offline.log)
     by = [call.fallback for call in made(run.log)]
     assert (by.count(""), by.count("other")) == (served(server), served(spare) - before)
-    assert by.count("")
-    assert by.count("other")
+    assert {*by} == {"", "other"}
 
 
 DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
 
 
-def experiment(models, arms=("short", "long"), **more):
+def experiment(models, arms, **more):
     """Build a design of two arms; in the long one there are more items."""
-    items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
-    bidders = [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")]
-    sizes = {"short": {}, "long": {"items": [items[0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]}}
+    sale = config({}) | {"models": models}
+    del sale["seed"]
+    sizes = {"short": {}, "long": {"items": [sale["items"][0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]}}
     given = {"arms": [{"name": arm, "auction": sizes[arm]} for arm in arms], "repeats": 2, "same_seed": True} | more
-    return check(
-        Experiment, DESIGN | given | {"auction": {"items": items, "bidders": bidders, "models": models}}, "design"
-    )
-
-
-def failure(folder, trial):
-    """Why a trial has failed; empty if it has not."""
-    path = trial_path(folder, trial) / FAILURE
-    return json.loads(path.read_text())["failure"] if path.exists() else ""
+    return check(Experiment, DESIGN | given | {"auction": sale}, "design")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["asyncio", "processes"])
 def test_a_prompt_that_is_too_long_fails_its_game_and_not_the_experiment(executor, server, tmp_path):
-    short = experiment({"mine": spoken("openai chat", server)}, ["short"])
+    short, design = (
+        experiment({"mine": spoken("openai chat", server)}, arms) for arms in (["short"], ["short", "long"])
+    )
     asyncio.run(run_experiment(short, tmp_path / "short", RunOptions(cache=False)))
     server.context = max(call["input_tokens"] for call in calls(tmp_path / "short"))
-    design = experiment({"mine": spoken("openai chat", server)})
-    done = asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2, cache=False)))
-    states = {one.path: "no prompt as long" in failure(tmp_path / "run", one) for one in trials(design)}
-    assert states == {one.path: one.arm == "long" for one in trials(design)}, done
+    asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2, cache=False)))
+    failures = {one: trial_path(tmp_path / "run", one) / FAILURE for one in trials(design)}
+    assert [one.arm for one, path in failures.items() if path.exists()] == ["long", "long"]
+    failed = [json.loads(path.read_text())["failure"] for path in failures.values() if path.exists()]
+    assert all("no prompt as long" in why for why in failed)
 
 
-@pytest.mark.parametrize(
-    ("words", "most"),
-    [
-        ("This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", 8192),
-        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4096),
-        ("prompt is too long: 208310 tokens > 200000 maximum", 200_000),
-        ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease", 200_000),
-        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
-        ("the request exceeds the available context size (4096 tokens), try increasing it", 4_096),
-        ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768),
-        ("{'code': 'context_length_exceeded', 'message': 'Please reduce the length of the messages'}", None),
-        ("Input is too long for requested model.", None),
-        ("maximum context length is 99999999999999999999 tokens", None),
-    ],
-)
-def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known(words, most):
+def test_the_words_of_each_server_for_a_prompt_that_is_too_long_are_known():
     class Refused(Exception):
         status_code = 400
 
-    fault = fault_of(Refused(words))
-    assert (fault.kind, fault.most_tokens) == ("long", most)
+    for words, most in {
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens": 8192,
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.": 4096,
+        "prompt is too long: 208310 tokens > 200000 maximum": 200_000,
+        "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease": 200_000,
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).": 1_048_576,
+        "the request exceeds the available context size (4096 tokens), try increasing it": 4_096,
+        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length": 32_768,
+        "{'code': 'context_length_exceeded', 'message': 'Please reduce the length of the messages'}": None,
+        "Input is too long for requested model.": None,
+        "maximum context length is 99999999999999999999 tokens": None,
+    }.items():
+        fault = fault_of(Refused(words))
+        assert (fault.kind, fault.most_tokens) == ("long", most)
     assert fault_of(ValueError("finish reason: length")).kind == "odd"
 
 

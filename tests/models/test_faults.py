@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -9,41 +12,45 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from langchain_anthropic import ChatAnthropic
+from langchain_ollama import ChatOllama
+from langchain_openai import ChatOpenAI
 from openai import RateLimitError
 
-from harbor._models.calls.faults import LONGEST_ASKED, end_of_pause, fault_of
+from harbor import ModelSettings
+from harbor._models.calls.faults import (
+    LONGEST_ASKED,
+    StrangeAnswer,
+    at_host,
+    end_of_pause,
+    fault_of,
+    host_of,
+    status_in_words,
+)
+from harbor._models.calls.line import identity_of
+from harbor._models.connections import connected
+from support.providers import Faults, provider
 
 RETRY_INFO = {"error": {"code": 429, "details": [{"@type": "type/google.rpc.RetryInfo", "retryDelay": "13.5s"}]}}
 
 
-class OfGoogle(Exception):
-    def __init__(self, details):
-        super().__init__("429 RESOURCE_EXHAUSTED")
-        self.code, self.details = 429, details
+class Refused(Exception):
+    """An error of a package, which tells its status and details by different names."""
+
+    def __init__(self, words, **told):
+        super().__init__(words)
+        vars(self).update(told)
 
 
-class OfOpenAI(Exception):
-    def __init__(self, message):
-        super().__init__(message)
-        self.status_code, self.message = 429, message
-
-
-@pytest.mark.parametrize(
-    ("error", "seconds"),
-    [
-        (OfGoogle(RETRY_INFO), 13.5),
-        *(
-            (OfOpenAI(f"Rate limit reached. Please try again {when}"), seconds)
-            for when, seconds in (
-                ("in 1.25s.", 1.25), ("in 20ms.", 0.02), ("in 1m3.2s. Visit our pages.", 63.2),
-                ("in 2h0m0.5s.", 7200.5), ("in 2 hours.", 7200), ("later.", None),
-            )
-        ),
-    ],
-)  # fmt: skip
-def test_a_pause_is_found_in_the_body_of_an_error(error, seconds):
-    fault = fault_of(error)
-    assert (fault.kind, fault.retry_after) == ("busy", seconds)
+def test_a_pause_is_found_in_the_body_of_an_error():
+    pauses = {"in 1.25s.": 1.25, "in 20ms.": 0.02, "in 1m3.2s. Visit our pages.": 63.2, "in 2h0m0.5s.": 7200.5}
+    errors = {Refused("429 RESOURCE_EXHAUSTED", code=429, details=RETRY_INFO): 13.5}
+    for when, seconds in (pauses | {"in 2 hours.": 7200, "later.": None}).items():
+        said = f"Rate limit reached. Please try again {when}"
+        errors[Refused(said, status_code=429, message=said)] = seconds
+    for error, seconds in errors.items():
+        fault = fault_of(error)
+        assert (fault.kind, fault.retry_after) == ("busy", seconds)
 
 
 def refused(**headers):
@@ -56,11 +63,10 @@ def refused(**headers):
 @pytest.mark.parametrize(
     ("told", "seconds"),
     [
-        ("0", 0), ("7200", 7200), ("0.25", 0.25), (" 5 ", 5), ("2 hours", 7200), ("1h30m", 5400),
-        ("1 minute, 30 seconds", 90), ("250ms", 0.25), ("1e12", LONGEST_ASKED),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST_ASKED), ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
-        ("Wed, 21 Oct 2015 07:28:00", 0), ("-5", None), ("inf", None), ("nan", None), ("9" * 400, None),
-        ("soon", None), ("", None),
+        ("0", 0), ("7200", 7200), ("0.25", 0.25), (" 5 ", 5), ("2 hours", 7200), ("1h30m", 5400), ("250ms", 0.25),
+        ("1 minute, 30 seconds", 90), ("1e12", LONGEST_ASKED), ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST_ASKED),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0), ("Wed, 21 Oct 2015 07:28:00", 0), ("-5", None), ("inf", None),
+        ("nan", None), ("9" * 400, None), ("soon", None), ("", None),
     ],
 )  # fmt: skip
 def test_a_retry_after_of_any_form_is_seconds_or_nothing(told, seconds):
@@ -74,11 +80,10 @@ def test_milliseconds_go_before_seconds_where_they_are_a_number(milliseconds, se
     assert fault_of(refused(retry_after_ms=milliseconds, retry_after="3")).retry_after == seconds
 
 
-@pytest.mark.parametrize("hours", [1, 24 * 30])
-def test_a_date_is_seconds_from_now(hours):
-    date = format_datetime(datetime.now(UTC) + timedelta(hours=hours), usegmt=True)
+def test_a_date_is_seconds_from_now():
+    date = format_datetime(datetime.now(UTC) + timedelta(hours=24 * 30), usegmt=True)
     asked = fault_of(refused(retry_after=date)).retry_after
-    assert 3_600 * hours - 600 < asked <= 3_600 * hours
+    assert 3_600 * 24 * 30 - 600 < asked <= 3_600 * 24 * 30
 
 
 @given(
@@ -97,7 +102,75 @@ def test_a_pause_is_told_with_its_end_and_its_length():
         assert end_of_pause(seconds).endswith(told)
 
 
-@pytest.mark.parametrize("words", ["No data received from Ollama stream.", "No generations found in stream."])
-def test_a_stream_that_ends_before_it_begins_is_a_fault_that_passes(words):
-    assert fault_of(ValueError(words)).kind == "passing"
-    assert fault_of(ValueError("something else")).kind == "odd"
+def test_a_stream_that_ends_before_it_begins_is_a_fault_that_passes():
+    said = ["No data received from Ollama stream.", "No generations found in stream.", "something else"]
+    assert [fault_of(ValueError(words)).kind for words in said] == ["passing", "passing", "odd"]
+
+
+# ---------------------------------------------------------------- in a few words, over real sockets
+
+
+CHATS = {
+    "openai": lambda url: ChatOpenAI(model="x", base_url=f"{url}/v1", api_key="nobody", max_retries=0),
+    "anthropic": lambda url: ChatAnthropic(model="x", base_url=url, api_key="nobody", max_retries=0),
+    "ollama": lambda url: ChatOllama(model="x", base_url=url),
+}
+
+
+async def failed(chat):
+    async with connected([chat]):
+        with pytest.raises(Exception) as raised:
+            await chat.ainvoke("hello")
+    return raised.value
+
+
+def told(error):
+    fault = fault_of(error)
+    return status_in_words(fault, error), at_host(fault, error, "there:1").words
+
+
+@pytest.mark.parametrize("kind", CHATS)
+async def test_why_there_is_no_connection_is_told(kind, monkeypatch):
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        error = await failed(CHATS[kind](f"http://127.0.0.1:{taken.getsockname()[1]}"))
+    assert told(error) == ("no connection (connection refused)", "no connection to there:1 (connection refused)")
+    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0) as server:
+        error = await failed(CHATS[kind](f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+    assert told(error)[0] == "no connection (no TLS there)"
+
+    async def unknown(*_, **__):
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
+    error = await failed(CHATS[kind]("http://no.such.invalid"))
+    assert told(error) == ("no connection (unknown host)", "no connection to there:1 (unknown host)")
+
+
+async def test_a_server_that_answers_is_told_by_its_status_and_what_is_no_answer_in_words_of_its_own():
+    for kind in ("503", "429"):
+        with provider(faults=Faults(kind)) as server:
+            words, whole = told(await failed(CHATS["openai"](server.url)))
+        assert (words, "there:1" in whole) == (kind, False)
+    assert told(TimeoutError())[0] == "no answer in time"
+    assert told(StrangeAnswer("a web page"))[0] == "an odd answer"
+
+
+def test_a_host_is_shown_without_a_user_a_path_or_a_query():
+    hosts = {
+        "https://api.openai.com/v1/": "api.openai.com", "http://localhost:8000/v1?key=secret#here": "localhost:8000",
+        "https://me:secret@host.example:8443/v1": "host.example:8443", "http://[::1]:8000/v1": "[::1]:8000",
+        "http://host:port/v1": "http://host:port/v1", "me:secret@host": "host", "google_genai": "google_genai",
+    }  # fmt: skip
+    assert {address: host_of(address) for address in hosts} == hosts
+
+
+def test_the_host_of_a_provider_is_known_without_an_address_in_the_settings(monkeypatch):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL", "OLLAMA_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    chats = {
+        "openai": ChatOpenAI(model="x", api_key="nobody"), "anthropic": ChatAnthropic(model="x", api_key="nobody"),
+        "ollama": ChatOllama(model="x"),
+    }  # fmt: skip
+    hosts = [identity_of(chat, ModelSettings(use=f"{name}:x")).host for name, chat in chats.items()]
+    assert hosts == ["api.openai.com", "api.anthropic.com", "127.0.0.1:11434"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -16,13 +19,16 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel
 
 from harbor import ModelSettings, ReplyCache
+from harbor._core.basics.errors import ModelError, RunPaused, UnreadableReply
+from harbor._models.budget import RunBudget
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.messages import LONGEST_REPLY, as_kept, beyond, in_words, message_of, written
 from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import Reading, read
+from harbor._models.replies.cache import GameCache
 from harbor._models.replies.replay import RawCall
 from harbor._models.replies.replay import ReplayCache as Recorded
-from harbor._models.replies.reply_folder import CachedReply, new_entry, numbered, place_of, read_entry
+from harbor._models.replies.reply_folder import CachedReply, ReplyFolder, new_entry, numbered, place_of, read_entry
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 
 PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
@@ -37,14 +43,12 @@ ODD = {
         [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": '{"number": 7}'}]
     ),
 }
-PLAIN = {
-    "text": AIMessage('{"number": 7}'),
-    "text in a block": AIMessage([{"type": "text", "text": '{"number": 7}'}]),
-    "a tool call": AIMessage("", tool_calls=[CALL]),
-    "a tool call in a block": AIMessage(
-        [{"type": "tool_use", "id": "one", "name": "Guess", "input": {"number": 7}}], tool_calls=[CALL]
-    ),
-}
+PLAIN = [
+    AIMessage('{"number": 7}'),
+    AIMessage([{"type": "text", "text": '{"number": 7}'}]),
+    AIMessage("", tool_calls=[CALL]),
+    AIMessage([{"type": "tool_use", "id": "one", "name": "Guess", "input": {"number": 7}}], tool_calls=[CALL]),
+]
 
 
 class Guess(BaseModel):
@@ -52,7 +56,7 @@ class Guess(BaseModel):
 
 
 class Teller(BaseChatModel):
-    """Says these messages, one after the other, to any shape that is asked for."""
+    """Says these messages, or raises these errors, one after the other, to any shape that is asked for."""
 
     replies: list[Any]
     heard: list[list[str]] = []  # noqa: RUF012 - pydantic copies it
@@ -66,16 +70,26 @@ class Teller(BaseChatModel):
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
         self.heard.append([str(message.content) for message in messages])
-        return ChatResult(generations=[ChatGeneration(message=self.replies.pop(0))])
+        if isinstance(reply := self.replies.pop(0), Exception):
+            raise reply
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
-def client(*replies: AIMessage, recorded: list[RawCall] = [], cache: ReplyCache | None = None):  # noqa: B006
+def client(*replies: AIMessage | Exception, recorded: Sequence[RawCall] = (), game: GameCache | None = None):
     kept: list[RawCall] = []
-    settings = ModelSettings(use="openai:gpt", input_price=1.0, output_price=1.0, repairs=1)
+    prices = {"input_price": 10.0, "output_price": 10.0}
+    settings = ModelSettings(use="openai:gpt", temperature=1.0, repairs=1, retry_seconds=0, **prices)
     chat = Teller(replies=list(replies), heard=[])
     model = ModelClient("Ann", "mine", chat, settings, keep=kept.append, replay=Recorded((), recorded))
-    model.cache = cache.of_game(1) if cache else None
+    model.cache, model.budget = game, Mock(RunBudget)
     return model, chat, kept
+
+
+def number(value: int) -> AIMessage:
+    usage: Any = {"input_tokens": 100, "output_tokens": 7, "total_tokens": 107}
+    usage |= {"input_token_details": {"cache_read": 64}, "output_token_details": {"reasoning": 3}}
+    told = {"finish_reason": "stop", "model_name": "gpt-1"}
+    return AIMessage(f'{{"number": {value}}}', usage_metadata=usage, response_metadata=told)
 
 
 def ask(model):
@@ -83,55 +97,47 @@ def ask(model):
     return asyncio.run(checking).number
 
 
+def client_asked(*replies: AIMessage | Exception, game: GameCache):
+    model, chat, kept = client(*replies, game=game)
+    assert ask(model) == 8
+    return model, chat, kept
+
+
 @pytest.mark.parametrize("name", ODD)
-def test_what_is_said_beside_the_reply_is_in_the_record_word_for_word(name, tmp_path):
-    model, _, kept = client(ODD[name], AIMessage('{"number": 8}'))
+def test_what_is_said_beside_the_reply_is_recorded_and_shown_to_a_repair_and_the_same_again_when_replayed(
+    name, tmp_path
+):
+    odd, cache = ODD[name], ReplyCache(tmp_path)
+    model, chat, kept = client(odd, number(8), game=cache.of_game(1))
     assert ask(model) == 8
     (tmp_path / "calls.jsonl").write_bytes(b"".join(map(line_of, kept)))
     first, second = read_calls(tmp_path / "calls.jsonl")
     assert (first, second) == tuple(kept)
-    assert first.message.content == ODD[name].content
+    assert first.message.content == odd.content
     for kind in ("tool_calls", "invalid_tool_calls"):
-        said = [call["args"] for call in getattr(ODD[name], kind)]
-        assert [call.args for call in getattr(first.message, kind)] == said
-    assert second.message is None
-    assert b'"message"' not in line_of(second)
+        assert [call.args for call in getattr(first.message, kind)] == [call["args"] for call in getattr(odd, kind)]
+    assert (second.message, b'"message"' in line_of(second)) == (None, False)
 
-
-@pytest.mark.parametrize("name", ODD)
-def test_a_repair_shows_all_that_was_said_and_is_the_same_when_it_is_replayed(name):
-    model, chat, kept = client(ODD[name], AIMessage('{"number": 8}'))
-    assert ask(model) == 8
     shown = chat.heard[-1][-2]
     for words in ("I take 7.", '{"number": 7', '"number": 8')[: 3 if name == "two tool calls" else 1]:
-        assert words in shown or words not in str(ODD[name])
-    for broken in ODD[name].invalid_tool_calls:
-        assert broken["args"] in shown
+        assert words in shown or words not in str(odd)
+    assert all(broken["args"] in shown for broken in odd.invalid_tool_calls)
+
     again, silent, none = client(recorded=kept)
     assert ask(again) == 8
     assert (silent.heard, none) == ([], [])
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_a_reply_of_the_cache_says_the_same_again(name, tmp_path):
-    cache = ReplyCache(tmp_path)
-    model, _, kept = client(ODD[name], AIMessage('{"number": 8}'), cache=cache)
-    assert ask(model) == 8
-    again, silent, found = client(cache=cache)
+    again, silent, found = client(game=cache.of_game(1))
     assert ask(again) == 8
     assert silent.heard == []
     said, asked = ([(call.prompt, call.reply, call.message) for call in calls] for calls in (found, kept))
     assert said == asked
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_what_the_reply_says_in_full_is_kept_once(name):
-    assert beyond(PLAIN[name]) is None
-    assert in_words(PLAIN[name]) == written(PLAIN[name])
-    assert read(as_kept(PLAIN[name]), Guess) == Reading(Guess(number=7))
-
-
-def test_a_message_of_a_million_letters_is_kept_as_the_reply_that_ends_in_the_middle():
+def test_what_the_reply_says_in_full_is_kept_once_as_is_one_that_is_far_too_long():
+    for plain in PLAIN:
+        assert beyond(plain) is None
+        assert in_words(plain) == written(plain)
+        assert read(as_kept(plain), Guess) == Reading(Guess(number=7))
     long = AIMessage("a" * 1_000_000, invalid_tool_calls=[BROKEN])
     assert beyond(long) is None
     assert len(in_words(as_kept(long))) == LONGEST_REPLY + 1
@@ -146,13 +152,80 @@ def test_an_entry_of_an_earlier_version_is_read_and_one_with_no_message_is_what_
 
 
 def test_a_line_with_a_message_that_nobody_could_have_said_is_damaged(tmp_path):
-    model, _, kept = client(ODD["two tool calls"], AIMessage('{"number": 8}'))
+    model, _, kept = client(ODD["two tool calls"], number(8))
     ask(model)
     told = json.loads(line_of(kept[0]))
     del told["digest"]
     for message in (5, {}, {**told["message"], "content": 5}, {**told["message"], "tool_calls": [5]}):
         (tmp_path / "calls.jsonl").write_text(json.dumps({**told, "message": message}))
         assert recorded_calls(tmp_path / "calls.jsonl").calls == ()
+
+
+# ---------------------------------------------------------------- what is found is no call, and counts as one
+
+
+@pytest.fixture
+def cache(tmp_path) -> ReplyCache:
+    return ReplyCache(tmp_path / "replies")
+
+
+def test_a_reply_that_is_found_costs_nothing_and_tells_all_that_the_call_told(cache):
+    paying, _, [paid] = client_asked(number(8), game=cache.of_game(1))
+    finding, _, [found] = client_asked(game=cache.of_game(1))
+    assert (paid.cached, paid.cost_dollars) == (False, pytest.approx(0.00107))
+    assert found == replace(paid, cached=True, cost_dollars=0.0, began=found.began, seconds=found.seconds)
+    assert (paid.address != "", found.input_tokens, found.output_tokens, found.outcome) == (True, 100, 7, "ok")
+    budgets = [(one.budget.admit.await_count, one.budget.charge.call_count) for one in (paying, finding)]
+    assert budgets == [(1, 1), (0, 0)]
+    [(_, entry)] = ReplyFolder(cache.folder).files()
+    kept = entry.reply
+    assert (kept.cached_tokens, kept.reasoning_tokens, kept.finish, kept.answered_by) == (64, 3, "stop", "gpt-1")
+
+
+def test_a_reply_that_could_not_be_used_is_found_too_and_repaired_as_before(cache):
+    odd = number(7)
+    (_, _, paid), (_, _, found) = (client_asked(*said, game=cache.of_game(1)) for said in ([odd, number(8)], []))
+    assert [call.outcome for call in found] == ["unreadable", "ok"]
+    assert [call.error for call in found] == [call.error for call in paid]
+    for replies in ([odd, odd], []):
+        with pytest.raises(UnreadableReply):
+            client_asked(*replies, game=cache.of_game(2))
+
+
+def test_a_call_that_fails_keeps_nothing(cache):
+    with pytest.raises((ModelError, RunPaused)):
+        client_asked(ConnectionError("reset"), game=cache.of_game(1))
+    assert cache.is_empty
+
+
+def test_requests_that_a_game_repeats_have_replies_of_their_own_and_one_that_is_replayed_counts(cache):
+    game = cache.of_game(1)  # which its bidders share
+    paying, other = client(number(1), number(2), game=game), client(number(3), game=game)
+    assert [ask(paying[0]), ask(paying[0]), ask(other[0])] == [1, 2, 3]
+    finding, _, _ = client(game=cache.of_game(1))
+    assert [ask(finding) for _ in range(3)] == [1, 2, 3]
+    resumed, _, made = client(recorded=paying[2][:1], game=cache.of_game(1))
+    assert [ask(resumed), ask(resumed)] == [1, 2]
+    assert [call.address for call in made] == [paying[2][1].address]
+
+
+def recorded(bidder: str, form: str, outcome: str = "ok") -> RawCall:
+    call = RawCall(bidder, "bid", "mine", "0", 1, outcome, 1, 1, 0.0, False, 0.0, 0.0, ["?"], "!", "")
+    return replace(call, form=form)
+
+
+@pytest.mark.parametrize(
+    ("calls", "form"),
+    [
+        ([recorded("Ben", "tool")], "tool"),
+        ([recorded("Ann", "text"), recorded("Ben", "tool")], "tool"),
+        ([recorded("Ben", "words"), recorded("Ben", "json")], "json"),
+        ([recorded("Ben", "tool", "failed"), recorded("Ben", "json")], "json"),
+        ([recorded("Ann", "text"), recorded("Ben", "words")], None),
+    ],
+)
+def test_a_resumed_run_knows_the_form_in_which_bidders_were_answered_who_leave_it_open(calls, form):
+    assert Recorded((), calls).form("mine", ["Ben"]) == form
 
 
 JSON = st.recursive(

@@ -31,7 +31,6 @@ NONE, REFUSED = "unreadable", "refused"
 TEXTS: dict[str, tuple[str, Any]] = {
     "a fence": (f"Sure! Here's my decision:\n\n```json\n{JS}\n```\n\nLet me know if you'd like me to adjust.", BID),
     "two fences": (f"First:\n```json\n{DRAFT}\n```\nOn reflection:\n```json\n{JS}\n```", BID),
-    "a fragment in thoughts": (f'<think>\nmaybe {{"action":"withdraw"}}? no.\n</think>\n{JS}', BID),
     "a draft in thoughts": (f"<think>\nDraft: {DRAFT} hmm.\n</think>\nFinal answer:\n{JS}", BID),
     "thoughts with placeholders": (f'<thinking>The facts say {{"least": 3}}, if {{x}}.</thinking>\n\n{JS}', BID),
     "a lone closing tag": (f"Okay, {DRAFT} or so.\n</think>\n\n{JS}", BID),
@@ -42,18 +41,12 @@ TEXTS: dict[str, tuple[str, Any]] = {
     "no reasons": ('{"action": "bid", "amount": 1200}', BID),
     "a raw line break": ('{"reasons":"First.\nSecond.","action":"bid","amount":1200}', BID),
     "a trailing comma": (JS[:-1] + ",}", BID),
-    "a placeholder in prose": (f"Based on {{estimate}} I decide:\n{JS}", BID),
-    "an apology": (f"I apologize for the confusion earlier. {JS}", BID),
     "half of it": (JS[: len(JS) * 2 // 3], NONE),
     "about": (json.dumps({**GOOD, "amount": "about $1,200"}), NONE),
     "an amount in words": (json.dumps({**GOOD, "amount": "$1,200.00"}), BID),
     "an amount as a string": (json.dumps({**GOOD, "amount": "1200"}), BID),
-    "USD": (json.dumps({**GOOD, "amount": "USD 1,200"}), BID),
-    "dollars": (json.dumps({**GOOD, "amount": "1200 dollars"}), BID),
     "German": ("Ich biete 1,200 Dollar.", NONE),
     "German keys": ('{"begruendung": "Es lohnt sich.", "aktion": "bieten", "betrag": 1200}', NONE),
-    "French": ("Je pense que je vais encherir un peu plus.", NONE),
-    "foreign reasons": (json.dumps({**GOOD, "reasons": "\u8fd9\u4e2a\u7269\u54c1\u4fbf\u5b9c"}), BID),
     "too much": (json.dumps({**GOOD, "amount": 99_999_999}), Bid(Decimal(99_999_999))),
     "too little": (json.dumps({**GOOD, "amount": 1}), Bid(Decimal(1))),
     "reasons only": (json.dumps({"reasons": "I would like to raise a bit, to $1,200."}), NONE),
@@ -62,7 +55,6 @@ TEXTS: dict[str, tuple[str, Any]] = {
     "prose": ("Given the estimate, I bid $1,200.", BID),
     "prose that withdraws": ("I'm out! I withdraw from this item.", OUT),
     "prose in lists": ("## Decision\n\n**Action:** Bid\n**Amount:** $1,200", BID),
-    "vague prose": ("I think I should bid a bit more than the others, carefully.", NONE),
     "a withdrawal of zero": (json.dumps({**GOOD, "action": "withdraw", "amount": 0}), OUT),
     "a bid of nothing": (json.dumps({**GOOD, "amount": None}), NONE),
     "fields too many": (json.dumps({**GOOD, "confidence": 0.8, "thinking": "..."}), BID),
@@ -72,14 +64,12 @@ TEXTS: dict[str, tuple[str, Any]] = {
     "encoded twice": (json.dumps(JS), BID),
     "capitals": (json.dumps({**GOOD, "action": "BID"}), BID),
     "another verb": (json.dumps({**GOOD, "action": "raise"}), BID),
-    "another shape": ('{"bid": 12345, "comment": "I decided."}', NONE),
     "a name twice": ('{"action": "bid", "amount": 1200, "action": "withdraw"}', NONE),
     "an option inside a broken object": ('{"options": [{"action": "withdraw"}], "action": "bid", "amo', NONE),
 }  # fmt: skip
 
 
-def as_text(text: str) -> AIMessage:
-    return AIMessage(text)
+as_text = AIMessage
 
 
 def as_block(text: str) -> AIMessage:
@@ -135,67 +125,44 @@ def test_an_odd_reply_is_read_as_it_is_meant_or_refused_of_models_in_any_form_an
     for form in (as_text, as_block, as_item, as_call):
         live = as_kept(form(text))
         if text != TEXTS["a name twice"][0] or form is not as_call:  # the package has dropped one of them before
-            assert (form.__name__, meaning(heard(live))) == (form.__name__, meant)
+            assert (form, meaning(heard(live))) == (form, meant)
             assert heard(message_of(written(live), beyond(live))) == heard(live)
     answer = answer_in(text, ASK).answer
     action = ASK.space.read(answer, "Lamp") if isinstance(answer, str) else answer
     assert action == meant if not isinstance(meant, str) else not isinstance(action, Bid | Withdraw)
 
 
-@pytest.mark.parametrize(
-    ("kind", "marks"),
-    [
-        ("two fences", ("drafts",)),
-        ("a trailing comma", ("mended",)),
-        ("prose", ("words",)),
-        ("a draft in thoughts", ()),
-    ],
-)
-def test_what_is_odd_about_a_reply_is_marked(kind, marks):
-    assert heard(AIMessage(TEXTS[kind][0])).marks == marks
-
-
-def called(text: str, *replies: dict[str, Any]) -> AIMessage:
-    calls = [tool_call(name="BidReply", args=one, id=str(number)) for number, one in enumerate(replies)]
-    return AIMessage(text, tool_calls=calls)
+def test_what_is_odd_about_a_reply_is_marked_and_a_complaint_names_the_field_its_value_and_what_to_send():
+    marks = {"two fences": ("drafts",), "a trailing comma": ("mended",), "prose": ("words",)}
+    for kind, marked in (marks | {"a draft in thoughts": ()}).items():
+        assert heard(AIMessage(TEXTS[kind][0])).marks == marked
+    complaint = heard(AIMessage(TEXTS["about"][0])).complaint
+    assert complaint == "'amount' is \"about $1,200\"; give a plain number, such as 1200"
 
 
 @pytest.mark.parametrize(
-    ("message", "meant", "marks"),
+    ("text", "calls", "meant", "marks"),
     [
-        (called("I have decided.", GOOD), BID, ()),
-        (called(FINAL, GOOD), BID, ("contradicted",)),
-        (called("I withdraw.", GOOD), BID, ("contradicted",)),
-        (called("", GOOD, GOOD), BID, ()),
-        (called("", json.loads(FINAL), GOOD), BID, ("drafts",)),
-        (called(JS, {}), BID, ()),
+        ("I have decided.", [GOOD], BID, ()), (FINAL, [GOOD], BID, ("contradicted",)), (JS, [{}], BID, ()),
+        ("I withdraw.", [GOOD], BID, ("contradicted",)), ("", [GOOD, GOOD], BID, ()),
+        ("", [json.loads(FINAL), GOOD], BID, ("drafts",)),
     ],
-)
-def test_a_tool_call_goes_before_text_and_the_last_call_before_others(message, meant, marks):
-    found = heard(message)
+)  # fmt: skip
+def test_a_tool_call_goes_before_text_and_the_last_call_before_others(text, calls, meant, marks):
+    found = heard(AIMessage(text, tool_calls=[tool_call(name="BidReply", args=one, id="1") for one in calls]))
     assert (meaning(found), found.marks) == (meant, marks)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_a_refusal_is_told_as_one_with_its_words():
+    ends = [{"finish_reason": "content_filter"}, {"stop_reason": "refusal"}, {"finish_reason": "SAFETY"}]
+    for message in (
         AIMessage("", additional_kwargs={"refusal": "I can't help with that."}),
         AIMessage([{"type": "refusal", "refusal": "I can't help with that."}]),
-        *(
-            AIMessage("", response_metadata=end)
-            for end in ({"finish_reason": "content_filter"}, {"stop_reason": "refusal"}, {"finish_reason": "SAFETY"})
-        ),
-    ],
-)  # fmt: skip
-def test_a_refusal_is_told_as_one_with_its_words(message):
-    found = heard(as_kept(message))
-    assert found.refused
-    assert "I can't help" in found.complaint or "it stopped for" in found.complaint
-
-
-def test_a_bidder_is_told_the_field_its_value_and_what_to_send():
-    found = heard(AIMessage(TEXTS["about"][0]))
-    assert found.complaint == "'amount' is \"about $1,200\"; give a plain number, such as 1200"
+        *(AIMessage("", response_metadata=end) for end in ends),
+    ):
+        found = heard(as_kept(message))
+        assert found.refused
+        assert "I can't help" in found.complaint or "it stopped for" in found.complaint
 
 
 def test_thoughts_are_kept_as_reasoning_and_shown_to_no_repair():

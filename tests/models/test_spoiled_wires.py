@@ -1,21 +1,33 @@
-"""Malformed tool calls and refusals over every wire format: none stops a run, and each is counted."""
+"""Replies that are malformed, refuse, call another tool or are spoiled: none is misread, and each is counted."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.messages.tool import invalid_tool_call, tool_call
 
+from harbor import Simulated, SimulatedChat
+from harbor._core.asking.asks import Bid, Withdraw
+from harbor._core.asking.decisions import BidReply
 from harbor._core.basics.errors import Unanswered
+from harbor._core.basics.numbers import derive
+from harbor._core.log.acts import Acted, Tried
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type, read_log
+from harbor._models.calls.messages import as_kept, beyond, message_of, written
+from harbor._models.calls.reply_shapes import read
+from harbor._runs.deep_verification import play_again
+from support.cases import some
+from support.commands import harbor
 from support.folders import calls
-from support.formats import FORMATS, auction, spoken
+from support.formats import FORMATS, SEED, auction, spoken, told
 from support.providers import provider
+from support.spoiled import KINDS, Spoiler
 
-SEED = 5
 MALFORMED: dict[str, Any] = {
     "a string": json.dumps,
     "a list": lambda args: [args],
@@ -41,7 +53,7 @@ def parts(form: str, reply: Any) -> list[tuple[dict[str, Any], str]]:
 
 @pytest.mark.parametrize("how", MALFORMED)
 @pytest.mark.parametrize("form", FORMATS)
-def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(form, how, tmp_path):
+def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(form, how, tmp_path, server):
     turn = iter(range(10**6))
 
     def spoil(_: Any, reply: Any) -> Any:
@@ -52,10 +64,9 @@ def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(
                 place[name] = wrong if isinstance(wrong, str) or not form.startswith("openai") else json.dumps(wrong)
         return reply
 
-    with provider(seed=SEED) as server:
-        server.rewrite = spoil
-        run = auction(spoken(form, server), reply="tool").run(tmp_path / "run")
-        served = [heard for heard in server.requests if heard.status == 200]
+    server.rewrite = spoil
+    run = auction(spoken(form, server), reply="tool").run(tmp_path / "run")
+    served = [heard for heard in server.requests if heard.status == 200]
     made = of_type(run.log, ModelCalled)
     assert {call.outcome for call in made} <= {"ok", "unreadable"}
     assert len(served) == sum(call.retries + 1 for call in made)
@@ -64,53 +75,175 @@ def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(
     assert (read == told) if not lost else (read < told <= read + sum(call.lost.input_tokens for call in made))
 
 
-def refusing(form: str) -> Any:
-    words = "I'm sorry, but I can't help with that."
+WORDS = "I'm sorry, but I can't help with that."
+REFUSAL = {"type": "refusal", "refusal": WORDS}
+TOLD = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [REFUSAL]}
 
-    def refuse(_: Any, reply: Any) -> Any:
-        if form == "openai chat":
-            message = {"role": "assistant", "content": None, "refusal": words}
-            reply["choices"][0] |= {"message": message, "finish_reason": "stop"}
-        elif form == "openai responses":
-            refusal = {"type": "refusal", "refusal": words}
-            told = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [refusal]}
-            reply["output"] = [told]
-        elif form == "anthropic":
-            reply |= {"content": [{"type": "text", "text": words}], "stop_reason": "refusal"}
-        elif form == "google":
-            reply["candidates"][0] |= {
-                "content": {"parts": [{"text": words}], "role": "model"},
-                "finishReason": "SAFETY",
-            }
-        else:
-            for line in reply:
-                line["message"] = {"role": "assistant", "content": words}
-        return reply
 
-    return refuse
+def refuse(_: Any, reply: Any) -> Any:
+    if isinstance(reply, list):
+        for line in reply:
+            line["message"] = {"role": "assistant", "content": WORDS}
+    elif "choices" in reply:
+        message = {"role": "assistant", "content": None, "refusal": WORDS}
+        reply["choices"][0] |= {"message": message, "finish_reason": "stop"}
+    elif "output" in reply:
+        reply["output"] = [TOLD]
+    elif "candidates" in reply:
+        content = {"parts": [{"text": WORDS}], "role": "model"}
+        reply["candidates"][0] |= {"content": content, "finishReason": "SAFETY"}
+    else:
+        reply |= {"content": [{"type": "text", "text": WORDS}], "stop_reason": "refusal"}
+    return reply
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_refusal_is_an_outcome_of_its_own_with_its_words_in_every_format(form, tmp_path):
-    with provider(seed=SEED) as server:
-        server.rewrite = refusing(form)
-        with pytest.raises(Unanswered, match=r"\d+ refused"):
-            auction(spoken(form, server), reply="tool", repairs=0).run(tmp_path / "run")
+def test_a_refusal_is_an_outcome_of_its_own_with_its_words_in_every_format(form, tmp_path, server):
+    server.rewrite = refuse
+    with pytest.raises(Unanswered, match=r"\d+ refused"):
+        auction(spoken(form, server), reply="tool", repairs=0).run(tmp_path / "run")
     made = calls(tmp_path / "run")
-    assert Counter(call["outcome"] for call in made) == {"refused": len(made)}
-    assert all(
-        "can't help with that" in json.dumps([call["reply"], call.get("message"), call["error"]]) for call in made
-    )
+    assert {call["outcome"] for call in made} == {"refused"}
+    said = [json.dumps([call["reply"], call.get("message"), call["error"]]) for call in made]
+    assert all("can't help with that" in words for words in said)
     logged = of_type(read_log(tmp_path / "run" / "events.jsonl").entries, ModelCalled)
-    assert {call.outcome for call in logged} == {"refused"}
+    assert [call.outcome for call in logged] == ["refused"] * len(made)
 
 
-def test_an_answer_in_json_that_was_cut_off_is_unreadable_with_its_tokens_and_stops_no_run(tmp_path):
-    with provider(seed=SEED) as server:
-        with pytest.raises(Unanswered):
-            auction(spoken("openai chat", server), reply="json", repairs=0, max_tokens=8).run(tmp_path / "run")
-        served = [heard for heard in server.requests if heard.status == 200]
+def test_an_answer_in_json_that_was_cut_off_is_unreadable_with_its_tokens_and_stops_no_run(tmp_path, server):
+    with pytest.raises(Unanswered):
+        auction(spoken("openai chat", server), reply="json", repairs=0, max_tokens=8).run(tmp_path / "run")
+    served = [heard for heard in server.requests if heard.status == 200]
     made = calls(tmp_path / "run")
     assert {(call["outcome"], call["finish"], call["retries"]) for call in made} == {("unreadable", "length", 0)}
     assert sum(call["input_tokens"] for call in made) == sum(heard.read for heard in served)
     assert not any(call["lost"]["requests"] for call in made)
+
+
+# ---------------------------------------------------------------- which of several tools is wanted
+
+
+FORCING = ("openai chat", "openai responses", "anthropic", "google")
+"""Wire formats in which one tool of several is forced by its name."""
+MODEL = SimulatedChat(seed=derive(SEED, "model", "simulated"), settings=Simulated())
+BID = {"reasons": "It is cheap.", "action": "bid", "amount": 1_200}
+BROKEN = invalid_tool_call(name="PlanReply", args=json.dumps(BID), id="1", error="cut")
+
+
+def answer(asked, name):
+    """Answer as the built-in model does, and call the tool of this name, whatever is forced."""
+    return MODEL.bind_tools(asked.tools, tool_choice=name).invoke(asked.messages)
+
+
+def named_in(asked):
+    """Name the tool that the last text names last: a model whose server passes over `tool_choice` has no more."""
+    text = str(asked.messages[-1].content)
+    return max((tool["function"]["name"] for tool in asked.tools), key=text.rfind)
+
+
+@pytest.mark.parametrize("form", FORCING)
+def test_a_model_whose_server_passes_over_the_choice_of_a_tool_calls_the_one_that_the_text_names(form, offline):
+    with provider(answer=lambda asked: answer(asked, named_in(asked))) as server:
+        run = auction(spoken(form, server)).run()
+    assert told(run.log) == told(offline.log)
+    assert {call.outcome for call in of_type(run.log, ModelCalled)} == {"ok"}
+
+
+def first_another(asked):
+    """Call another tool than the wanted one, until the text says that this can't be used."""
+    wanted = named_in(asked)
+    others = (tool["function"]["name"] for tool in asked.tools if tool["function"]["name"] != wanted)
+    return answer(asked, wanted if is_told(asked.messages[-1].content) else next(others))
+
+
+def is_told(text):
+    return "can't be used: it calls the tool 'BeliefReply'; call '" in text
+
+
+def test_a_call_of_another_tool_that_is_offered_is_asked_again_and_the_model_is_told_which_is_wanted(tmp_path):
+    with provider(answer=first_another) as server:
+        auction(spoken("openai chat", server)).run(out=tmp_path / "run")
+    made = calls(tmp_path / "run")
+    assert {call["purpose"] for call in made} >= {"plan", "bid"}
+    assert all(call["outcome"] == ("ok" if is_told(call["prompt"][-1]) else "unreadable") for call in made)
+    assert {call["form"] for call in made} == {"tool"}
+    assert play_again(tmp_path / "run").follows
+
+
+def called(name, values=BID):
+    return tool_call(name=name, args=values, id=name)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_read"),
+    [
+        (AIMessage("", tool_calls=[called("BidReply")]), True),
+        (AIMessage("", tool_calls=[called("think_aloud")]), True),
+        (AIMessage("", tool_calls=[called("PlanReply")]), False),
+        (AIMessage(json.dumps(BID), tool_calls=[called("PlanReply")]), False),
+        (AIMessage("", tool_calls=[called("PlanReply", {"plan": "None."}), called("BidReply")]), True),
+        (AIMessage("", invalid_tool_calls=[BROKEN]), False),
+    ],
+)
+def test_a_call_of_a_tool_that_nobody_offers_is_read_and_one_of_another_that_is_offered_is_not(message, is_read):
+    live = as_kept(message, frozenset({"PlanReply"}))
+    assert (read(live, BidReply).reply is not None) == is_read
+    assert read(message_of(written(live), beyond(live)), BidReply) == read(live, BidReply)
+
+
+# ---------------------------------------------------------------- whole auctions of a model that spoils all its replies
+
+
+GAME = """
+seed = 41
+models.odd = {{ use = "openai:gpt-4o-mini", base_url = "{url}", repairs = 0 }}
+items = [{{ name = "Lamp", start = 1000, true_value = 2000 }}, {{ name = "Vase", start = 2000, true_value = 3700 }}]
+bidders = [{{ name = "Ann", model = "odd", budget = 6000, bidding = "call" }},
+  {{ name = "Ben", rule = "minimum-raise", budget = 6000 }}]
+"""
+BY_HARBOR = ("failed bids", "cannot afford")
+"""Why bidders leave who are not asked."""
+
+
+def play(kind, folder):
+    """Play an auction; return what the command did, and for each bid call: what was meant, its call and its event."""
+    with provider(seed=41, name="odd") as server:
+        server.rewrite = spoiler = Spoiler(kind)
+        (folder / "game.toml").write_text(GAME.format(url=server.openai_url))
+        done = harbor("auction", "game.toml", "--out", "run", "--json", "--no-cache", cwd=folder)
+    made = [call for call in calls(folder / "run") if call["purpose"] == "bid"]
+    events = [entry.event for entry in read_log(folder / "run" / "events.jsonl").entries if is_anns(entry.event)]
+    return done, [(spoiler.meant[tuple(call["prompt"][1:])], call, one) for call, one in zip(made, events, strict=True)]
+
+
+def is_anns(event):
+    decides = isinstance(event, Acted | Tried)
+    act = getattr(event, "act", None)
+    return decides and event.bidder == "Ann" and getattr(act, "reason", "") not in BY_HARBOR
+
+
+def became(meant, call, event):
+    """Say what became of a bid; "misread" if something else was done than was meant."""
+    if call["outcome"] != "ok":
+        return call["outcome"] if isinstance(event, Tried) else "misread"
+    if isinstance(event, Tried):
+        return "rules"
+    bids = meant["action"] == "bid" and event.act == Bid(Decimal(str(meant["amount"])))
+    leaves = meant["action"] == "withdraw" and event.act == Withdraw()
+    return "as meant" if bids or leaves else "misread"
+
+
+@pytest.mark.parametrize("name", some(KINDS, {"two fences", *[*KINDS][::3]}))
+def test_every_bid_of_a_model_that_spoils_its_replies_is_read_as_meant_or_refused_and_counted(name, tmp_path):
+    kind = KINDS[name]
+    done, bids = play(kind, tmp_path)
+    assert bids
+    assert {became(*bid) for bid in bids} == {kind.becomes}
+    assert all(call["outcome"] == "ok" or not call["marks"] for _, call, _ in bids)
+    if kind.bids or kind.becomes == "as meant":
+        assert done.returncode == 0, done.stderr
+        assert name != "two fences" or {tuple(call["marks"]) for _, call, _ in bids} == {("drafts",)}
+        return
+    assert done.returncode == 2
+    assert "could be used" in done.stderr
+    assert (" refused)" in done.stderr) == (kind.becomes == "refused")

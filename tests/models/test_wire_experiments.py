@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import threading
 
 import pytest
 
@@ -19,7 +18,7 @@ from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import HARBOR, process
 from support.folders import calls, paid
-from support.formats import FORMATS, ITEMS, spoken, told
+from support.formats import FORMATS, config, spoken, told
 from support.processes import when
 from support.providers import Limits, provider
 
@@ -30,14 +29,10 @@ GAMES = 4
 DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
 
 
-def experiment(settings, games=GAMES):
+def experiment(settings):
     """Equal games, so that a server that knows one of them answers all."""
-    auction = {
-        "items": [item.model_dump(mode="json", exclude_none=True) for item in ITEMS],
-        "bidders": [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")],
-        "models": {"mine": settings},
-    }
-    more = {"arms": [{"name": "all"}], "auction": auction, "repeats": games, "same_seed": True}
+    sale = {name: part for name, part in config(settings).items() if name != "seed"}
+    more = {"arms": [{"name": "all"}], "auction": sale, "repeats": GAMES, "same_seed": True}
     return check(Experiment, DESIGN | more, "design")
 
 
@@ -62,7 +57,7 @@ def served(server):
 
 def assert_is_whole(folder, design, offline, server):
     """The games are those that are held offline, and every reply was paid for once."""
-    assert logs(folder, design) == offline[: design.repeats]
+    assert logs(folder, design) == offline
     assert {call["outcome"] for call in calls(folder)} <= {"ok", "failed"}
     assert set(paid(folder).values()) == {1}
     assert served(server) == sum(paid(folder).values())
@@ -78,52 +73,11 @@ def test_an_experiment_over_the_wire_is_the_one_that_is_held_offline(executor, o
             assert served(server) - before == len(calls(tmp_path / form))
 
 
-@pytest.mark.parametrize("executor", ["asyncio", "processes"])
-def test_an_outage_that_is_short_is_waited_for(executor, offline, tmp_path):
-    with provider(seed=SEED, latency=0.02) as server:
-        design = experiment(spoken("openai chat", server))
-        outage = threading.Timer(1.5, server.recover)
-
-        def fail(*_):
-            if len(server.requests) >= 20 and not outage.ident:
-                server.fail("refused")
-                outage.start()
-
-        watch = Watch(server, fail)
-        asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2)))
-        watch.end()
-        assert outage.ident
-        assert logs(tmp_path / "run", design) == offline
-        assert {call["outcome"] for call in calls(tmp_path / "run")} == {"ok"}
-        assert served(server) - len(calls(tmp_path / "run")) <= 4  # those that were under way when it was cut
-
-
-class Watch:
-    """Does something again and again until the end."""
-
-    def __init__(self, server, act):
-        self.over, self.server, self.act = threading.Event(), server, act
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self):
-        while not self.over.wait(0.005):
-            self.act()
-
-    def end(self):
-        self.over.set()
-        self.thread.join()
-
-
-def started(folder, *words):
-    command = [*HARBOR, "experiment", *map(str, words)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, cwd=folder, text=True, process_group=0, **pipes)
-
-
-def written(folder, design):
+def started(folder, design, executor):
     (folder / "wire.json").write_text(design.model_dump_json())
-    return "wire.json"
+    words = ["run", "wire.json", "--trust", "--out", "run", "--executor", executor, "--jobs", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([*HARBOR, "experiment", *words], cwd=folder, process_group=0, **pipes)
 
 
 @pytest.mark.parametrize("executor", ["asyncio", "processes"])
@@ -131,7 +85,7 @@ def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(e
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server) | {"retry_seconds": 1})
         words = "--executor", executor, "--jobs", "2"
-        with started(tmp_path, "run", written(tmp_path, design), "--trust", "--out", "run", *words) as running:
+        with started(tmp_path, design, executor) as running:
             when(lambda: served(server) >= 10, running)
             server.fail("unavailable")
             _, complaints = running.communicate(timeout=60)
@@ -150,9 +104,7 @@ def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(e
 def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor, offline, tmp_path):
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server))
-        with started(
-            tmp_path, "run", written(tmp_path, design), "--trust", "--out", "run", "--executor", executor, "--jobs", "2"
-        ) as running:
+        with started(tmp_path, design, executor) as running:
             when(lambda: served(server) >= 10, running)
             server.fail("unavailable")
             when(lambda: sum(heard.status == 503 for heard in server.requests) >= 2, running)

@@ -23,11 +23,7 @@ from support.filled import full
 
 EVIL = "</style><img src=x onerror=\"document.title='run'\"><b>Ann</b>"
 SMALL = Experiment(
-    name="small",
-    title=f"Small {EVIL}",
-    question="Does a plan pay?",
-    source="Nobody 2024",
-    repeats=2,
+    name="small", title=f"Small {EVIL}", question="Does a plan pay?", source="Nobody 2024", repeats=2,
     auction={
         "items": [{"name": name, "start": 1000, "true_value": 2000} for name in ("Lot A", "Lot B")],
         "bidders": [{"name": name, "budget": 4000, "model": "@1"} for name in ("Ann", "Ben")],
@@ -38,7 +34,7 @@ SMALL = Experiment(
     ),
     metrics=("profit", "rank", "remaining_budget"),
     comparisons=(Comparison(metric="profit", of=Side(arm="adaptive"), against=Side(arm="none")),),
-)
+)  # fmt: skip
 UNFOLDED = """() => {
   document.querySelectorAll("details").forEach((one) => { one.open = true; });
   document.querySelectorAll(".panel ~ .panel .chart").forEach((one) => one.replaceChildren());
@@ -89,13 +85,6 @@ def test_rows_lead_to_a_page_of_each_game_and_these_lead_back(page):
         assert '"back":"../../../a%20page.html"' in (page.parent / link).read_text()
 
 
-def test_verdict_figures_tables_playing_and_games_come_in_this_order(page):
-    text = page.read_text()
-    places = [text.index(f'<section id="{one}">') for one in ("verdict", "figures", "tables", "played", "games")]
-    assert places == sorted(places)
-    assert text.index("Simulated results.") < places[0]
-
-
 def test_a_game_beyond_the_most_is_shown_by_a_command(folder, tmp_path):
     text = write_experiment(folder, tmp_path / "few.html", most_games=1).read_text()
     assert set(links(text)) == {"few_files/adaptive/all/0001.html"}
@@ -130,7 +119,7 @@ def test_a_folder_that_somebody_sent_is_only_read(folder, tmp_path):
 @pytest.mark.slow
 @needs_browser
 def test_rows_and_dots_open_games_by_a_click_and_names_stay_text(page, look):
-    def follow(shown: Page) -> tuple[str, int]:
+    def follow(shown: Page) -> int:
         assert shown.title().startswith(SMALL.title)
         assert shown.locator("h1").inner_text() == SMALL.title
         dots = shown.locator(".chart a[href]").count()
@@ -138,22 +127,11 @@ def test_rows_and_dots_open_games_by_a_click_and_names_stay_text(page, look):
         shown.wait_for_url("**/0001.html")
         shown.get_by_role("link", name=re.compile("back", re.I)).first.click()
         shown.wait_for_url("**/a%20page.html")
-        if dots:
-            shown.locator(".chart a[href]").first.click()
-            shown.wait_for_url("**/a%20page_files/**")
-        return shown.url, dots
+        shown.locator(".chart a[href]").first.click()
+        shown.wait_for_url("**/a%20page_files/**")
+        return dots
 
-    _, dots = look(page, follow)
-    assert dots >= 2
-
-
-@pytest.mark.slow
-@needs_browser
-def test_a_page_that_would_run_something_is_stopped_by_its_own_policy(page, look, tmp_path):
-    forged = tmp_path / "forged.html"
-    forged.write_text(page.read_text().replace("</body>", "<script>document.title = 'run'</script></body>"))
-    with pytest.raises(AssertionError, match="Content Security Policy"):
-        look(forged, Page.title)
+    assert look(page, follow) >= 2
 
 
 @pytest.mark.slow
@@ -165,10 +143,9 @@ def test_the_page_of_a_preset_is_sound_by_axe_on_desktop_and_phone_and_prints_ev
 
     def sound(shown: Page) -> None:
         shown.evaluate(UNFOLDED)
-        assert findings(shown) == []
-        assert overflow(shown) <= 0
+        assert (findings(shown), overflow(shown) <= 0) == ([], True)
 
-    def on_paper(shown: Page) -> None:
+    def on_paper_and_desktop(shown: Page) -> None:
         shown.emulate_media(media="print")
         desktop = shown.viewport_size
         shown.set_viewport_size(SHEET)
@@ -178,13 +155,9 @@ def test_the_page_of_a_preset_is_sound_by_axe_on_desktop_and_phone_and_prints_ev
         seen = shown.evaluate(FIGURES_SEEN)
         assert len(seen) == place.read_text().count('class="chart"') > 0
         assert all(visible and wide > 100 and high > 50 and marks for visible, wide, high, marks in seen)
-        titles = shown.locator("figure h3").all_inner_texts()
         paper = printed(shown)
         assert paper.sheets > 1
-        assert all(title in paper.text for title in titles)
-
-    def on_paper_and_desktop(shown: Page) -> None:
-        on_paper(shown)
+        assert all(title in paper.text for title in shown.locator("figure h3").all_inner_texts())
         sound(shown)
 
     look(place, on_paper_and_desktop)

@@ -20,12 +20,11 @@ import httpx
 import pytest
 
 from harbor._cli.reading.view import view
-from harbor._core.basics.errors import LogError, RunFolderError
+from harbor._core.basics.errors import RunFolderError
 from harbor._view import live_server
 from harbor._view.live_server import LiveRun, serve
 from harbor._view.page_data import run_page
 from harbor._view.shapes import json_of
-from support.commands import HARBOR
 from support.shown_runs import think_much
 
 LONG = 60
@@ -96,12 +95,13 @@ def test_a_page_sees_a_run_while_another_process_writes_it(tmp_path):
     assert rest[-1][0] == "over"
     chunks = [first, *(data for name, data, _ in rest if name == "add")]
     head, whole = run_page(folder)
-    told = {number: decision for chunk in chunks for number, decision in chunk["decisions"].items()}
-    final = {number: decision for chunk in whole for number, decision in chunk["decisions"].items()}
+
+    def beside(parts):
+        told = {number: decision["beside"] for part in parts for number, decision in part["decisions"].items()}
+        return json.loads(json.dumps(told))
+
     assert [row[0] for chunk in chunks for row in chunk["entries"]] == list(range(head["length"]))
-    assert {number: one["beside"] for number, one in told.items()} == {
-        number: json.loads(json.dumps(one["beside"])) for number, one in final.items()
-    }, "what came of a prediction is told when it is known"
+    assert beside(chunks) == beside(whole), "what came of a prediction is told when it is known"
     assert [data for name, data, _ in rest if name == "head"][-1]["standings"] == head["standings"]
 
 
@@ -132,23 +132,18 @@ def test_whoever_lacks_the_address_or_comes_by_another_name_is_refused(run):
         assert list(listened(address))[-1][0] == "over"
 
 
-def test_a_log_that_is_wrong_ends_what_is_followed_with_a_note(run, tmp_path):
+def damaged(run, place):
     lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
     lines[60] = lines[60].replace(b'"at":', b'"at":1', 1)
-    (tmp_path / "events.jsonl").write_bytes(b"".join(lines))
-    live = LiveRun(tmp_path)
+    (place / "events.jsonl").write_bytes(b"".join(lines))
+    return place
+
+
+def test_a_log_that_is_wrong_ends_what_is_followed_with_a_note(run, tmp_path):
+    live = LiveRun(damaged(run, tmp_path))
     assert [row[0] for row in live.read_on()["entries"]] == list(range(60))
-    assert live.read_on() is None
-    assert live.is_over
+    assert (live.read_on(), live.is_over) == (None, True)
     assert "line 61" in live.head()["notes"][0]
-
-
-def test_what_is_no_log_can_not_be_followed(tmp_path):
-    with pytest.raises(RunFolderError):
-        LiveRun(tmp_path)
-    (tmp_path / "events.jsonl").write_bytes(b"hello\n")
-    with pytest.raises(LogError):
-        LiveRun(tmp_path).read_on()
 
 
 def test_a_seat_that_nobody_has_is_refused_before_anything_is_served(run):
@@ -182,30 +177,24 @@ def test_a_number_that_json_does_not_have_is_null():
     assert json_of({"at": float("nan"), "most": [float("inf"), 1.5]}) == '{"at":null,"most":[null,1.5]}'
 
 
-def test_a_run_that_is_over_is_shown_until_the_server_is_ended_and_the_terminal_is_told_where_it_stands(run):
-    told = Queue()
-    with followed(run, stands=lambda *one: told.put(one)) as address:
-        lines = [told.get(timeout=LONG)]
-        while not lines[-1][1]:
-            lines.append(told.get(timeout=LONG))
-        assert list(listened(address))[-1][0] == "over"
-        assert httpx.get(address, timeout=LONG).content == PAGE, "it stays after the end"
+def test_a_run_that_is_over_or_damaged_is_served_until_the_server_is_ended_and_the_terminal_is_told_where_it_stands(
+    run, tmp_path
+):
     last = len((run / "events.jsonl").read_bytes().splitlines()) - 1
-    assert lines[0][0].startswith("live · event ")
-    assert lines[-1][0] == f"over · event {last:,}"
-
-
-def test_a_log_that_was_damaged_is_told_of_and_served_all_the_same(run, tmp_path):
-    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
-    lines[60] = lines[60].replace(b'"at":', b'"at":1', 1)
-    (tmp_path / "events.jsonl").write_bytes(b"".join(lines))
-    told = Queue()
-    with followed(tmp_path, stands=lambda *one: told.put(one)) as address:
-        assert [name for name, *_ in listened(address)][-1] == "over"
-        while not (one := told.get(timeout=LONG))[1]:
-            pass
-    assert one[0].startswith("over · event 59; ")
-    assert "line 61" in one[0]
+    for folder, says in (
+        (run, (f"over · event {last:,}", "")),
+        (damaged(run, tmp_path), ("over · event 59; ", "line 61")),
+    ):
+        told = Queue()
+        with followed(folder, stands=lambda *one, told=told: told.put(one)) as address:
+            lines = [told.get(timeout=LONG)]
+            while not lines[-1][1]:
+                lines.append(told.get(timeout=LONG))
+            assert list(listened(address))[-1][0] == "over"
+            assert httpx.get(address, timeout=LONG).content == PAGE, "it stays after the end"
+        assert lines[0][0].startswith("live · event ")
+        assert lines[-1][0].startswith(says[0])
+        assert says[1] in lines[-1][0]
 
 
 def test_a_seat_that_turns_out_to_be_nobodys_is_told_of_without_a_traceback(run, tmp_path):
@@ -229,36 +218,17 @@ def test_a_folder_that_vanishes_is_told_of_on_the_page_and_not_to_a_seat_by_its_
             assert (folder.name in told) == (not seat)
 
 
-def test_an_experiment_that_comes_where_a_run_is_waited_for_is_refused_in_a_line(tmp_path):
-    folder, draft = tmp_path / "later", tmp_path / "draft"
-    draft.mkdir()
-    (draft / "experiment.json").touch()
-    command = [*HARBOR, "view", str(folder), "--follow", "--no-open"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
-        assert "waiting for a run" in waiting.stderr.readline()
-        draft.rename(folder)
-        assert waiting.wait(LONG) == 2
-        told = waiting.stderr.read()
-    assert told == f"harbor: error: {str(folder)!r} is more than one run; follow the folder of one\n"
-
-
-@pytest.mark.parametrize("name", ["config.json", "mark"])
-def test_a_folder_that_has_what_a_run_begins_with_is_waited_for(name, run, tmp_path, monkeypatch):
-    (tmp_path / name).touch()
-
-    def begin(_):
-        (tmp_path / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
-
-    monkeypatch.setattr("harbor._cli.reading.view.time", SimpleNamespace(sleep=begin))
-    monkeypatch.setattr(live_server, "serve", lambda *_: None)
-    view(tmp_path, follow=True, open_=False)
-
-
-def test_a_run_that_has_not_begun_is_waited_for(run, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("name", ["later", "config.json", "mark"])
+def test_a_run_that_has_not_begun_is_waited_for_also_where_its_folder_has_what_a_run_begins_with(
+    name, run, tmp_path, monkeypatch, capsys
+):
     folder = tmp_path / "later"
+    if name != "later":
+        folder.mkdir()
+        (folder / name).touch()
 
     def begin(_):
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         (folder / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
 
     monkeypatch.setattr("harbor._cli.reading.view.time", SimpleNamespace(sleep=begin))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -38,18 +37,13 @@ IN_SIGHT = """(answer) => {
 LISTED = "#call-table table"
 PROMPT = "#decision details:has(> summary:text('Prompt'))"
 PLANS = Experiment(
-    name="plans",
-    title="Plans",
-    question="Does a plan pay?",
-    source="Nobody 2024",
-    repeats=1,
+    name="plans", title="Plans", question="Does a plan pay?", source="Nobody 2024", repeats=1, metrics=("profit",),
     auction={
         "items": [{"name": name, "start": 1000, "true_value": 2000} for name in ("Lot A", "Lot B")],
         "bidders": [{"name": name, "budget": 4000, "model": "@1"} for name in ("Ann", "Ben")],
     },
     arms=(Variation(name="adaptive"), Variation(name="none", auction={"bidders": {"Ann": {"budget": 1200}}})),
-    metrics=("profit",),
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +62,10 @@ def series(tmp_path_factory):
         Bidder("Ben", persona="rural-home-seekers", budget=900_000, **mind),
         Bidder("Cho", rule="minimum-raise", max_bids=3),
     ]
-    config = AuctionConfig(
-        items=houses(4, seed=3), bidders=bidders, rules={"increment_share": 0.2}, seed=1, series={"auctions": 2}
-    )
+    rules, lots = {"increment_share": 0.2}, houses(4, seed=3)
+    config = AuctionConfig(items=lots, bidders=bidders, rules=rules, seed=1, series={"auctions": 2})
     asyncio.run(start(prepare(config, RunInputs()), folder / "series", None))
     return write_run(folder / "series", folder / "series.html")
-
-
-@pytest.fixture(scope="module")
-def ask(series, look):
-    """Open the page of the first auction, take steps, and give what it says then."""
-    return lambda answer: look(series.parent / "series_files" / "1.html", answer)
 
 
 @pytest.fixture(scope="module")
@@ -89,39 +76,42 @@ def arms(tmp_path_factory):
     return write_experiment(folder, folder.parent / "plans.html")
 
 
-class Steps:
-    """A newcomer at a page, whose clicks and choices are counted."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.taken = page, 0
-
-    def click(self, selector: str) -> None:
-        self.page.click(selector)
-        self.taken += 1
-
-    def choose(self, selector: str, **option: Any) -> None:
-        self.page.select_option(selector, **option)
-        self.taken += 1
-
-    def sees(self, selector: str) -> str:
-        """Give the text of an answer that is on the screen, after three steps at most."""
-        assert self.taken <= 3
-        assert self.page.locator(selector).first.evaluate(IN_SIGHT), f"{selector} is not on the screen"
-        return self.page.locator(selector).first.inner_text()
+def sees(page: Page, *answers: str) -> list[str]:
+    """Give the texts of answers that are on the screen."""
+    unseen = [one for one in answers if not page.locator(one).first.evaluate(IN_SIGHT)]
+    assert unseen == [], "not on the screen"
+    return [page.locator(one).first.inner_text() for one in answers]
 
 
-def part(page: Page, number: int) -> None:
-    """Choose an item: one step."""
-    page.select_option("#part", index=number)
+def take(page: Page, *steps: str | int | tuple[str, str]) -> None:
+    """Take three steps at most: click a selector, choose an item by its number, or another option by its value."""
+    assert len(steps) <= 3
+    for step in steps:
+        if isinstance(step, int):
+            page.select_option("#part", index=step)
+        elif isinstance(step, tuple):
+            page.select_option(*step)
+        else:
+            page.click(step)
 
 
-def latest(page: Page, bidder: str, thought: str) -> None:
-    """Go to what a bidder last thought: one step."""
-    page.click(thought_of(bidder, thought))
+@pytest.fixture(scope="module")
+def ask(series, look):
+    """Open the page of the first auction, or another; take steps; give the answers on the screen and what more is."""
+
+    def ask(*steps, answers=(), more=lambda _: (), of=series.parent / "series_files" / "1.html"):
+        return look(of, lambda page: (take(page, *steps), [*sees(page, *answers), *more(page)])[1])
+
+    return ask
 
 
 def thought_of(bidder: str, thought: str) -> str:
+    """The button of what a bidder last thought."""
     return f'#matrix button[aria-label^="{bidder}: {thought}"]'
+
+
+def texts(*selectors: str):
+    return lambda page: [page.inner_text(one) for one in selectors]
 
 
 def numbers(title: str) -> str:
@@ -129,86 +119,51 @@ def numbers(title: str) -> str:
     return f".picture:has(h3:has-text('{title}')) summary"
 
 
-def numbers_of_item_1(page: Page) -> tuple[str, ...]:
-    """Choose item 2, go back to the end of item 1, open the numbers of its bids; give heads, Ann's row and the note."""
-    steps = Steps(page)
-    steps.choose("#part", index=2)
-    steps.click("#event-before")
-    steps.click(numbers("bids"))
+@pytest.mark.parametrize(("bidding", "told", "says"), [
+    ("limit", ("limit", "price", "worth"), ""),
+    ("call", ("bid", "out", "price", "worth"), "No limits were set: bidders bid call by call; their last bid and exit"),
+])  # fmt: skip
+def test_why_did_ann_lose_an_item(bidding, told, says, ask, tmp_path):
+    """Choose item 2, go back to the end of item 1, open the numbers: limit or last bid, price and worth in her row."""
+    bidders = [Bidder(name, bidding=bidding, budget=budget) for name, budget in (("Ann", 300_000), ("Ben", 900_000))]
+    Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
+    page = write_run(tmp_path / "run", tmp_path / "page.html")
     answers = ".picture table thead", '.picture tr:has-text("Ann")', ".picture .scroll .note"
-    return tuple(steps.sees(one) for one in answers)
-
-
-def test_why_did_ann_lose_an_item(look, tmp_path):
-    """Three steps: limit, price and worth stand in her row."""
-    bidders = [Bidder("Ann", bidding="limit", budget=300_000), Bidder("Ben", bidding="limit", budget=900_000)]
-    Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
-
-    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), numbers_of_item_1)
-    assert [name for name in heads.split("\t") if name in ("limit", "price", "worth")] == ["limit", "price", "worth"]
-    assert row.count("$") >= 3
-    assert "No limits" not in note
-
-
-def test_why_did_ann_lose_an_item_where_bids_are_made_call_by_call(look, tmp_path):
-    """The same three steps: her last bid, her exit, price and worth, and a line that says that nobody set a limit."""
-    bidders = [Bidder("Ann", bidding="call", budget=300_000), Bidder("Ben", bidding="call", budget=900_000)]
-    Auction(items=houses(2, seed=3), bidders=bidders, seed=1).run(out=tmp_path / "run")
-
-    heads, row, note = look(write_run(tmp_path / "run", tmp_path / "page.html"), numbers_of_item_1)
+    heads, row, note = ask(2, "#event-before", numbers("bids"), answers=answers, of=page)
     columns = dict(zip(heads.split("\t"), row.split("\t"), strict=True))
-    assert all("$" in columns[name] for name in ("bid", "out", "price", "worth"))
-    assert note.startswith("No limits were set: bidders bid call by call; their last bid and exit stand here.")
+    assert all("$" in columns[name] for name in told)
+    assert note.startswith(says)
+    assert ("No limits" in note) == bool(says)
 
 
 def test_what_ann_thought_is_read_in_the_table_and_stays_on_the_screen(ask):
     """Choose item 4; her last strategy is told in words; click it: its reasons open below, and the table stays."""
-
-    def answer(page: Page) -> tuple[str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=4)
-        told = page.inner_text(thought_of("Ann", "strategize"))
-        steps.click(thought_of("Ann", "strategize"))
-        steps.sees(thought_of("Ann", "strategize"))
-        return told, steps.sees("#thought")
-
-    told, whole = ask(answer)
+    button = thought_of("Ann", "strategize")
+    told, whole = ask(4, button, answers=(button, "#thought"))
     assert told.split()[0] in ("chooses", "declines", "bids")
     assert whole.startswith(f"Ann {told.split()[0]}")
 
 
 def test_what_did_she_believe_of_ben_then_and_was_it_true(ask):
     """Choose item 4; click her profile of Ben: shares beside those before and the persona: she was right."""
-
-    def answer(page: Page) -> tuple[str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=4)
-        steps.click(thought_of("Ann", "profile of Ben"))
-        return steps.sees("#decision h4"), steps.sees("#decision tbody tr") and page.inner_text("#decision table")
-
-    heading, table = ask(answer)
+    answers = "#decision h4", "#decision tbody tr"
+    heading, _, table = ask(4, thought_of("Ann", "profile of Ben"), answers=answers, more=texts("#decision table"))
     assert heading == "Profile of Ben, beside the persona"
     name, share, before, truth = table.splitlines()[1].split("\t")
-    assert (name, share, truth) == ("rural-home-seekers", "15%", "100%")
-    assert before.endswith("%")
+    assert (name, share, truth, before[-1]) == ("rural-home-seekers", "15%", "100%", "%")
 
 
-def test_which_calls_cost_most(ask, series):
+def test_which_calls_cost_most(ask):
     """Click Calls; click the head of tokens: the greatest is first; a click on it leads to its event and prompt."""
 
-    def answer(page: Page) -> tuple[str, str, str, list[str]]:
-        steps = Steps(page)
-        steps.click("#show-calls")
-        steps.click("#call-table th button:text('tokens in')")
-        greatest, sorting = (
-            steps.sees(f"{LISTED} >> tbody tr >> nth=0"),
-            page.get_attribute("th[aria-sort]", "aria-sort"),
-        )
+    def more(page: Page) -> list:
+        [greatest] = sees(page, f"{LISTED} >> tbody tr >> nth=0")
+        sorting = page.get_attribute("th[aria-sort]", "aria-sort")
         everyone = page.locator(LISTED).locator("tbody td:nth-child(5)").all_inner_texts()
-        steps.click(f"{LISTED} >> tbody tr >> nth=0")
-        return greatest, sorting, steps.sees("#decided"), everyone
+        take(page, f"{LISTED} >> tbody tr >> nth=0")
+        return [greatest, sorting, *sees(page, "#decided"), everyone]
 
-    greatest, sorting, decided, everyone = ask(answer)
+    greatest, sorting, decided, everyone = ask("#show-calls", "#call-table th button:text('tokens in')", more=more)
     tokens = [int(one.replace(",", "")) for one in everyone]
     assert tokens == sorted(tokens, reverse=True)
     assert (sorting, decided.split(":")[0]) == ("descending", greatest.split("\t")[1])
@@ -216,33 +171,20 @@ def test_which_calls_cost_most(ask, series):
 
 def test_where_did_the_plan_change_and_why(ask):
     """Choose item 3; click Ann's last plan: what was taken out and put in, and each priority beside the one before."""
-
-    def answer(page: Page) -> tuple[str, str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=3)
-        steps.click(thought_of("Ann", "replan"))
-        return steps.sees("#changes del, #changes ins"), steps.sees("#changes h4"), page.inner_text("#decision thead")
-
-    changed, since, heads = ask(answer)
+    answers, heads = ("#changes del, #changes ins", "#changes h4"), texts("#decision thead")
+    changed, since, heads = ask(3, thought_of("Ann", "replan"), answers=answers, more=heads)
     assert changed.strip()
     assert since.startswith("What changed since event ")
     assert heads.split("\t")[:3] == ["item", "priority", "before"]
 
 
-def test_who_shaded(look, tmp_path):
+def test_who_shaded(ask, tmp_path):
     """Choose run 2; open the numbers of the picture of bids against values: each bid beside the bidder's value."""
-    hold_preset("second-price", tmp_path / "run")
-
-    def answer(page: Page) -> tuple[str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=2)
-        steps.click(numbers("value"))
-        return steps.sees(".picture:has(details[open]) thead"), steps.sees(".picture:has(details[open]) tbody")
-
-    heads, rows = look(write_run(tmp_path / "run", tmp_path / "page.html"), answer)
+    page = write_run(hold_preset("second-price", tmp_path / "run"), tmp_path / "page.html")
+    answers = ".picture:has(details[open]) thead", ".picture:has(details[open]) tbody"
+    heads, rows = ask(2, numbers("value"), answers=answers, of=page)
     assert heads.strip().split("\t") == ["value", "", "bid", "theory"]
-    entries = read_log(tmp_path / "run" / EVENTS).entries
-    of_run = [one for one in results_of(entries) if one.item == "run 2"]
+    of_run = [one for one in results_of(read_log(tmp_path / "run" / EVENTS).entries) if one.item == "run 2"]
     values, bids = ({one.bidder: dollars(getattr(one, what)) for one in of_run} for what in ("value", "action"))
     told = [row.split("\t") for row in rows.splitlines()]
     assert told == [[values[name], name, bids[name], values[name]] for name in values]  # truth is dominant
@@ -250,28 +192,19 @@ def test_who_shaded(look, tmp_path):
 
 def test_what_did_she_see_then(ask):
     """Choose item 4; choose Ann as the one who sees: board and list are hers."""
-
-    def answer(page: Page) -> tuple[str, str]:
-        steps = Steps(page)
-        steps.choose("#part", index=4)
-        steps.choose("#viewer", value="Ann")
-        return steps.sees("#place"), steps.sees("#table tr:has-text('Ann')")
-
-    place, _ = ask(answer)
-    assert "that Ann sees" in place
+    assert "that Ann sees" in ask(4, ("#viewer", "Ann"), answers=("#place", "#table tr:has-text('Ann')"))[0]
 
 
 def test_how_does_it_differ_from_the_same_draw_in_the_other_arm(arms, look):
     """From the experiment's page, click a game; choose the other arm: both stand at the first event that differs."""
 
     def answer(page: Page) -> tuple[str, str, str, str]:
-        steps = Steps(page)
-        steps.click("#games td a >> nth=0")
+        take(page, "#games td a >> nth=0")
         page.wait_for_selector("#other")
-        steps.choose("#other", label="none")
+        page.select_option("#other", label="none")
         there = page.frame_locator("#arms iframe")
         there.locator("#number:has-text('Event')").wait_for()
-        return page.title(), steps.sees("#arms p"), page.inner_text("#number"), there.locator("#number").inner_text()
+        return page.title(), *sees(page, "#arms p"), page.inner_text("#number"), there.locator("#number").inner_text()
 
     title, told, here, there = look(arms, answer)
     assert title.startswith("plans: adaptive, all, repeat 1 ")
@@ -281,121 +214,70 @@ def test_how_does_it_differ_from_the_same_draw_in_the_other_arm(arms, look):
 
 def test_the_page_of_a_game_of_an_experiment_has_no_serious_finding(arms, look):
     [game, *_] = sorted(arms.parent.glob("plans_files/**/*.html"))
-    ways = [{"dark": dark, "phone": phone} for dark in (False, True) for phone in (False, True)]
-    assert [look(game, findings, **how) for how in ways] == [[]] * 4
+    assert [look(game, findings, dark=one, phone=one) for one in (False, True)] == [[], []]
 
 
-def test_what_is_seen_is_taken_away(ask):
-    """Choose a kind; click CSV: the file has the events of the list, and the link leads to this list."""
+def test_what_is_seen_is_taken_away_and_paper_has_the_list_as_it_is_filtered(ask):
+    """Choose a kind; click CSV: the file has the events of the list, and the link leads to this list; or print."""
 
-    def answer(page: Page) -> tuple[str, str, str, int]:
-        steps = Steps(page)
-        steps.choose("#kind", value="item_sold")
+    def more(page: Page) -> list:
         with page.expect_download() as events:
-            steps.click("#save-events")
+            page.click("#save-events")
         with page.expect_download() as board:
-            steps.click("#save-board")
-        texts = [Path(one.value.path()).read_text() for one in (events, board)]
+            page.click("#save-board")
+        taken = [Path(one.value.path()).read_text() for one in (events, board)]
         page.wait_for_url(re.compile("kind=item_sold"))
         page.reload()
-        return *texts, steps.sees("#found"), page.locator("#rows [role=option]").count()
+        return [*taken, *sees(page, "#found"), page.locator("#rows [role=option]").count(), printed(page).text]
 
-    events, board, found, rows = ask(answer)
+    events, board, found, rows, paper = ask(("#kind", "item_sold"), more=more)
     assert events.splitlines()[0] == '"event","time","seen by","what happened"'
     assert len(events.splitlines()) == rows + 1
     assert found.startswith(f"{rows} of ")
     assert board.startswith('"bidder"')
+    listed = paper[paper.index("Events of the kind item sold") :].splitlines()
+    assert sum("\t" in line and line[0].isdigit() for line in listed) == rows
 
 
-def test_paper_has_the_list_as_it_is_filtered(ask):
-    """Choose a kind; print: the events of this kind, and no more."""
+def test_what_did_ben_pay_and_when_did_her_money_no_longer_reach(ask):
+    """Press End: the board says what everyone has spent and what is left; item by item, the same column says when."""
 
-    def answer(page: Page) -> tuple[str, int]:
-        page.select_option("#kind", value="item_sold")
-        return printed(page).text, page.locator("#rows [role=option]").count()
-
-    text, rows = ask(answer)
-    paper = text[text.index("Events of the kind item sold") :]
-    assert sum("\t" in line and line[0].isdigit() for line in paper.splitlines()) == rows
-
-
-def test_what_did_ben_pay(ask):
-    """Press End: the board says what everyone has spent."""
-
-    def answer(page: Page) -> str:
+    def more(page: Page) -> list[str]:
         page.keyboard.press("End")
-        return page.inner_text('#table tr:has-text("Ben")')
+        return texts('#table tr:has-text("Ben")', '#table tr:has-text("Ann")')(page)
 
-    assert "$342,000" in ask(answer)
-
-
-def test_when_did_her_money_no_longer_reach(ask):
-    """Press End: the board has what is left; item by item, the same column says when."""
-
-    def answer(page: Page) -> str:
-        page.keyboard.press("End")
-        return page.inner_text('#table tr:has-text("Ann")')
-
-    assert ask(answer).split("\t")[-1] == "$60,000"
+    ben, ann = ask(more=more)
+    assert ("$342,000" in ben, ann.split("\t")[-1]) == (True, "$60,000")
 
 
-def test_what_was_she_told_at_that_moment(ask):
-    """Choose item 4; click her strategy; open the prompt: text by role, what is new is marked, Copy takes all of it."""
+def test_what_was_she_told_at_that_moment_and_what_did_the_model_reply_and_what_did_it_cost(ask):
+    """Choose item 4; click her strategy; open the prompt: text by role, what is new is marked, Copy takes all of it.
 
-    def answer(page: Page) -> tuple[str, list[str], int, str]:
+    The reply is open, and tokens and price stand above it.
+    """
+
+    def more(page: Page) -> list:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        steps = Steps(page)
-        steps.choose("#part", index=4)
-        steps.click(thought_of("Ann", "strategize"))
-        steps.click("summary:text('Prompt')")
+        answered = texts("#decision pre >> nth=0", "#decision .facts >> nth=0")(page)
+        take(page, "summary:text('Prompt')")
         told, roles = page.inner_text(PROMPT), page.locator(f"{PROMPT} h5").all_inner_texts()
         page.click(f"{PROMPT} button:text('Copy')")
         expect(page.locator("#told")).to_have_text("Prompt copied.")
-        return told, roles, page.locator(f"{PROMPT} ins").count(), page.evaluate("navigator.clipboard.readText()")
+        new, copied = page.locator(f"{PROMPT} ins").count(), page.evaluate("navigator.clipboard.readText()")
+        return [*answered, told, roles, new, copied]
 
-    told, roles, new, copied = ask(answer)
+    reply, facts, told, roles, new, copied = ask(4, thought_of("Ann", "strategize"), more=more)
+    assert '"strategy"' in reply
+    assert ("tokens" in facts, "$0" in facts) == (True, True)
     assert "36 Osprey Drive" in told
-    assert roles == ["system", "user"]
-    assert new >= 1
+    assert (roles, new >= 1) == (["system", "user"], True)
     assert copied.startswith("You are a bidder")
     assert copied.rstrip().splitlines()[-1].startswith("Answer with a call of the tool ")
-    assert "You are asked for the bid itself next." in copied
 
 
-def test_what_did_the_model_reply_and_what_did_the_call_cost(ask):
-    """Choose item 4; press the number of her strategy: the reply is open, tokens and price stand above it."""
-
-    def answer(page: Page) -> tuple[str, str]:
-        part(page, 4)
-        latest(page, "Ann", "strategize")
-        return page.inner_text("#decision pre >> nth=0"), page.inner_text("#decision .facts >> nth=0")
-
-    reply, facts = ask(answer)
-    assert '"strategy"' in reply
-    assert "tokens" in facts
-    assert "$0" in facts
-
-
-def test_whom_did_she_predict_as_rival(ask):
-    """Choose item 4; press the number of her prediction: what she expected beside what came."""
-
-    def answer(page: Page) -> str:
-        part(page, 4)
-        latest(page, "Ann", "predict")
-        return page.inner_text("#decision .beside")
-
-    told = ask(answer)
-    assert "Ben" in told
-    assert "Cho" in told
-
-
-def test_what_had_she_learned_earlier(series, look):
-    """From the series: open auction 2; press the number of what she recalled; memories are listed."""
-
-    def answer(page: Page) -> str:
-        page.click("text=Auction 2")
-        part(page, 2)
-        latest(page, "Ann", "recall")
-        return page.inner_text("#decision .beside")
-
-    assert "Over 4 items, to win took" in look(series, answer)
+def test_whom_did_she_predict_as_rival_and_what_had_she_learned_earlier(ask, series):
+    """Press the number of her prediction: what she expected beside what came; of what she recalled: memories."""
+    [told] = ask(4, thought_of("Ann", "predict"), more=texts("#decision .beside"))
+    assert {"Ben", "Cho"} <= {*re.findall(r"\w+", told)}
+    recalled = ask("text=Auction 2", 2, thought_of("Ann", "recall"), more=texts("#decision .beside"), of=series)
+    assert "Over 4 items, to win took" in recalled[0]

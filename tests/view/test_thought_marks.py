@@ -11,7 +11,7 @@ from harbor._core.log.log import of_type, read_log
 from harbor._core.log.log_entries import is_seen_by
 from harbor._core.log.thoughts import Believed, Expected, LimitSet, Predicted, Prediction, Profiled
 from harbor._core.plugins.finding import find
-from harbor._view.chunks import Marks, pictures_drawn
+from harbor._view.chunks import Marks
 from harbor._view.conclusions import ThoughtMarks
 from harbor._view.page_data import run_page, seats_of
 from harbor.evaluation._metrics.behaviour import bids
@@ -37,19 +37,14 @@ def thoughts(events):
 
 
 def of(picture, entries, name=""):
-    return [
-        one
-        for one in thoughts(e.event for e in entries if not name or is_seen_by(name, e.event))
-        if one.picture == picture
-    ]
+    seen = thoughts(one.event for one in entries if not name or is_seen_by(name, one.event))
+    return [one for one in seen if one.picture == picture]
 
 
 def test_a_limit_is_drawn_among_the_bids_from_its_round_on():
     marks = thoughts([LimitSet("Ann", "Lot A", 3, 1, "", Decimal(70)), LimitSet("Ann", "Lot A", 5, 1, "", None)])
-    assert [(one.picture, one.role, one.kind, one.x, one.y) for one in marks] == [
-        ("bids", "limit", "step", 3, 70),
-        ("bids", "limit", "step", 5, None),
-    ]
+    told = [(one.picture, one.role, one.kind, one.x, one.y) for one in marks]
+    assert told == [("bids", "limit", "step", 3, 70), ("bids", "limit", "step", 5, None)]
 
 
 def test_every_belief_of_a_budget_stands_beside_what_is_left_of_it(entries):
@@ -60,11 +55,6 @@ def test_every_belief_of_a_budget_stands_beside_what_is_left_of_it(entries):
     assert [one.y for one in marks if one.role == "belief"] == held
     assert [one.y for one in marks if one.role == "truth"] == left[: len(held)]
     assert [one.x for one in marks if one.role == "truth"] == [1, 2, 3][: len(held)] != []
-
-
-def test_a_seat_sees_no_belief_and_no_budget_of_another(entries):
-    panels = {one.panel for one in of("beliefs", entries, "Ben")}
-    assert panels == {"Ben: budget", "Ben: profits"}
 
 
 def test_a_predicted_limit_stands_beside_the_highest_bid_of_the_rival_on_that_item(entries):
@@ -97,11 +87,6 @@ def test_a_profile_has_a_bar_for_each_persona_and_the_analyst_sees_the_true_ones
 def test_a_number_that_no_picture_can_hold_is_left_out():
     marks, said = Marks(ENGLISH, [""]), Predicted("Ann", "Lot A", (Prediction("Ben", 0.5, Decimal("1E+700")),))
     assert marks.of(1, said, {"": ENGLISH.board()}) == []
-
-
-def test_what_is_expected_is_written_in_the_unit_of_the_game():
-    for name, scale in (("beauty", "number"), ("english", "dollars")):
-        assert [row[4] for row in pictures_drawn(find("game", name)) if row[0] == "expected"] == [scale]
 
 
 def rows_of(run, seat, viewer):

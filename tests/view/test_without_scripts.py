@@ -44,15 +44,6 @@ def test_a_page_without_scripts_shows_events_and_a_picture_also_where_it_is_larg
     assert f"{len(read_log(run / 'events.jsonl').entries) - 2 * MOST_ROWS:,} events between" in found[0][3]
 
 
-def test_a_page_of_a_seat_has_nothing_of_another_for_those_without_scripts(run):
-    for seat in ("Ann", "Ben"):
-        head, chunks = run_page(run, seat)
-        still = Still(head)
-        told = [row for chunk in still.noting(chunks) for row in chunk["entries"]]
-        assert {row[2] for row in told} == {"everyone", f"bidder:{seat}"}
-        assert {one for one in ("Ann", "Ben", "Cho") if f"<td>{one}</td>" in still.html()} == {seat}
-
-
 def test_what_is_shown_without_scripts_is_bounded_and_says_what_is_left_out(run):
     head, chunks = run_page(run)
     still = Still(head)
@@ -63,22 +54,16 @@ def test_what_is_shown_without_scripts_is_bounded_and_says_what_is_left_out(run)
     assert len(still.html()) + len(many) <= GROWS_BY
 
 
-@pytest.mark.parametrize(
-    ("kind", "rows", "drawn"),
-    [
-        ("point", [(1, 5, None), (2, 6, None)], "M20 240h0M620 20h0"),
-        ("bar", [("one", 5, None), ("two", 8, None), ("two", 10, None)], "M20 240V130M320 240V20"),
-        ("line", [(1, 5, None), (2, 7, None), (3, 6, None)], "M20 240h0L320 20L620 130"),
-        ("line", [(1, 5, None), (2, 7, None), (3, None, None), (4, 6, None)], "M20 240h0L220 20M620 130h0"),
-        ("step", [(1, 5, None), (2, 7, None), (3, 6, None)], "M20 240h0H320V20H620V130H620"),
-        ("band", [(1, 5, 6), (2, 6, 7)], "M20 240V130M620 130V20"),
-        ("line", [(None, 7, None), (None, 5, None)], "M20 240H620"),
-        ("line", [(None, 7, None), (None, None, None)], ""),
-    ],
-)
+@pytest.mark.parametrize(("kind", "rows", "drawn"), [
+    ("point", [(1, 5, None), (2, 6, None)], "M20 240h0M620 20h0"),
+    ("bar", [("one", 5, None), ("two", 8, None), ("two", 10, None)], "M20 240V130M320 240V20"),
+    ("line", [(1, 5, None), (2, 7, None), (3, None, None), (4, 6, None)], "M20 240h0L220 20M620 130h0"),
+    ("step", [(1, 5, None), (2, 7, None), (3, 6, None)], "M20 240h0H320V20H620V130H620"),
+    ("band", [(1, 5, 6), (2, 6, 7)], "M20 240V130M620 130V20"),
+    ("line", [(None, 7, None), (None, 5, None)], "M20 240H620"), ("line", [(None, 7, None), (None, None, None)], ""),
+])  # fmt: skip
 def test_each_kind_of_mark_is_drawn_as_on_the_page(kind, rows, drawn):
-    found = still_of([(0, 0, "", "Ann", "bid", kind, *row, 1) for row in rows])
-    assert f' d="{drawn}"' in found
+    assert f' d="{drawn}"' in still_of([(0, 0, "", "Ann", "bid", kind, *row, 1) for row in rows])
 
 
 def test_words_of_a_run_are_text_and_the_heading_says_between_which_numbers_marks_stand():
@@ -89,25 +74,8 @@ def test_words_of_a_run_are_text_and_the_heading_says_between_which_numbers_mark
     assert "price from 5 to 7, by round" in found
 
 
-def test_an_exit_is_a_cross_and_a_level_is_named_below_the_picture():
-    found = still_of(
-        [
-            (0, 0, "", "Ann", role, kind, x, 5, None, 1)
-            for role, kind, x in (("out", "point", 3), ("estimate", "line", None))
-        ]
-    )
+def test_an_exit_is_a_cross_and_a_level_is_named_below_the_picture_and_what_the_viewer_does_not_see_is_not_drawn():
+    found = still_of([(0, 0, "", "Ann", *one, 5, None, 1) for one in (("out", "point", 3), ("estimate", "line", None))])
     assert "l8 8m0-8l-8 8" in found
     assert f'y="{HEIGHT + LINE}"><tspan class="c0" opacity="1">●</tspan> Ann: estimate' in found
-
-
-@pytest.mark.parametrize(("of_part", "shown"), [((True, False), "Second"), ((True, True), "First")])
-def test_a_picture_of_the_whole_game_is_preferred(of_part, shown):
-    names = zip(("First", "Second"), of_part, strict=True)
-    head = {**HEAD, "pictures": [(one, one, "round", "price", "dollars", part, "number") for one, part in names]}
-    still = Still(head)
-    list(still.noting([{"entries": [], "marks": [(0, at, "", "Ann", "bid", "point", 1, 5, None, 1) for at in (0, 1)]}]))
-    assert f"<h2>{shown}: " in still.html()
-
-
-def test_a_mark_that_the_page_s_viewer_does_not_see_is_not_drawn():
     assert "<svg" not in still_of([(0, 0, "", "Ben", "limit", "point", 1, 5, None, 2)])

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from harbor._core.basics.errors import ConfigError
-from harbor.evaluation._report.drawing.canvas import INK, Drawing, LegendEntry, legend, link, paint
+from harbor.evaluation._report.drawing.canvas import Drawing, legend, link, paint
 from harbor.evaluation._report.drawing.inline import chart, inlined
 from harbor.evaluation._report.paper.figure_files import FORMATS, WIDTHS, pictures
 from harbor.evaluation._report.paper.paging import DOTS_AN_INCH
@@ -36,19 +36,13 @@ def drawing() -> Drawing:
     return Drawing("Dots", "All of them.", panels, legend(["Ann", NAME, "a long name " * 9]))
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_png_is_as_wide_as_asked_at_300_dots_an_inch(drawing, width):
-    image = Image.open(BytesIO(only(drawing, "png", WIDTHS[width])))
-    assert image.width == round(WIDTHS[width] * DOTS_AN_INCH)
-    assert round(image.info["dpi"][0]) == DOTS_AN_INCH
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_a_png_and_a_pdf_are_as_wide_as_asked_with_all_panels_and_only_embedded_fonts(drawing, width):
+    image, pdf = Image.open(BytesIO(only(drawing, "png", width))), only(drawing, "pdf", width)
+    assert (image.width, round(image.info["dpi"][0])) == (round(width * DOTS_AN_INCH), DOTS_AN_INCH)
     assert len(image.getcolors(1_000_000)) > 20
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_pdf_has_the_width_all_panels_and_only_embedded_fonts(drawing, width):
-    pdf = only(drawing, "pdf", WIDTHS[width])
     box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", pdf)
-    assert float(box[1]) == pytest.approx(WIDTHS[width] * 72, abs=0.5)
+    assert float(box[1]) == pytest.approx(width * 72, abs=0.5)
     assert pdf.count(b"/FontFile2") == len(re.findall(rb"/Type /FontDescriptor", pdf)) > 0
     assert b"/Type1" not in pdf
     assert b"/Annots [ ]" in pdf or b"files/0.html" not in pdf
@@ -122,23 +116,7 @@ def test_a_figure_that_fails_costs_itself_alone_in_a_page_and_is_one_line_as_a_f
         only(drawing, "pdf", 3.4)
 
 
-def test_what_a_draw_function_says_is_heard_by_those_who_can_t_see():
-    assert chart(paint("", "Bars: ", lambda _: "Ann 3"), "one").alt == "Bars: Ann 3"
-
-
 def test_a_letter_that_the_fonts_lack_is_named_once(recwarn):
     panel = paint("拍卖", "", lambda axes: axes.set_xlabel("拍卖"))
     only(Drawing("Names", "", (panel, panel)), "pdf", 3.4)
     assert [str(one.message).split(":")[0] for one in recwarn] == ["the fonts here lack 拍 卖"]
-
-
-def test_a_picture_that_is_higher_than_a_page_has_more_columns_and_then_more_pages():
-    one = paint("", "", lambda _: None, 430, 280)
-    count = {panels: len(pictures(Drawing("Many", "", (one,) * panels), "svg", WIDTHS["page"])) for panels in (9, 12)}
-    assert count == {9: 1, 12: 2}
-
-
-def test_a_legend_draws_bars_with_hatches_and_open_marks():
-    keys = (LegendEntry("a", "#0072b2", hatch="//"), LegendEntry("b", INK, "◇", "D", filled=False))
-    svg = only(Drawing("", "", (paint("", "", lambda _: None),), keys), "svg", 3.4)
-    assert b"<pattern" in svg

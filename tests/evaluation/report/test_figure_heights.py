@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import cycle
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,15 +12,14 @@ from PIL import Image
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Comparison, Side
 from harbor.evaluation._metrics.strategy import ACTIONS
-from harbor.evaluation._report.drawing.canvas import Drawing, legend, paint
-from harbor.evaluation._report.paper import figure_files
-from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, caption, pictures, write_figure
+from harbor.evaluation._report.drawing.canvas import Drawing, paint
+from harbor.evaluation._report.paper.figure_files import FILE_STYLE, WIDTHS, pictures, write_figure
 from harbor.evaluation._report.paper.paging import legend_height, pages, row_height
 from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._report.plots.figures import figures, means
 from harbor.evaluation._report.tabular.loading import Loaded
-from support.cases import EACH, crossed
-from support.filled import crowd, full
+from support.cases import crossed
+from support.filled import crowd
 
 PAGE = 9.0  # inches
 CROWDS = [(1, 1, 50), (12, 1, 5), (3, 12, 2), (2, 2, 20)]
@@ -50,19 +48,6 @@ def shown(drawing: Drawing, width: float) -> list[float]:
         return [sum(map(row_height, page.rows)) + legend_height(page.legend, width) for page in found]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
-def test_no_file_of_a_preset_is_taller_than_a_page(name, tmp_path):
-    loaded = Loaded(full(name))
-    forms = cycle(figure_files.FORMATS)
-    for figure, drawing in figure_files.drawings(loaded).items():
-        assert max(shown(drawing, WIDTHS["page"])) <= PAGE
-        file = tmp_path / f"{figure}.{next(forms)}"
-        tall = [inches_high(one) for one in write_figure(loaded, drawing, file, file.suffix[1:], "column")[::2]]
-        assert tall
-        assert max(tall) <= PAGE, figure
-
-
 @pytest.mark.parametrize(("figure", "size"), crossed(FIGURES, CROWDS), ids=lambda one: getattr(one, "name", str(one)))
 def test_no_figure_of_many_arms_conditions_and_bidders_is_taller_than_a_page(figure, size):
     results = crowd(figure.needs, *size, abouts=ABOUTS.get(figure.needs, ("",)))
@@ -80,34 +65,20 @@ def test_no_chart_of_means_and_no_forest_is_taller_than_a_page(size):
 
 
 def test_a_figure_of_several_pages_is_as_many_numbered_files_whose_captions_say_which_page(tmp_path):
-    loaded = Loaded(crowd("health", 12, 1, 3))
-    drawing = figures(loaded)["health"]
-    written = write_figure(loaded, drawing, tmp_path / "health.pdf", "pdf", "column")
-    names = [one.name for one in written]
-    assert names[:4] == ["health-1.pdf", "health-1-caption.tex", "health-2.pdf", "health-2-caption.tex"]
+    def write(name, arms):
+        loaded = Loaded(crowd("health", arms, 1, 3))
+        return write_figure(loaded, figures(loaded)["health"], tmp_path / name, name[-3:], "column")
+
+    written, one = write("health.pdf", 12), write("health.svg", 2)
     count = len(written) // 2
+    assert count >= 2
     for number, (picture, beside) in enumerate(zip(written[::2], written[1::2], strict=True), 1):
+        assert (picture.name, beside.name) == (f"health-{number}.pdf", f"health-{number}-caption.tex")
         assert inches_high(picture) <= PAGE
         assert f"Page {number} of {count}." in beside.read_text()
         assert rf"{{{picture.name}}}" in beside.read_text()
-
-
-def test_a_figure_of_one_page_keeps_its_name_and_says_nothing_of_pages(tmp_path):
-    loaded = Loaded(crowd("health", 2, 1, 3))
-    written = write_figure(loaded, figures(loaded)["health"], tmp_path / "health.svg", "svg", "page")
-    assert [one.name for one in written] == ["health.svg", "health-caption.txt"]
-    assert "Page " not in caption(loaded, figures(loaded)["health"], WIDTHS["page"])
-
-
-def test_a_legend_that_leaves_no_room_has_a_page_of_its_own_and_the_others_say_so():
-    panel = paint("", "", lambda _: None)
-    names = [f"a series with a long name, {at}" for at in range(60)]
-    crowded = Drawing("Many", "", (panel,) * 5, legend(names))
-    with mpl.rc_context(FILE_STYLE):
-        found = pages(crowded, WIDTHS["column"])
-    assert [bool(page.legend) for page in found] == [False] * (len(found) - 1) + [True]
-    assert found[0].says == f"Page 1 of {len(found)}; the legend is on the last."
-    assert max(shown(crowded, WIDTHS["column"])) <= PAGE
+    assert [each.name for each in one] == ["health.svg", "health-caption.txt"]
+    assert "Page " not in one[1].read_text()
 
 
 def grown(axes):

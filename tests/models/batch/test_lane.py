@@ -6,6 +6,7 @@ import asyncio
 from contextlib import ExitStack, asynccontextmanager
 
 import pytest
+from genai_prices import Usage, calc_price
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 
@@ -29,7 +30,7 @@ def host():
 
 @asynccontextmanager
 async def held(host, folder, games, spent=()):
-    """Open a lane with games; give what asks in one of them, and their bidders' waiting."""
+    """Open a lane with games; give what asks in one of them, and the lane."""
     async with BatchLane(JobRecords(folder / BATCHES)) as lane:
         with ExitStack() as stack:
             opened = {name: stack.enter_context(lane.holding(name, lambda: spent)) for name in games}
@@ -43,52 +44,38 @@ async def held(host, folder, games, spent=()):
                     with waiting[name].counted():
                         return await chat.ainvoke(words)
 
-            yield ask, waiting, stack, opened
+            yield ask, lane
 
 
 def sizes(host):
     return [len(job.asked) for job in host.batches.jobs.values()]
 
 
-async def test_a_batch_is_told_of_from_its_submission_until_it_is_collected(host, tmp_path, monkeypatch):
+async def test_calls_of_all_games_go_out_as_one_job_which_is_told_of_until_it_is_collected(host, tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr(governor(), "note", lambda call, wait: told.append((call, wait)))
-    async with held(host, tmp_path, "ab") as (ask, *_):
-        await asyncio.gather(ask("a"), ask("b"))
-    [(job, wait)] = [(call, wait) for call, wait in told if wait is not None]
-    assert (wait.host, wait.status, wait.left) == ("openai", "a batch of 2 calls", None)
-    assert told[-1] == (job, None)
-
-
-async def test_calls_of_all_games_go_out_as_one_job(host, tmp_path):
-    async with held(host, tmp_path, "abc") as (ask, *_):
+    async with held(host, tmp_path, "abc") as (ask, _):
         said = await asyncio.gather(ask("a"), ask("a", "bye"), ask("b"), ask("c"))
     assert sizes(host) == [4]
     assert len({message.text for message in said}) == 4
+    [(job, wait)] = [(call, wait) for call, wait in told if wait is not None]
+    assert (wait.host, wait.status, wait.left) == ("openai", "a batch of 4 calls", None)
+    assert told[-1] == (job, None)
 
 
 async def test_nothing_goes_out_while_a_game_thinks_and_all_does_when_it_has_ended(host, tmp_path):
-    async with BatchLane(JobRecords(tmp_path / BATCHES)) as lane:
-        with lane.holding("a") as game:
-            game.bidders.append(waiting := Waiting())
-            chat = ChatOpenAI(model="gpt-4o-mini", base_url=host.openai_url, api_key="nobody", max_retries=0)
-
-            async def ask():
-                async with connected([chat], lambda one: transport_of(game, one)):
-                    with waiting.counted():
-                        return await chat.ainvoke("hello")
-
-            with lane.holding("b"):  # a game whose agents call models by themselves, say
-                asking = asyncio.ensure_future(ask())
-                with pytest.raises(TimeoutError):
-                    await asyncio.wait_for(asyncio.shield(asking), 1.0)
-                assert not host.batches.jobs
-            await asking
+    async with held(host, tmp_path, "a") as (ask, lane):
+        with lane.holding("b"):  # a game whose agents call models by themselves, say
+            asking = asyncio.ensure_future(ask("a"))
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(asking), 1.0)
+            assert not host.batches.jobs
+        await asking
     assert sizes(host) == [1]
 
 
 async def test_a_call_that_was_given_up_is_not_sent(host, tmp_path):
-    async with held(host, tmp_path, "ab") as (ask, *_):
+    async with held(host, tmp_path, "ab") as (ask, _):
         first = asyncio.ensure_future(ask("a"))
         for _ in range(100):  # it comes to the lane
             await asyncio.sleep(0)
@@ -98,9 +85,9 @@ async def test_a_call_that_was_given_up_is_not_sent(host, tmp_path):
 
 
 async def test_what_was_collected_and_not_recorded_is_handed_out_once_and_in_order(host, tmp_path):
-    async with held(host, tmp_path, "a") as (ask, *_):
+    async with held(host, tmp_path, "a") as (ask, _):
         first, second = await asyncio.gather(ask("a"), ask("a"))
-    async with held(host, tmp_path, "ab") as (ask, *_):
+    async with held(host, tmp_path, "ab") as (ask, _):
         again = [await ask("a"), await ask("a")]
         assert [message.text for message in again] == [first.text, second.text]
         assert sizes(host) == [2]
@@ -110,46 +97,37 @@ async def test_what_was_collected_and_not_recorded_is_handed_out_once_and_in_ord
 
 
 async def test_an_answer_that_a_game_has_recorded_is_not_handed_out_again(host, tmp_path):
-    async with held(host, tmp_path, "a") as (ask, *_):
+    async with held(host, tmp_path, "a") as (ask, _):
         first, second = await asyncio.gather(ask("a"), ask("a"))
-    async with held(host, tmp_path, "a", spent=[first.response_metadata["id"]]) as (ask, *_):
+    async with held(host, tmp_path, "a", spent=[first.response_metadata["id"]]) as (ask, _):
         assert (await ask("a")).text == second.text
     assert sizes(host) == [2]
 
 
 async def test_an_answer_of_another_game_that_asked_the_same_serves_a_game_that_has_none(host, tmp_path):
-    async with held(host, tmp_path, "a") as (ask, *_):
+    async with held(host, tmp_path, "a") as (ask, _):
         first = await ask("a")
-    async with held(host, tmp_path, "ba") as (ask, *_):
+    async with held(host, tmp_path, "ba") as (ask, _):
         assert (await ask("b")).text == first.text
     assert sizes(host) == [1]
 
 
-def test_a_record_that_was_cut_short_is_dropped_and_the_next_stands_on_a_line_of_its_own(tmp_path):
-    records = JobRecords(tmp_path / BATCHES)
-    records.add(JobRecord("one", "sending", items=(("a", "digest"),)))
-    with (tmp_path / BATCHES).open("ab") as file:
-        file.write(b'{"token": "one", "st')
-    JobRecords(tmp_path / BATCHES).add(JobRecord("one", "sent", "batch_1"))
-    [job] = JobRecords(tmp_path / BATCHES).jobs.values()
+def test_a_record_that_was_cut_short_is_dropped_and_one_that_somebody_changed_is_refused_by_its_line(tmp_path):
+    file = tmp_path / BATCHES
+    JobRecords(file).add(JobRecord("one", "sending", items=(("a", "digest"),)))
+    file.write_bytes(file.read_bytes() + b'{"token": "one", "st')
+    JobRecords(file).add(JobRecord("one", "sent", "batch_1"))
+    [job] = JobRecords(file).jobs.values()
     assert (job.step, job.name, job.items) == ("sent", "batch_1", (("a", "digest"),))
-
-
-def test_records_that_somebody_changed_are_refused_by_their_line(tmp_path):
-    (tmp_path / BATCHES).write_text('{"token": "one", "step": "sending"}\n{"token": "one", "step": "lost"}\n')
+    file.write_text('{"token": "one", "step": "sending"}\n{"token": "one", "step": "lost"}\n')
     with pytest.raises(RunFolderError, match="line 2"):
-        JobRecords(tmp_path / BATCHES)
+        JobRecords(file)
 
 
-@pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-4.1", "claude-haiku-4-5", "claude-sonnet-4-5"])
-def test_the_table_of_prices_has_the_share_that_a_batch_costs(model):
-    from genai_prices import Usage, calc_price
-
+def test_a_batch_costs_the_share_that_the_table_of_prices_has_and_an_unknown_price_stays_unknown():
     used = Usage(input_tokens=1_000, output_tokens=1_000)
-    alone, batch = calc_price(used, model), calc_price(used, model, price_context={"processing": "batch"})
-    assert float(batch.total_price / alone.total_price) == BATCH_SHARE
-
-
-def test_a_price_that_nobody_knows_stays_unknown_in_a_batch():
+    for model in ("gpt-4o-mini", "claude-sonnet-4-5"):
+        alone, batch = calc_price(used, model), calc_price(used, model, price_context={"processing": "batch"})
+        assert float(batch.total_price / alone.total_price) == BATCH_SHARE
     settings = in_batch(ModelSettings(use="openai:gpt-4o-mini", input_price=3))
     assert (settings.input_price, settings.output_price) == (1.5, None)

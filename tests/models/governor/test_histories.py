@@ -2,65 +2,36 @@
 
 from __future__ import annotations
 
-from random import Random
-
-from hypothesis import settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as some
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from harbor._models.governor.terms import Limits
-from support.histories import GIVEN, VERDICTS, Driven, random_history
+from harbor._models.governor.terms import Limits, Request
+from support.histories import GIVEN, Driven
 
-SOME = some.integers(0, 30)
-
-
-class Governed(RuleBasedStateMachine):
-    """Calls of an account come, go away and end in any way while time passes."""
-
-    @initialize(per_minute=some.sampled_from(GIVEN), most=some.sampled_from((None, 1, 3)))
-    def give(self, per_minute, most):
-        self.driven = Driven(Limits(requests_per_minute=per_minute, max_concurrent=most))
-        self.most = most or 1_000
-
-    @rule(which=SOME)
-    def enter(self, which):
-        self.driven.act(0, which, 0)
-
-    @precondition(lambda self: self.driven.waiting)
-    @rule(which=SOME)
-    def withdraw(self, which):
-        self.driven.act(5, which, 0)
-
-    @precondition(lambda self: self.driven.inside)
-    @rule(which=some.sampled_from(range(len(VERDICTS))), seconds=some.sampled_from((0, 0.1, 5)))
-    def end(self, which, seconds):
-        self.driven.act(6, which, seconds)
-
-    @rule(seconds=some.sampled_from((0.3, 0.999, 1.0, 7.0, 70.0)))
-    def wait(self, seconds):
-        self.driven.now += seconds
-        self.driven.look()
-
-    @precondition(lambda self: self.driven.again is not None)
-    @rule()
-    def wait_until_it_looks_again(self):
-        self.driven.now = self.driven.again
-        self.driven.look()
-
-    @invariant()
-    def no_limit_is_exceeded(self):
-        assert not self.driven.excess()
-        assert len(self.driven.inside) <= self.most
-
-    def teardown(self):
-        if hasattr(self, "driven"):
-            self.driven.finish()
-            assert not self.driven.excess()
+SECONDS = some.floats(0, 2) | some.sampled_from((0.999, 1.0, 7.0, 70.0))
+ACTS = some.lists(some.tuples(some.integers(0, 9), some.integers(0, 30), SECONDS), max_size=80)
 
 
-TestGoverned = Governed.TestCase
-TestGoverned.settings = settings(max_examples=100, stateful_step_count=40)
+@example(120, None, [(0, 0, 0), (0, 0, 0.5), (0, 1, 0), (6, 2, 0)])
+@example(1.5, None, [(0, 0, 0)] * 3)
+@settings(max_examples=200)
+@given(some.sampled_from(GIVEN), some.sampled_from((None, 1, 3)), ACTS)
+def test_no_second_and_no_minute_has_more_starts_than_given_nor_any_moment_more_calls_and_every_call_starts_in_the_end(
+    given, most, acts
+):
+    driven = Driven(Limits(requests_per_minute=given, max_concurrent=most))
+    for act in acts:
+        driven.act(*act)
+        assert len(driven.inside) <= (most or 1_000)
+    driven.finish()
+    assert not driven.excess()
 
 
-def test_no_random_history_has_more_starts_than_given():
-    assert not sum(random_history(Random(seed)).excess() for seed in range(200))
+@given(ACTS)
+def test_without_limits_the_oldest_call_of_a_model_starts_first_and_every_call_in_the_end(acts):
+    driven = Driven(Limits())
+    for act in acts:
+        driven.act(*act)
+    driven.finish()
+    driven.account.enter(999, Request("account", "m", (0,), 10, Limits(max_concurrent=1)))
+    assert driven.account.step(driven.now + 100).started == (999,), "a ticket has leaked"
