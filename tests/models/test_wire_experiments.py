@@ -16,6 +16,7 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
+from support.cases import some
 from support.commands import HARBOR, process
 from support.folders import calls, paid
 from support.formats import FORMATS, config, spoken, told
@@ -63,7 +64,7 @@ def assert_is_whole(folder, design, offline, server):
     assert served(server) == sum(paid(folder).values())
 
 
-@pytest.mark.parametrize("executor", ["asyncio", "processes", "ray"])
+@pytest.mark.parametrize("executor", some(["asyncio", "processes", "ray"], ["asyncio"]))
 def test_an_experiment_over_the_wire_is_the_one_that_is_held_offline(executor, offline, tmp_path):
     with provider(seed=SEED) as server:
         for form in FORMATS if executor == "asyncio" else FORMATS[:1]:
@@ -80,7 +81,7 @@ def started(folder, design, executor):
     return subprocess.Popen([*HARBOR, "experiment", *words], cwd=folder, process_group=0, **pipes)
 
 
-@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["asyncio"]))
 def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(executor, offline, tmp_path):
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server) | {"retry_seconds": 1})
@@ -100,7 +101,7 @@ def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(e
         assert_is_whole(tmp_path / "run", design, offline, server)
 
 
-@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["processes"]))
 def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor, offline, tmp_path):
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server))
@@ -115,7 +116,9 @@ def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor
         assert_is_whole(tmp_path / "run", design, offline, server)
 
 
-@pytest.mark.parametrize(("executor", "given"), [("processes", 2), ("ray", None)])  # which workers are no matter
+@pytest.mark.parametrize(
+    ("executor", "given"), [pytest.param("processes", 2, marks=pytest.mark.studies), ("ray", None)]
+)
 def test_two_workers_share_one_quota(executor, given, offline, tmp_path):
     with provider(seed=SEED, latency=0.02, limits=Limits(at_once=2)) as server:
         design = experiment(spoken("openai chat", server) | {"max_concurrent": given})

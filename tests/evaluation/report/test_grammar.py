@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Sheet
 from matplotlib.text import Text
 
 from harbor.evaluation._experiments.design import Experiment, Published, PublishedValue, Variation
+from harbor.evaluation._experiments.library import presets
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._metrics.measurement import Measurement
 from harbor.evaluation._report.drawing.canvas import Drawing, colour
@@ -22,7 +23,7 @@ from harbor.evaluation._report.paper.paging import TALLEST, legend_height, pages
 from harbor.evaluation._report.plots.figures import means, ways_to_draw
 from harbor.evaluation._report.plots.mean_lines import scale_of
 from harbor.evaluation._report.tabular.loading import Loaded
-from support.cases import EACH
+from support.cases import some
 from support.filled import full
 
 NEAR = 3  # dots of 300 an inch
@@ -211,7 +212,7 @@ def check_boxes(drawing, width=WIDTHS["column"]):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", some(sorted(presets()), ["water"]))
 def test_the_texts_of_each_figure_of_a_preset_are_on_the_page_legible_and_apart(name):
     found = Loaded(full(name))
     for drawing in drawings(found).values():
