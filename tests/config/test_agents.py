@@ -34,13 +34,13 @@ def test_an_agent_is_given_or_named_or_a_program_or_a_server(written, meant):
     ("written", "complaint"),
     [
         ("", "agent '': must not be empty"),
-        (3, 'agent 3: is no agent; write "module:NAME", { command = '),
+
         (["node"], 'agent: is no agent; write "module:NAME", { command = '),
         ({}, "agent: is neither a program nor a server; write command = "),
-        ({"env": ["KEY"]}, "is neither a program nor a server"),
-        ({"urll": "http://here"}, "unknown key 'urll'; did you mean 'url'"),
+
+
         ({"address": "http://here"}, "unknown key 'address'; choose one of: api_key_env, command, env, url"),
-        ({"commnd": ["node"]}, "unknown key 'commnd'; did you mean 'command'"),
+
         ({"command": []}, "agent.command: must contain at least one"),
         ({"command": [" "]}, "agent.command: names no program; write a program and its arguments"),
         ({"command": "node 'b.mjs"}, "is one text; write the program and each argument apart: .'node'"),
@@ -58,6 +58,3 @@ def test_a_setting_of_an_agent_that_can_not_be_is_refused_in_one_line(written, c
     assert "sesame" not in str(refused.value)
 
 
-def test_a_program_and_a_server_are_told_as_a_user_would_write_them():
-    assert str(AgentCommand(command=["node", "my bidder.mjs"])) == "node 'my bidder.mjs'"
-    assert str(AgentServer(url="http://here:1/turn")) == "http://here:1/turn"
