@@ -26,63 +26,28 @@ SERIES = """
 items = { count = 1 }
 series = { auctions = 2 }
 seed = 3
-[[bidders]]
-name = "Ann"
-memory = "list"
-learning = true
-[[bidders]]
-name = "Ben"
-rule = "minimum-raise"
+bidders = [{ name = "Ann", memory = "list", learning = true }, { name = "Ben", rule = "minimum-raise" }]
 """
-COMPARISON = """
-[[comparisons]]
-metric = "profit"
-of = { arm = "adaptive" }
-against = { arm = "none" }
-"""
-COMMANDS: dict[str, list[str]] = {
-    "auction": ["MADE/series.toml", "--out", "OUT/auction"],
-    "play": ["MADE/sale.toml", "--as", "Ben", "--out", "OUT/play"],
-    "mcp": [],
-    "resume": ["MADE/series"],
-    "replay": ["MADE/sale"],
-    "view": ["MADE/exp", "--no-open", "--out", "OUT/view.html"],
-    "verify": ["MADE/series", "--deep"],
-    "audit": ["MADE/sale.toml"],
-    "score": ["MADE/sale"],
-    "estimate": ["MADE/tiny.toml"],
-    "report": ["MADE/exp", "--out", "OUT/report.html", "--figures", "OUT/figures"],
-    "figure": ["MADE/exp", "means-profit", "--out", "OUT/figure.png"],
-    "compare": ["MADE/exp", "MADE/other", "--out", "OUT/compare.html"],
-    "export": ["MADE/sale", "--out", "OUT/sale.eval"],
-    "graph": ["MADE/series.toml"],
-    "personas": [],
-    "houses": [],
-    "models": [],
-    "new": ["game", "lowest-unique"],
-    "pack": ["MADE/exp", "--public", "--out", "OUT/exp.harbor.zip"],
-    "unpack": ["OUT/exp.harbor.zip", "--out", "OUT/exp"],
-    "list": ["figures"],
-    "memory show": ["MADE/series"],
-    "memory search": ["MADE/series", "a high price"],
-    "memory export": ["MADE/series", "--out", "OUT/memory.jsonl"],
-    "memory import": ["OUT/memory", "OUT/memory.jsonl"],
-    "memory forget": ["OUT/memory", "--bidder", "Ann", "--yes"],
-    "rate sheets": ["MADE/exp", "--out", "OUT/ratings"],
-    "rate judge": ["OUT/ratings", "--model", "simulated"],
-    "rate merge": ["OUT/ratings"],
-    "experiment list": [],
-    "experiment show": ["MADE/tiny.toml"],
-    "experiment run": ["MADE/tiny.toml", "--out", "OUT/run", "--quiet"],
-    "experiment resume": ["MADE/exp", "--quiet"],
-    "experiment power": ["MADE/tiny.toml", "--effect", "0.5", "--pilot", "MADE/exp"],
-    "cache list": [],
-    "cache prune": ["--older-than", "1"],
-    "cache export": ["OUT/replies"],
-    "cache import": ["OUT/replies"],
-}
+COMPARISON = '[[comparisons]]\nmetric = "profit"\nof = { arm = "adaptive" }\nagainst = { arm = "none" }\n'
+COMMANDS = {
+    "auction": "MADE/series.toml --out OUT/auction", "play": "MADE/sale.toml --as Ben --out OUT/play", "mcp": "",
+    "resume": "MADE/series", "replay": "MADE/sale", "view": "MADE/exp --no-open --out OUT/view.html",
+    "verify": "MADE/series --deep", "audit": "MADE/sale.toml", "score": "MADE/sale", "estimate": "MADE/tiny.toml",
+    "report": "MADE/exp --out OUT/report.html --figures OUT/figures",
+    "figure": "MADE/exp means-profit --out OUT/figure.png", "compare": "MADE/exp MADE/other --out OUT/compare.html",
+    "export": "MADE/sale --out OUT/sale.eval", "graph": "MADE/series.toml", "personas": "", "houses": "", "models": "",
+    "new": "game lowest-unique", "pack": "MADE/exp --public --out OUT/exp.harbor.zip",
+    "unpack": "OUT/exp.harbor.zip --out OUT/exp", "list": "figures", "memory show": "MADE/series",
+    "memory search": "MADE/series price", "memory export": "MADE/series --out OUT/memory.jsonl",
+    "memory import": "OUT/memory OUT/memory.jsonl", "memory forget": "OUT/memory --bidder Ann --yes",
+    "rate sheets": "MADE/exp --out OUT/ratings", "rate judge": "OUT/ratings --model simulated",
+    "rate merge": "OUT/ratings", "experiment list": "", "experiment show": "MADE/tiny.toml",
+    "experiment run": "MADE/tiny.toml --out OUT/run --quiet", "experiment resume": "MADE/exp --quiet",
+    "experiment power": "MADE/tiny.toml --effect 0.5 --pilot MADE/exp", "cache list": "",
+    "cache prune": "--older-than 1", "cache export": "OUT/replies", "cache import": "OUT/replies",
+}  # fmt: skip
 """The words after each command: MADE has what was made before, and OUT is where things are written."""
-NAMED = {"auction ": ["harbor.toml"], "memory show ": ["http://127.0.0.1:1"]}
+NAMED = {"auction ": "harbor.toml", "memory show ": "http://127.0.0.1:1"}
 """Commands that open a file and call a server because their words name it."""
 FAILS = {"play": 130, "export": 0 if find_spec("inspect_ai") else 2}
 """The exit codes that are not 0."""
@@ -146,7 +111,7 @@ def trace(made, tmp_path_factory) -> dict[str, dict[str, Any]]:
     """What each command opened, started and called in a folder full of baits, and what came of the baits."""
     folder, out = tmp_path_factory.mktemp("baits"), tmp_path_factory.mktemp("out")
     commands = {
-        name: [*name.split(), *(word.replace("MADE", str(made)).replace("OUT", str(out)) for word in words)]
+        name: [word.replace("MADE", str(made)).replace("OUT", str(out)) for word in f"{name} {words}".split()]
         for name, words in (COMMANDS | NAMED).items()
     }
     with listening() as (address, visitors):
@@ -178,11 +143,7 @@ def test_a_command_opens_no_file_of_the_current_folder_starts_no_program_and_cal
 
 
 @pytest.mark.slow
-def test_no_bait_is_followed_by_any_command(trace):
+def test_no_bait_is_followed_by_any_command_and_a_file_and_a_server_that_the_user_names_are_seen(trace):
     assert trace["all"] == {"called": [], "started": False}
-
-
-@pytest.mark.slow
-def test_a_file_and_a_server_that_the_user_names_are_seen(trace):
     assert "harbor.toml" in trace["auction "]["opened"]
     assert "127.0.0.1" in trace["memory show "]["connections"][0]

@@ -10,18 +10,12 @@ import pytest
 
 from harbor._core.plugins.finding import find
 from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
-from harbor.evaluation._report.page.notebook_view import load
-from harbor.evaluation._report.paper.figure_files import names
 from harbor.evaluation._report.plots import figures
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import harbor, mistake
 
 SMALL = Experiment(
-    name="small",
-    title="A <b>small</b> experiment_1",
-    question="Does a limit cost?",
-    source="nobody",
-    repeats=2,
+    name="small", title="A <b>small</b> experiment_1", question="Does a limit cost?", source="nobody", repeats=2,
     auction={
         "items": [{"name": "Vase", "start": 100, "true_value": 300}],
         "bidders": [{"name": name, "rule": "minimum-raise"} for name in ("Ann", "Ben")],
@@ -29,7 +23,7 @@ SMALL = Experiment(
     arms=(Variation(name="one"), Variation(name="two", auction={"bidders": {"Ann": {"max_bids": 1}}})),
     metrics=("profit",),
     comparisons=(Comparison(metric="profit", of=Side(arm="one"), against=Side(arm="two")),),
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +34,13 @@ def folder(tmp_path_factory) -> Path:
 
 
 def test_without_a_name_the_figures_are_listed_and_none_is_drawn(folder, monkeypatch):
+    monkeypatch.setattr(figures, "_drawn", lambda *_: pytest.fail("a figure is drawn to be listed"))
     done = harbor("figure", folder)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[:2] == ["differences", "  Does a limit cost?"]
     assert lines[lines.index("means-profit") + 1] == f"  {find('metric', 'profit').description}"
     assert "write one with: harbor figure" in done.stderr
-    monkeypatch.setattr(figures, "_drawn", lambda *_: pytest.fail("a figure is drawn to be listed"))
-    assert list(names(load(folder))) == [line for line in lines if not line.startswith(" ")]
 
 
 def test_a_figure_is_written_with_its_caption_beside_it_and_both_paths_are_printed(folder, tmp_path):
@@ -71,26 +64,19 @@ def test_a_report_writes_every_figure_into_a_folder(folder, tmp_path):
     assert {one.stem for one in (tmp_path / "out").glob("*.txt")} == {f"{name}-caption" for name in listed}
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["means-profitt"], "unknown figure 'means-profitt'; did you mean 'means-profit'?"),
-        (["means-profit", "--out", "one.gif"], "--out 'one.gif' ends in no format of a figure; choose one of: pdf"),
-        (["means-profit", "--out", "one", "--format", "pdf"], "--out 'one' ends in no format of a figure"),
-        (["means-profit", "--out", "one.png", "--format", "pdf"], "--format pdf contradicts --out 'one.png'"),
-        (["means-profit", "--format", "jpg"], "'jpg' is not one of"),
-        (["means-profit", "--out", "/proc/no/such.pdf"], "'/proc/no/such.pdf' can't be written"),
-    ],
-)
+@pytest.mark.parametrize(("words", "why"), [
+    ("means-profitt", "unknown figure 'means-profitt'; did you mean 'means-profit'?"),
+    ("means-profit --out one.gif", "--out 'one.gif' ends in no format of a figure; choose one of: pdf"),
+    ("means-profit --out one.png --format pdf", "--format pdf contradicts --out 'one.png'"),
+    ("means-profit --format jpg", "'jpg' is not one of"),
+    ("means-profit --out /proc/no/such.pdf", "'/proc/no/such.pdf' can't be written"),
+])  # fmt: skip
 def test_what_can_t_be_written_is_refused_in_one_line(folder, words, why):
-    done = harbor("figure", folder, *words)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert why in done.stderr
+    assert why in mistake(harbor("figure", folder, *words.split()))
 
 
 def test_an_experiment_without_a_finished_game_says_how_to_go_on(folder, tmp_path):
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+    copy = shutil.copytree(folder, tmp_path / "copy")
     shutil.rmtree(copy / "games")
     done = harbor("figure", copy, "means-profit")
     assert done.returncode == 2

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harbor._cli.display.render import Table, render, widths_of, wrapped
+from harbor._cli.display.render import Table, render, wrapped
 
 NAMES = ["upgrade-to-a-larger-home", "final_profiling_error", "openai:gpt-4o-mini", "two words", "$1,234,567.89"]
 
@@ -20,14 +20,6 @@ def test_lines_end_between_words_and_else_between_the_parts_of_a_name():
 def test_an_interval_stands_on_one_line():
     assert wrapped("-$92,667 [-$640,588, $455,255]", 24) == "-$92,667\n[-$640,588, $455,255]"
     assert wrapped("see [the note, below] there", 12) == "see [the\nnote, below]\nthere"  # words are no interval
-
-
-def test_what_needs_little_more_gets_it_first():
-    assert widths_of([["a b"], ["one two three four five six"]], 20) == [3, 15]
-
-
-def test_a_table_that_not_even_parts_of_names_fit_in_has_no_widths():
-    assert widths_of([NAMES, NAMES], 20) is None
 
 
 @pytest.mark.parametrize("columns", [30, 60, 80])

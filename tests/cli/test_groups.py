@@ -7,52 +7,39 @@ import os
 import pytest
 
 from harbor._cli.shared import shell
-from harbor._config.models import BUILT_IN
+from harbor._games.beauty.game import BEAUTY
+from harbor._games.english.game import ENGLISH
 from support.commands import harbor, mistake, process
 from support.folders import TINY
 
 AUCTION = 'items = {count = 1}\n[[bidders]]\nname = "Ann"\nrule = "truthful"\n'
 
 
-@pytest.mark.parametrize("words", [["-h"], ["auction", "-h"], ["experiment", "run", "-h"], ["rate", "-h"]])
-def test_h_is_help(words):
+@pytest.mark.parametrize("words", [[], ["-h"], ["experiment", "run", "-h"], ["rate", "-h"], ["cache"]])
+def test_h_is_help_as_is_a_group_alone(words):
     done = harbor(*words)
-    assert done.returncode == 0
-    assert "Usage:" in done.stdout
+    assert (done.returncode, "Usage:" in done.stdout) == (0, True)
 
 
-def test_no_summary_in_the_list_of_commands_is_cut_short():
-    assert "..." not in harbor("-h").stdout.partition("Commands:")[2]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["version"], "use: harbor --version"),
-        (["presets"], "use: harbor list presets"),
-        (["metric"], "use: harbor list metrics"),
-        (["replayy"], "did you mean 'replay'?"),
-        (["experiment", "play"], "did you mean 'harbor play'?"),
-        (["auction", "tom"], "'tom' is an experiment; run it with: harbor experiment run tom"),
-        (["auction", TINY], "is an experiment; run it with: harbor experiment run "),
-        (["experiment", "run", "demo"], "'demo' is an auction; run it with: harbor auction demo"),
-        (["experiment", "show", "sale.toml"], "'sale.toml' is an auction; run it with: harbor auction sale.toml"),
-        (["auction", "demo", "--quiet", "--full"], "--quiet prints less and --full prints more; drop one"),
-    ],
-)
+@pytest.mark.parametrize(("words", "said"), [
+    (["version"], "use: harbor --version"),
+    (["replayy"], "did you mean 'replay'?"),
+    (["experiment", "play"], "did you mean 'harbor play'?"),
+    (["auction", "tom"], "'tom' is an experiment; run it with: harbor experiment run tom"),
+    (["auction", TINY], "is an experiment; run it with: harbor experiment run "),
+    (["experiment", "show", "sale.toml"], "'sale.toml' is an auction; run it with: harbor auction sale.toml"),
+    (["auction", "demo", "--quiet", "--full"], "--quiet prints less and --full prints more; drop one"),
+])  # fmt: skip
 def test_a_wrong_name_leads_to_the_command_that_is_meant(words, said, tmp_path):
     (tmp_path / "sale.toml").write_text(AUCTION)
     assert said in mistake(harbor(*words, cwd=tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("file", "words", "said"),
-    [
-        ("experiment.json", ["auction", "begun"], "resume it with: harbor experiment resume begun"),
-        ("experiment.json", ["experiment", "run", "begun"], "see it with: harbor view begun"),
-        ("events.jsonl", ["experiment", "run", "begun"], "is a run; see it with: harbor view begun"),
-    ],
-)
+@pytest.mark.parametrize(("file", "words", "said"), [
+    ("experiment.json", ["auction", "begun"], "resume it with: harbor experiment resume begun"),
+    ("experiment.json", ["experiment", "run", "begun"], "see it with: harbor view begun"),
+    ("events.jsonl", ["experiment", "run", "begun"], "is a run; see it with: harbor view begun"),
+])  # fmt: skip
 def test_a_folder_in_place_of_settings_leads_to_what_goes_on_with_it(file, words, said, tmp_path):
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / file).write_text("{}")
@@ -73,10 +60,6 @@ def test_a_shell_is_offered_names():
 
 
 def test_whose_personas_the_built_in_model_does_not_read_is_said_where_it_plays():
-    from harbor._games.beauty.game import BEAUTY
-    from harbor._games.english.game import ENGLISH
-
-    assert BUILT_IN == "simulated"
     ann = {"Ann": {"downsizing": 1.0}}
     assert BEAUTY.unheeded(ann).endswith("Ann would act the same without one")
     assert BEAUTY.unheeded({}) == BEAUTY.unheeded({"Ann": {}}) == ENGLISH.unheeded(ann) == ""

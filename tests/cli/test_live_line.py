@@ -22,19 +22,18 @@ DOWN = Wait("api.openai.com", "gpt-4o-mini", "503", seconds=42.9, left=500.0, tr
 LATER = Wait("api.anthropic.com", "haiku", "429", seconds=3.0, left=900.0, tries=1, pause=7_200.0)
 BATCH = Wait("openai", "", "a batch of 120 calls", seconds=3_723.0)
 SLOW = Asked("api.openai.com", "o3-mini", 48.0)
-AUCTION = """
-name = "small"
-seed = 5
+MODELS = """
 items = [{{ name = "Lot A", start = 1000, true_value = 2000 }}]
 bidders = [{{ name = "Ann", model = "mine" }}, {{ name = "Ben", model = "mine" }}]
-[models.mine]
-use = "openai:gpt-4o-mini"
-base_url = "{url}"
-retry_seconds = {patience}
-input_price = 1.0
-output_price = 2.0
+models.mine.use = "openai:gpt-4o-mini"
+models.mine.base_url = "{url}"
+models.mine.retry_seconds = {patience}
+models.mine.input_price = 1.0
+models.mine.output_price = 2.0
 """
-EXPERIMENT = """
+AUCTION = 'name = "small"\nseed = 5' + MODELS
+EXPERIMENT = (
+    """
 name = "small"
 title = "Small"
 question = "?"
@@ -42,24 +41,9 @@ source = "nobody"
 repeats = 2
 metrics = ["profit"]
 arms = [{{ name = "all" }}]
-[auction]
-items = [{{ name = "Lot A", start = 1000, true_value = 2000 }}]
-bidders = [{{ name = "Ann", model = "mine" }}, {{ name = "Ben", model = "mine" }}]
-[auction.models.mine]
-use = "openai:gpt-4o-mini"
-base_url = "{url}"
-retry_seconds = {patience}
-input_price = 1.0
-output_price = 2.0
-"""
-
-
-@pytest.fixture
-def dead():
-    """The address of a port at which nobody listens."""
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{taken.getsockname()[1]}"
+[auction]"""
+    + MODELS
+)
 
 
 @pytest.fixture
@@ -76,54 +60,28 @@ def write(folder, url, patience=600):
 # ---------------------------------------------------------------- its words
 
 
-@pytest.mark.parametrize(
-    ("state", "width", "words"),
-    [
-        (UnderWay(), 80, ""),
-        (UnderWay(dollars=0.0312), 80, "$0.0312 this session"),
-        (UnderWay(dollars=None), 80, "cost unknown"),
-        (
-            UnderWay((DOWN,), calls=12, queued=1, longest=SLOW, dollars=0.0312),
-            200,
-            "waiting for api.openai.com (gpt-4o-mini): 503 for 0:42, tries again until 12:08 (try 5)"
-            " · 12 calls under way · 1 call to start · $0.0312 this session",
-        ),
-        (
-            UnderWay((DOWN,), calls=12, dollars=0.0312),
-            100,
-            "api.openai.com (gpt-4o-mini): 503, 0:42, until 12:08, try 5 · 12 calls · $0.0312",
-        ),
-        (
-            UnderWay((DOWN,), calls=12, dollars=0.0312),
-            70,
-            "api.openai.com: 503, 0:42, until 12:08, try 5 · 12 calls · $0.0312",
-        ),
-        (
-            UnderWay((DOWN, DOWN, LATER, BATCH), dollars=1.0),
-            200,
-            "waiting for api.openai.com (gpt-4o-mini): 503 for 0:42, tries again until 12:08 (try 5), and 2 more"
-            " · $1.00 this session",
-        ),
-        (
-            UnderWay((LATER,)),
-            200,
-            "waiting for api.anthropic.com (haiku): 429, asked to wait until 14:00 for 0:03, tries again until 12:15"
-            " (try 2) · $0.00 this session",
-        ),
-        (UnderWay((BATCH,)), 100, "waiting for openai: a batch of 120 calls for 1:02:03 · $0.00 this session"),
-        (
-            UnderWay(calls=3, longest=SLOW, dollars=0.03),
-            200,
-            "3 calls under way, the longest for 0:48 (api.openai.com, o3-mini) · $0.0300 this session",
-        ),
-        (UnderWay(calls=3, longest=SLOW, dollars=0.03), 50, "3 calls, the longest 0:48 · $0.0300"),
-        (
-            UnderWay((Wait("h", "", "503", left=86_400.0),)),
-            100,
-            "waiting for h: 503 for 0:00, tries again until 24 Nov 12:00 · $0.00 this session",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("state", "width", "words"), [
+
+    (UnderWay(dollars=None), 80, "cost unknown"),
+    (UnderWay((DOWN,), calls=12, queued=1, longest=SLOW, dollars=0.0312), 200,
+     "waiting for api.openai.com (gpt-4o-mini): 503 for 0:42, tries again until 12:08 (try 5)"
+     " · 12 calls under way · 1 call to start · $0.0312 this session"),
+    (UnderWay((DOWN,), calls=12, dollars=0.0312), 100,
+     "api.openai.com (gpt-4o-mini): 503, 0:42, until 12:08, try 5 · 12 calls · $0.0312"),
+    (UnderWay((DOWN,), calls=12, dollars=0.0312), 70,
+     "api.openai.com: 503, 0:42, until 12:08, try 5 · 12 calls · $0.0312"),
+    (UnderWay((DOWN, DOWN, LATER, BATCH), dollars=1.0), 200,
+     "waiting for api.openai.com (gpt-4o-mini): 503 for 0:42, tries again until 12:08 (try 5), and 2 more"
+     " · $1.00 this session"),
+    (UnderWay((LATER,)), 200,
+     "waiting for api.anthropic.com (haiku): 429, asked to wait until 14:00 for 0:03, tries again until 12:15"
+     " (try 2) · $0.00 this session"),
+    (UnderWay((BATCH,)), 100, "waiting for openai: a batch of 120 calls for 1:02:03 · $0.00 this session"),
+    (UnderWay(calls=3, longest=SLOW, dollars=0.03), 200,
+     "3 calls under way, the longest for 0:48 (api.openai.com, o3-mini) · $0.0300 this session"),
+    (UnderWay((Wait("h", "", "503", left=86_400.0),)), 100,
+     "waiting for h: 503 for 0:00, tries again until 24 Nov 12:00 · $0.00 this session"),
+])  # fmt: skip
 def test_the_line_says_how_things_stand_in_the_longest_form_that_fits(state, width, words):
     assert in_words(state, width, NOON) == words
 
@@ -156,48 +114,37 @@ def test_at_a_terminal_a_slow_answer_is_seen(folder):
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ("auction", "auction.toml"),
-        ("auction", "auction.toml", "--json"),
-        ("experiment", "run", "experiment.toml", "--no-cache"),
-        ("experiment", "run", "experiment.toml", "--no-cache", "--json"),
-    ],
+    ["auction auction.toml", "auction auction.toml --quiet", "experiment run experiment.toml --no-cache --json"],
 )
-def test_elsewhere_a_line_a_minute_on_stderr_says_what_is_waited_for(folder, monkeypatch, command):
-    monkeypatch.setattr(progress, "MINUTE", 0.02)
-    with provider(seed=5, faults=Faults("429", only={1}, retry_after=2)) as server:
-        write(folder, server.openai_url)
-        done = harbor(*command, "--out", "run", cwd=folder)
-    assert done.returncode == 0
-    assert f"waiting for 127.0.0.1:{server.port} (mine): 429, asked to wait until " in done.stderr
-    assert "waiting" not in done.stdout
-    if "--json" in command:
-        json.loads(done.stdout)
-
-
-def test_whoever_wants_quiet_hears_nothing_each_minute(folder, monkeypatch):
+def test_elsewhere_a_line_a_minute_on_stderr_says_what_is_waited_for_unless_quiet_is_wanted(
+    folder, monkeypatch, command
+):
     monkeypatch.setattr(progress, "MINUTE", 0.02)
     with provider(seed=5, faults=Faults("429", only={1}, retry_after=1)) as server:
         write(folder, server.openai_url)
-        assert harbor("auction", "auction.toml", "--quiet", cwd=folder).stderr == ""
+        done = harbor(*command.split(), "--out", "run", cwd=folder)
+    waits = f"waiting for 127.0.0.1:{server.port} (mine): 429, asked to wait until "
+    told = "--quiet" not in command
+    assert (done.returncode, waits in done.stderr, "waiting" in done.stdout) == (0, told, False)
+    assert told or done.stderr == ""
+    if "--json" in command:
+        json.loads(done.stdout)
 
 
 # ---------------------------------------------------------------- a wrong address
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("auction", "auction.toml"),
-        ("auction", "auction.toml", "--quiet"),
-        ("auction", "auction.toml", "--json"),
-        ("experiment", "run", "experiment.toml", "--quiet"),
-        ("experiment", "run", "experiment.toml", "--json", "--executor", "processes", "--jobs", "2"),
-    ],
-)
-def test_an_address_at_which_nobody_listens_is_told_once_at_once_and_in_the_end(folder, dead, command):
-    write(folder, f"http://{dead}/v1", patience=1)
-    done = process(*command, cwd=folder)
+@pytest.mark.parametrize("command", [
+    "auction auction.toml --quiet",
+    "auction auction.toml --json",
+    "experiment run experiment.toml --json --executor processes --jobs 2",
+])  # fmt: skip
+def test_an_address_at_which_nobody_listens_is_told_once_at_once_and_in_the_end(folder, command):
+    with closing(socket.socket()) as taken:  # nobody listens there
+        taken.bind(("127.0.0.1", 0))
+        dead = f"127.0.0.1:{taken.getsockname()[1]}"
+        write(folder, f"http://{dead}/v1", patience=1)
+        done = process(*command.split(), cwd=folder)
     assert done.returncode == 75
     at_once, paused = [line for line in done.stderr.splitlines() if dead in line]
     why = f"no connection to {dead} (connection refused)"

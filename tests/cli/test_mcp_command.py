@@ -21,14 +21,7 @@ from support.mcp_clients import Played, play, withdraw
 SMALL = """
 name = "small"
 items = [{ name = "Vase", start = 100, true_value = 200 }, { name = "Clock", start = 50, true_value = 80 }]
-
-[[bidders]]
-name = "Ann"
-agent = true
-
-[[bidders]]
-name = "Ben"
-rule = "minimum-raise"
+bidders = [{ name = "Ann", agent = true }, { name = "Ben", rule = "minimum-raise" }]
 """
 
 
@@ -39,16 +32,11 @@ def small(tmp_path):
     return path
 
 
-def over_stdio(*words: object, cwd: object) -> Client:
-    """A client that starts the command, as a chat app does."""
-    program, *arguments = [*HARBOR, "mcp", *map(str, words)]
-    started = StdioServerParameters(command=program, args=arguments, cwd=str(cwd), env=dict(os.environ))
-    return Client(stdio_client(started, errlog=subprocess.DEVNULL))
-
-
 @pytest.mark.slow
 async def test_a_chat_app_that_starts_the_command_finds_its_seat_and_plays_it(small, tmp_path):
-    async with over_stdio(small, cwd=tmp_path) as client:
+    program, *words = [*HARBOR, "mcp", str(small)]
+    started = StdioServerParameters(command=program, args=words, cwd=str(tmp_path), env=dict(os.environ))
+    async with Client(stdio_client(started, errlog=subprocess.DEVNULL)) as client:
         played = Played()
         [held] = (await played.call(client, "list_auctions"))["auctions"]
         await play(client, held["seats"]["Ann"], withdraw)
@@ -58,15 +46,26 @@ async def test_a_chat_app_that_starts_the_command_finds_its_seat_and_plays_it(sm
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
 
+async def begin(*words: str, cwd: Path, until: bytes = b"for hosts") -> tuple[asyncio.subprocess.Process, str]:
+    """Start the command, and read what it says up to the line that has these words."""
+    command = [*HARBOR, "mcp", *words]
+    process = await asyncio.create_subprocess_exec(*command, cwd=cwd, stdin=-1, stdout=-1, stderr=-1)
+    said = b""
+    while until not in said:
+        said += await process.stderr.readline()
+    return process, said.decode()
+
+
+async def served(*words: str, cwd: Path) -> tuple[asyncio.subprocess.Process, str, str]:
+    """Start a server, and give Ann's token and the address for bidders too."""
+    process, said = await begin(*words, "--http", "0", cwd=cwd)
+    return process, *(re.search(rf"{what}: (\S+)", said)[1] for what in ("seat of Ann", "for bidders"))
+
+
 @pytest.mark.slow
 async def test_over_http_the_command_prints_the_tokens_and_ends_with_the_auction(small, tmp_path):
-    command = [*HARBOR, "mcp", str(small), "--http", "0", "--out", "here"]
-    process = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, stdout=-1, stderr=-1)
-    said = b""
-    while b"for hosts" not in said:
-        said += await process.stderr.readline()
-    token = re.search(r"seat of Ann: (\S+)", said.decode())[1]
-    async with Client(re.search(r"for bidders: (\S+)", said.decode())[1]) as client:
+    process, token, url = await served(str(small), "--out", "here", cwd=tmp_path)
+    async with Client(url) as client:
         played = await play(client, token, withdraw)
     out, rest = await process.communicate()
     assert (process.returncode, rest) == (0, b"")
@@ -77,39 +76,23 @@ async def test_over_http_the_command_prints_the_tokens_and_ends_with_the_auction
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("http", [[], ["--http", "0"]])
-def test_ctrl_c_ends_the_server(http, tmp_path):
-    async def stopped() -> tuple[int | None, bytes]:
-        command = [*HARBOR, "mcp", "demo", "--seat", "Ann", *http]
-        process = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, stdin=-1, stdout=-1, stderr=-1)
-        said = b""
-        while (b"for hosts" if http else b"seat of Ann") not in said:
-            said += await process.stderr.readline()
-        process.send_signal(signal.SIGINT)
-        code = await process.wait()
-        return code, said + await process.stderr.read()
-
-    code, said = asyncio.run(stopped())
-    assert code == 130
-    assert b"Traceback" not in said
+async def test_ctrl_c_ends_the_server(tmp_path):
+    process, said = await begin("demo", "--seat", "Ann", cwd=tmp_path, until=b"seat of Ann")
+    process.send_signal(signal.SIGINT)
+    assert await process.wait() == 130
+    assert "Traceback" not in said + (await process.stderr.read()).decode()
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--seat", "Ann"], "--seat Ann is of an auction, and none is named; name a TOML file or a preset"),
-        (
-            ["demo"],
-            "name one or more, with --seat NAME or in the seats of hold_auction: Ann, Ben, Cho",
-        ),
-        (["demo", "--seat", "Zed"], "unknown bidder 'Zed'; choose one of: Ann, Ben, Cho"),
-        (["learning", "--seat", "Learner"], "the config is of a series of auctions"),
-        (["demo", "--seat", "Ann", "--model", "openai:gpt-4o-mini"], "may cost money; give --max-cost"),
-        (["--max-cost", "0"], "a limit of 0.0 dollars can't be kept"),
-    ],
-)
+@pytest.mark.parametrize(("words", "complaint"), [
+    ("--seat Ann", "--seat Ann is of an auction, and none is named; name a TOML file or a preset"),
+    ("demo", "name one or more, with --seat NAME or in the seats of hold_auction: Ann, Ben, Cho"),
+    ("demo --seat Zed", "unknown bidder 'Zed'; choose one of: Ann, Ben, Cho"),
+    ("learning --seat Learner", "the config is of a series of auctions"),
+    ("demo --seat Ann --model openai:gpt-4o-mini", "may cost money; give --max-cost"),
+    ("--max-cost 0", "a limit of 0.0 dollars can't be kept"),
+])  # fmt: skip
 def test_what_cannot_be_served_is_refused_in_one_line(words, complaint, tmp_path):
-    assert complaint in mistake(harbor("mcp", *words, cwd=tmp_path))
+    assert complaint in mistake(harbor("mcp", *words.split(), cwd=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -122,16 +105,7 @@ def test_a_port_that_is_taken_is_refused_in_one_line(tmp_path):
 
 @pytest.mark.slow
 async def test_an_auction_that_was_stopped_goes_on_with_new_tokens_where_it_was(small, tmp_path):
-    async def served(*words: str) -> tuple[asyncio.subprocess.Process, str, str]:
-        command = [*HARBOR, "mcp", *words, "--http", "0"]
-        process = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, stdout=-1, stderr=-1)
-        said = b""
-        while b"for hosts" not in said:
-            said += await process.stderr.readline()
-        token, url = (re.search(rf"{what}: (\S+)", said.decode())[1] for what in ("seat of Ann", "for bidders"))
-        return process, token, url
-
-    process, token, url = await served(str(small), "--out", "run", "--max-cost", "3")
+    process, token, url = await served(str(small), "--out", "run", "--max-cost", "3", cwd=tmp_path)
     async with Client(url) as client:
         turn = await Played().call(client, "wait_for_turn", seat=token)
         await Played().call(client, "answer", seat=token, turn=turn["turn"], answer="I withdraw.")
@@ -139,7 +113,7 @@ async def test_an_auction_that_was_stopped_goes_on_with_new_tokens_where_it_was(
     process.send_signal(signal.SIGTERM)
     out, said = await process.communicate()
     assert (process.returncode, out, said) == (130, b"", b"harbor: stopped; resume with: harbor mcp run --http 0\n")
-    process, again, url = await served("run")
+    process, again, url = await served("run", cwd=tmp_path)
     async with Client(url) as client:
         played = Played()
         assert (await played.call(client, "wait_for_turn", seat=again))["turn"] == after["turn"]

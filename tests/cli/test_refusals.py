@@ -7,43 +7,16 @@ import subprocess
 import sys
 
 FRAMEWORKS = {
-    "autogen_agentchat",
-    "autogen_core",
-    "langgraph",
-    "langchain_core",
-    "chromadb",
-    "sklearn",
-    "trueskill",
-} | {"numpy", "scipy", "pandas", "statsmodels", "matplotlib"}
-REFUSED = """
-experiment run tmo
-experiment show x
-experiment resume nowhere
-experiment power x --effect 1
-experiment power tom --effect 1 --pilot nowhere
-estimate x
-report nowhere
-report nowhere --format pdf
-score nowhere
-rate sheets nowhere --out new
-rate judge nowhere --model simulated --out new
-rate judge nowhere --model nobody
-rate merge nowhere
-memory show nowhere
-memory search nowhere words
-memory forget nowhere --bidder Ann
-memory export nowhere
-memory import nowhere nofile
-replay nowhere
-resume nowhere
-auction dmo
-play dmo
-graph dmo
-auction .
-auction --seed many
-version
---wrong
-""".strip().splitlines()
+    *("autogen_agentchat", "autogen_core", "langgraph", "langchain_core", "chromadb", "sklearn", "trueskill"),
+    *("numpy", "scipy", "pandas", "statsmodels", "matplotlib"),
+}
+COMMANDS = """
+experiment run tmo; experiment show x; experiment resume nowhere; experiment power tom --effect 1 --pilot nowhere;
+estimate x; report nowhere --format pdf; score nowhere; rate sheets nowhere --out new;
+rate judge nowhere --model simulated --out new; rate merge nowhere; memory show nowhere; memory import nowhere nofile;
+replay nowhere; resume nowhere; play dmo; graph dmo; auction .; auction --seed many; version; --wrong
+"""
+REFUSED = [command.strip() for command in COMMANDS.split(";")]
 MANY_REFUSALS = """
 import json, sys
 from contextlib import redirect_stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import harbor
+from support.folders import TINY
 from support.sent import SCRIPTED, contents, forge, listening
 
 BIDDER = """
@@ -20,30 +21,10 @@ for line in sys.stdin:
 """
 SEATS = """
 items = { count = 1 }
-[[bidders]]
-name = "Ann"
-agent = { command = ["%s", "bidder.py", "started"], env = ["SOME_SECRET"] }
-[[bidders]]
-name = "Ben"
-rule = "minimum-raise"
-"""
-DESIGN = """
-name = "own"
-title = "Own"
-question = "?"
-source = "own"
-repeats = 1
-metrics = ["profit"]
-[auction]
-items = { count = 1 }
-[[auction.bidders]]
-name = "Ann"
-rule = "random"
-[[auction.bidders]]
-name = "Ben"
-rule = "minimum-raise"
-[[arms]]
-name = "one"
+bidders = [
+  { name = "Ann", agent = { command = ["%s", "bidder.py", "started"], env = ["SOME_SECRET"] } },
+  { name = "Ben", rule = "minimum-raise" },
+]
 """
 
 
@@ -54,12 +35,12 @@ def made(tmp_path_factory):
     (folder / "bidder.py").write_text(BIDDER)
     (folder / "auction.toml").write_text(SEATS % sys.executable)
     (folder / "scripted.toml").write_text(SCRIPTED)
-    (folder / "design.toml").write_text(DESIGN)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOME_SECRET", "known-to-me-alone")
         for words in ("auction auction.toml --out run", "auction scripted.toml --out scripted"):
             assert harbor(*words.split(), cwd=folder).returncode == 0
-    assert harbor("experiment", "run", "design.toml", "--out", "exp", cwd=folder).returncode == 0
+    assert harbor("experiment", "run", TINY, "--repeats", 1, "--out", "exp", cwd=folder).returncode == 0
     (folder / "started").unlink()
     log = folder / "run" / "events.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
@@ -88,26 +69,22 @@ def test_what_was_made_here_starts_its_program_again_without_a_question(place):
     assert (place / "started").exists()
 
 
-@pytest.mark.parametrize("command", [["resume", "run"], ["auction", "run/config.json"], ["auction", "sent.json"]])
+@pytest.mark.parametrize("command", ["resume run", "auction run/config.json --out new", "auction sent.json --out new"])
 def test_a_program_that_only_a_folder_or_a_json_file_names_is_told_and_not_started(place, command):
     shutil.copy(place / "run" / "config.json", place / "sent.json")
     (place / "run" / "mark").unlink()
     before = contents(place)
-    refused(*command, cwd=place, told=TOLD)
+    refused(*command.split(), cwd=place, told=TOLD)
     assert contents(place) == before
-    assert (
-        harbor(*command, "--trust", *(["--out", "new"] if command[0] == "auction" else []), cwd=place).returncode == 0
-    )
+    assert harbor(*command.split(), "--trust", cwd=place).returncode == 0
     assert (place / "started").exists()
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["replay", "score", "verify", "verify --deep", "audit", "pack --public", "estimate", "view --no-open"],
-)
-def test_no_other_command_starts_the_program_of_a_folder_that_was_sent(place, command):
+def test_no_other_command_starts_the_program_of_a_folder_that_was_sent(place):
     (place / "run" / "mark").unlink()
-    harbor(*command.split(), "run/config.json" if command == "estimate" else "run", cwd=place)
+    for command in ("replay", "score", "verify", "verify --deep", "audit", "pack --public", "view --no-open"):
+        harbor(*command.split(), "run", cwd=place)
+    harbor("estimate", "run/config.json", cwd=place)
     assert not (place / "started").exists()
 
 

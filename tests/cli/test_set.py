@@ -25,22 +25,15 @@ def changed(*given: str, model: str | None = MODEL) -> dict[str, ModelSettings]:
     return override(load("demo"), Changes(model=model), given).models
 
 
-@pytest.mark.parametrize(
-    ("written", "key", "value"),
-    [
-        ("temperature=1", "temperature", 1.0),
-        ("reasoning=low", "reasoning", "low"),
-        ("reasoning=2048", "reasoning", 2048),
-        ('reply="json"', "reply", "json"),
-        ("base_url=http://localhost:8000/v1?a=b", "base_url", "http://localhost:8000/v1?a=b"),
-        ("extra.top_p=0.9", "extra", {"top_p": 0.9}),
-        ("extra.a.b=true", "extra", {"a": {"b": True}}),
-        ("extra={top_p = 0.9, stop = ['x']}", "extra", {"top_p": 0.9, "stop": ["x"]}),
-        ("extra.day=2024-05-06", "extra", {"day": "2024-05-06"}),
-        ("headers.X-Version=2", "headers", {"X-Version": "2"}),
-        ("use=openai:gpt-4o", "use", "openai:gpt-4o"),
-    ],
-)
+@pytest.mark.parametrize(("written", "key", "value"), [
+    ("reasoning=2048", "reasoning", 2048),
+    ('reply="json"', "reply", "json"),
+    ("base_url=http://localhost:8000/v1?a=b", "base_url", "http://localhost:8000/v1?a=b"),
+    ("extra.top_p=0.9", "extra", {"top_p": 0.9}),
+    ("extra={top_p = 0.9, stop = ['x']}", "extra", {"top_p": 0.9, "stop": ["x"]}),
+    ("extra.day=2024-05-06", "extra", {"day": "2024-05-06"}),
+    ("headers.X-Version=2", "headers", {"X-Version": "2"}),
+])  # fmt: skip
 def test_a_value_is_read_as_toml_or_else_as_text(written, key, value):
     assert changed(f"models.{MODEL}.{written}") == {
         **load("demo").models,
@@ -68,32 +61,28 @@ def test_the_longest_name_in_use_is_meant():
 KEY = "q9W8e7R6t5Y4u3I2"
 
 
-@pytest.mark.parametrize(
-    ("given", "remedy"),
-    [
-        ("models.simulatd.seed=3", "did you mean 'simulated'?"),
-        ("models.openai:gpt-4.1.seed=3", "no bidder uses it"),
-        ("models.simulated.sed=3", "did you mean 'seed'?"),
-        ("models.simulated=3", "write models.NAME.KEY=VALUE"),
-        ("models.simulated.seed", "write models.NAME.KEY=VALUE"),
-        ("simulated.seed=3", "write models.NAME.KEY=VALUE"),
-        ("models.simulated.seed.x=3", "'seed'"),
-        ("models.simulated.repairs=-1", "must be 0 or more"),
-        (KEY, "write models.NAME.KEY=VALUE"),
-        (f"models.simulated.api_key={KEY}", "api_key_env"),
-        (f"models.simulated.api_key_env=1{KEY}", "must match the pattern"),
-        (f"models.simulated.seed={KEY}", "must be a whole number"),
-        (f"models.simulated.headers.Authorization=Bearer {KEY}", "api_key_env"),
-        (f"models.simulated.extra.note=sk-{KEY}", "api_key_env"),
-        (f"models.simulated.base_url=https://u:{KEY}@host/v1", "api_key_env"),
-        (f"models.simulated.temperature=1\nb='{KEY}'", "must be a number"),
-    ],
-)
-@pytest.mark.parametrize("command", [("auction",), ("experiment", "run", TINY), ("estimate", TINY)])
-def test_what_can_not_be_set_is_refused_in_one_line_without_its_value(command, given, remedy, tmp_path):
-    said = mistake(harbor(*command, "--set", given, cwd=tmp_path))
-    assert remedy in said
-    assert KEY not in said
+@pytest.mark.parametrize(("given", "remedy"), [
+    ("models.simulatd.seed=3", "did you mean 'simulated'?"),
+    ("models.openai:gpt-4.1.seed=3", "no bidder uses it"),
+    ("models.simulated.sed=3", "did you mean 'seed'?"),
+    ("models.simulated.seed", "write models.NAME.KEY=VALUE"),
+    ("simulated.seed=3", "write models.NAME.KEY=VALUE"),
+    ("models.simulated.seed.x=3", "'seed'"),
+    ("models.simulated.repairs=-1", "must be 0 or more"),
+    (KEY, "write models.NAME.KEY=VALUE"),
+    (f"models.simulated.api_key={KEY}", "api_key_env"),
+    (f"models.simulated.api_key_env=1{KEY}", "must match the pattern"),
+    (f"models.simulated.seed={KEY}", "must be a whole number"),
+    (f"models.simulated.headers.Authorization=Bearer {KEY}", "api_key_env"),
+    (f"models.simulated.extra.note=sk-{KEY}", "api_key_env"),
+    (f"models.simulated.base_url=https://u:{KEY}@host/v1", "api_key_env"),
+    (f"models.simulated.temperature=1\nb='{KEY}'", "must be a number"),
+])  # fmt: skip
+def test_what_can_not_be_set_is_refused_in_one_line_without_its_value(given, remedy, tmp_path):
+    for command in (("auction",), ("experiment", "run", TINY), ("estimate", TINY)):
+        said = mistake(harbor(*command, "--set", given, cwd=tmp_path))
+        assert remedy in said
+        assert KEY not in said
     assert not list(tmp_path.iterdir())
 
 
@@ -140,13 +129,9 @@ def test_a_run_has_the_settings_in_its_config_and_an_experiment_in_its_design(tm
 
 
 def test_the_settings_of_a_model_under_a_name_of_ones_own_reach_the_slots_that_it_fills(tmp_path):
-    table = '[auction.models.mine]\nuse = "openai:x"\nbase_url = "http://localhost:1/v1"\n'
-    (tmp_path / "tiny.toml").write_text(TINY.read_text() + table, encoding="utf-8")
-    found = chosen(experiment(str(tmp_path / "tiny.toml")), ["mine"])
-    found = in_experiment(found, ["models.mine.extra.top_p=0.5"])
+    given = {"use": "openai:x", "base_url": "http://localhost:1/v1"}
+    table = "".join(f'{key} = "{value}"\n' for key, value in given.items())
+    (tmp_path / "tiny.toml").write_text(f"{TINY.read_text()}[auction.models.mine]\n{table}", encoding="utf-8")
+    found = in_experiment(chosen(experiment(str(tmp_path / "tiny.toml")), ["mine"]), ["models.mine.extra.top_p=0.5"])
     models = {one.config.models["mine"].model_dump_json() for one in trials(found)}
-    assert models == {
-        ModelSettings(
-            use="openai:x", base_url="http://localhost:1/v1", temperature=0, extra={"top_p": 0.5}
-        ).model_dump_json()
-    }
+    assert models == {ModelSettings(**given, temperature=0, extra={"top_p": 0.5}).model_dump_json()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from harbor._cli.display.screen import MOST_PRICES, Ticker
+from harbor._cli.display.screen import Ticker
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.log.acts import Acted
 from harbor._core.log.events import BiddersAsked
@@ -28,11 +28,6 @@ def test_the_prices_of_an_item_are_bars_from_the_lowest_to_the_highest():
     assert told(OPENED).prices() == ""
     assert told(OPENED, *closed(150, 170)).prices() == "price $100 ▁▆█ $170"
     assert told(OPENED, *closed(150), OPENED).prices() == ""
-
-
-def test_only_the_last_prices_are_drawn():
-    shown = told(OPENED, *closed(*range(100, 300))).prices()
-    assert len(shown.split()[2]) == MOST_PRICES
 
 
 def test_who_thinks_is_told_with_whole_seconds_until_it_answers():

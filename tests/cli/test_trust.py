@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
@@ -32,12 +31,7 @@ def letters(name, entries):
 """
 AUCTION = """
 items = { count = 1 }
-[[bidders]]
-name = "Ann"
-rule = "mine:POLICY"
-[[bidders]]
-name = "Ben"
-rule = "random"
+bidders = [{ name = "Ann", rule = "mine:POLICY" }, { name = "Ben", rule = "random" }]
 """
 DESIGN = """
 name = "own"
@@ -46,28 +40,19 @@ question = "?"
 source = "own"
 repeats = 1
 metrics = ["mine:letters"]
-[auction]
-items = { count = 1 }
-[[auction.bidders]]
-name = "Ann"
-rule = "mine:POLICY"
-[[arms]]
-name = "one"
+auction = { items = { count = 1 }, bidders = [{ name = "Ann", rule = "mine:POLICY" }] }
+arms = [{ name = "one" }]
 """
 
 
 @pytest.fixture
 def place(tmp_path):
     """A working directory with code of the user's, a run and an experiment that name it, and nothing followed yet."""
-    (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
-    (tmp_path / "auction.toml").write_text(AUCTION, encoding="utf-8")
-    (tmp_path / "design.toml").write_text(DESIGN, encoding="utf-8")
+    for name, text in (("mine.py", MINE), ("auction.toml", AUCTION), ("design.toml", DESIGN)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     with installed():
-        for command in (
-            ["auction", "auction.toml", "--out", "run"],
-            ["experiment", "run", "design.toml", "--out", "exp"],
-        ):
-            assert harbor(*command, cwd=tmp_path).returncode == 0, command
+        for command in ("auction auction.toml --out run", "experiment run design.toml --out exp"):
+            assert harbor(*command.split(), cwd=tmp_path).returncode == 0, command
     (tmp_path / "imported").unlink()
     log = tmp_path / "run" / "events.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
@@ -75,36 +60,18 @@ def place(tmp_path):
         yield tmp_path
 
 
-COMMANDS = (
-    ["resume", "run"],
-    ["auction", "run/config.json"],
-    ["experiment", "resume", "exp"],
-    ["report", "exp"],
-)
+COMMANDS = (["resume", "run"], ["auction", "run/config.json"], ["experiment", "resume", "exp"], ["report", "exp"])
+NAMED = ["--plugin", "mine:POLICY", "--plugin", "mine:letters"]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_code_that_only_a_folder_names_is_not_imported(place, command):
+def test_code_that_only_a_folder_names_is_not_imported_until_the_user_names_it(place, command):
     line = mistake(harbor(*command, cwd=place))
     assert "names the code 'mine:" in line
     assert "harbor --plugin mine:" in line
     assert not (place / "imported").exists()
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_code_that_the_user_names_is_followed(place, command):
-    named = ["--plugin", "mine:POLICY", "--plugin", "mine:letters"]
-    assert harbor(*named, *command, cwd=place).returncode == 0
+    assert harbor(*NAMED, *command, cwd=place).returncode == 0
     assert (place / "imported").exists()
-
-
-def test_what_is_sent_as_json_by_hand_names_no_code_either(place):
-    shutil.copy(place / "run" / "config.json", place / "sent.json")
-    sent = json.loads((place / "sent.json").read_text())
-    sent["bidders"][0] |= {"rule": None, "model": "m"}
-    sent["models"] = {"m": {"use": "mine.models:CHAT"}}
-    (place / "sent.json").write_text(json.dumps(sent))
-    assert "names the code 'mine.models:CHAT'" in mistake(harbor("auction", "sent.json", "--trust", cwd=place))
 
 
 def test_a_record_that_was_changed_names_no_code(place):
@@ -115,8 +82,7 @@ def test_a_record_that_was_changed_names_no_code(place):
         one["metric"] = "evil:METRIC"
     record.write_text(json.dumps(kept))
     (place / "evil.py").write_text("from pathlib import Path\nPath(__file__).with_name('evil-imported').touch()\n")
-    named = ["--plugin", "mine:POLICY", "--plugin", "mine:letters"]
-    assert harbor(*named, "report", "exp", cwd=place).returncode == 0
+    assert harbor(*NAMED, "report", "exp", cwd=place).returncode == 0
     assert not (place / "evil-imported").exists()
 
 

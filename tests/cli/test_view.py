@@ -23,16 +23,6 @@ def run(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def sent(run, tmp_path_factory):
-    """The same folder as somebody else sends it: without a mark."""
-    folder = tmp_path_factory.mktemp("sent") / "theirs"
-    folder.mkdir()
-    for name in ("config.json", "manifest.json", "events.jsonl"):
-        (folder / name).write_bytes((run / name).read_bytes())
-    return folder
-
-
 def test_the_page_goes_into_the_folder_of_a_run_of_ones_own_and_its_path_is_printed(run):
     done = harbor("view", run, "--no-open")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{run / 'view.html'}\n", "")
@@ -40,7 +30,9 @@ def test_the_page_goes_into_the_folder_of_a_run_of_ones_own_and_its_path_is_prin
     assert (run / "view.html").stat().st_mode & 0o077 == 0  # what is in it is as private as the log
 
 
-def test_the_page_of_a_folder_that_somebody_sent_goes_into_the_working_directory(sent, tmp_path):
+def test_the_page_of_a_folder_that_somebody_sent_goes_into_the_working_directory(run, tmp_path):
+    sent = tmp_path / "theirs"
+    shutil.copytree(run, sent, ignore=shutil.ignore_patterns("mark", "*.html"))
     before = sorted(sent.iterdir())
     assert harbor("view", sent, "--no-open", cwd=tmp_path).stdout == "theirs-view.html\n"
     assert (tmp_path / "theirs-view.html").is_file()
@@ -51,12 +43,18 @@ def test_seats_whose_names_look_alike_have_pages_of_their_own():
     assert len({_page_name(seat) for seat in (None, "A b", "A-b", "A_20_b", "A.b")}) == 5
 
 
-def test_what_is_no_run_is_refused_in_a_line(run, tmp_path):
+def test_what_is_no_run_or_no_seat_of_one_is_refused_in_a_line(run, tmp_path):
     assert "does not exist" in mistake(harbor("view", tmp_path / "nothing"))
     assert "contains no run" in mistake(harbor("view", tmp_path))
     unknown = mistake(harbor("view", run, "--seat", "An", "--no-open"))
     assert unknown == "unknown bidder 'An'; did you mean 'Ann'?"
     assert "no bidder has an empty name" in mistake(harbor("view", run, "--seat", "", "--no-open"))
+    assert "--follow: it writes nothing" in mistake(harbor("view", run, "--follow", "--out", "page.html"))
+    for at in (".", "1", "2"):
+        (tmp_path / "series" / at).mkdir(parents=True, exist_ok=True)
+        shutil.copy(run / "events.jsonl", tmp_path / "series" / at)
+    told = mistake(harbor("view", tmp_path / "series", "--seat", "Ann"))
+    assert "is a series; give the folder of one of its auctions, such as" in told
 
 
 def test_a_place_that_can_not_be_written_is_refused_in_a_line(run, tmp_path):
@@ -74,19 +72,6 @@ def test_a_page_is_not_written_over_a_log_or_anything_else_that_is_no_page(run):
         told = mistake(harbor(command, run, "--out", run / "events.jsonl"))
         assert told == f"--out {str(run / 'events.jsonl')!r} doesn't end in .html; name it so"
     assert (run / "events.jsonl").read_bytes() == before
-
-
-def test_a_series_has_no_page_of_one_seat(tmp_path, run):
-    for at in ("1", "2"):
-        (tmp_path / "series" / at).mkdir(parents=True)
-        (tmp_path / "series" / at / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
-    (tmp_path / "series" / "events.jsonl").write_bytes((run / "events.jsonl").read_bytes())
-    told = mistake(harbor("view", tmp_path / "series", "--seat", "Ann"))
-    assert "is a series; give the folder of one of its auctions, such as" in told
-
-
-def test_followed_is_one_run_and_nothing_is_written(run):
-    assert "--follow: it writes nothing" in mistake(harbor("view", run, "--follow", "--out", "page.html"))
 
 
 def test_every_folder_of_the_pages_of_games_is_private(run, tmp_path):

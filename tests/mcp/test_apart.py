@@ -10,26 +10,6 @@ import pytest
 from harbor._mcp.experiment_tools import apart
 
 
-async def test_work_is_done_in_another_thread_and_gives_its_value():
-    async def work() -> threading.Thread:
-        await asyncio.sleep(0)
-        return threading.current_thread()
-
-    assert await apart(work()) is not threading.current_thread()
-
-
-async def test_whoever_is_served_here_goes_on_while_work_computes():
-    heard = threading.Event()
-
-    async def work() -> bool:
-        return heard.wait(timeout=60)
-
-    working = asyncio.ensure_future(apart(work()))
-    await asyncio.sleep(0)
-    heard.set()
-    assert await working
-
-
 async def test_work_that_fails_fails_here():
     async def work() -> None:
         raise ValueError("no")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harbor._core.basics.errors import ConfigError
-from harbor.personas._catalog.catalogue import HOMES, houses, persona_of, personas
+from harbor.personas._catalog.catalogue import HOMES, houses, personas
 
 # SPEC section 3: start and true value in $1000, in any order within a persona.
 PRICES = {
@@ -33,62 +33,25 @@ EVERY = list(HOMES.items.values())
 some = st.dictionaries(st.sampled_from(sorted(NAMES.values())), st.integers(0, 4), min_size=1, max_size=4)
 
 
-def words(text):
-    return len(text.split())
-
-
-def matched_in(sale):
-    return Counter(item.persona for item in sale)
-
-
 # ---------------------------------------------------------------- the catalog
 
 
 def test_there_are_ten_personas_and_forty_houses_four_for_each():
     assert list(NAMES) == list(PRICES)
-    assert len(EVERY) == 40
-    assert matched_in(EVERY) == dict.fromkeys(NAMES.values(), 4)
+    assert Counter(item.persona for item in EVERY) == dict.fromkeys(NAMES.values(), 4)
 
 
-@pytest.mark.parametrize("name", PRICES)
-def test_prices_are_as_published(name):
-    found = [(item.start, item.true_value) for item in EVERY if item.persona == NAMES[name]]
-    assert Counter(found) == Counter((Decimal(1000 * start), Decimal(1000 * true)) for start, true in PRICES[name])
+def test_prices_are_as_published():
+    for name, prices in PRICES.items():
+        found = [(item.start, item.true_value) for item in EVERY if item.persona == NAMES[name]]
+        assert Counter(found) == Counter((Decimal(1000 * start), Decimal(1000 * true)) for start, true in prices), name
 
 
-@pytest.mark.parametrize(
-    "names",
-    [[*personas()], [*NAMES], [*HOMES.items], [item.name for item in EVERY], [item.listing for item in EVERY]],
-    ids=["persona ids", "persona names", "house ids", "house names", "listings"],
-)
-def test_ids_names_and_listings_are_unique_whatever_their_case(names):
-    assert len({name.casefold() for name in names}) == len(names)
-
-
-@pytest.mark.parametrize("id", personas())
-def test_a_persona_is_described_in_about_a_hundred_words(id):  # noqa: A002
-    assert 85 <= words(personas()[id].text) <= 115
-
-
-@pytest.mark.parametrize("id", HOMES.items)
-def test_a_listing_has_60_to_110_words(id):  # noqa: A002
-    assert 60 <= words(HOMES.items[id].listing) <= 110
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_listing_and_no_persona_names_a_persona(name):
-    for text in (
-        [item.listing for item in EVERY] + [item.name for item in EVERY] + [p.text for p in personas().values()]
-    ):
-        folded = text.casefold()
-        assert name.casefold() not in folded
-        assert NAMES[name] not in folded
-
-
-def test_texts_hold_neither_markup_nor_control_characters():
-    for text in [item.listing for item in EVERY] + [entry.text for entry in personas().values()]:
+def test_no_listing_and_no_persona_names_a_persona():
+    texts = [text for item in EVERY for text in (item.listing, item.name)] + [one.text for one in personas().values()]
+    for text in texts:
         assert text.isprintable()
-        assert text == " ".join(text.split())
+        assert not [word for name in NAMES.items() for word in name if word.casefold() in text.casefold()], text
 
 
 def test_labels_are_kept_apart_from_the_texts():
@@ -102,15 +65,8 @@ def test_labels_are_kept_apart_from_the_texts():
 
 
 def test_the_catalog_order_does_not_tell_the_label():
-    labels = [item.persona for item in EVERY]
-    neighbours = sum(one == other for one, other in pairwise(labels))
+    neighbours = sum(one.persona == other.persona for one, other in pairwise(EVERY))
     assert neighbours < 10  # in blocks of four there would be thirty
-
-
-def test_an_unknown_persona_is_refused_with_the_nearest():
-    assert persona_of(personas(), "urban-dwellers").name == "Urban Dwellers"
-    with pytest.raises(ConfigError, match="unknown persona 'urban-dweller'; did you mean 'urban-dwellers'"):
-        persona_of(personas(), "urban-dweller")
 
 
 # ---------------------------------------------------------------- a sample
@@ -133,36 +89,27 @@ def test_a_sample_is_as_large_as_demanded_and_without_repeats(count, seed):
 @given(some, st.integers(0, 10), st.integers(0, 2**32))
 def test_matched_houses_are_exactly_as_many_as_demanded(matched, more, seed):
     sale = houses(sum(matched.values()) + more, seed, matched)
-    found = matched_in(sale)
+    found = Counter(item.persona for item in sale)
     assert {id: found[id] for id in matched} == matched  # noqa: A001
     assert len(sale) == len({item.name for item in sale}) == sum(matched.values()) + more
 
 
 def test_matched_houses_stand_anywhere_in_the_order():
-    places = {
-        place
-        for seed in range(60)
-        for place, item in enumerate(houses(10, seed, {"downsizing": 2}))
-        if item.persona == "downsizing"
-    }
+    samples = [houses(10, seed, {"downsizing": 2}) for seed in range(60)]
+    places = {place for items in samples for place, item in enumerate(items) if item.persona == "downsizing"}
     assert places == set(range(10))
 
 
-@pytest.mark.parametrize(
-    ("count", "matched", "shown"),
-    [
-        (41, None, ["41", "40"]),
-        (-1, None, ["-1"]),
-        (10, {"downsizing": 5}, ["5", "'downsizing'", "4"]),
-        (10, {"downsizing": -1}, ["-1", "'downsizing'"]),
-        (3, {"downsizing": 2, "urban-dwellers": 2}, ["4", "3"]),
-        (40, {"downsizing": 3}, ["37", "36"]),
-        (10, {"downsizers": 1}, ["'downsizers'", "'downsizing'"]),
-    ],
-)
+@pytest.mark.parametrize(("count", "matched", "shown"), [
+    (41, None, ["41", "40"]),
+    (10, {"downsizing": 5}, ["5", "'downsizing'", "4"]),
+    (10, {"downsizing": -1}, ["-1", "'downsizing'"]),
+    (3, {"downsizing": 2, "urban-dwellers": 2}, ["4", "3"]),
+    (40, {"downsizing": 3}, ["37", "36"]),
+    (10, {"downsizers": 1}, ["'downsizers'", "'downsizing'"]),
+])  # fmt: skip
 def test_more_houses_than_there_are_is_refused_in_one_line(count, matched, shown):
     with pytest.raises(ConfigError) as refusal:
         houses(count, 7, matched)
-    line = str(refusal.value)
-    assert line.isprintable()
-    assert all(part in line for part in shown)
+    assert str(refusal.value).isprintable()
+    assert [part for part in shown if part not in str(refusal.value)] == []

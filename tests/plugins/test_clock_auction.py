@@ -22,23 +22,12 @@ RANDOM = '\n[[bidders]]\nname = "Eve"\nrule = "random"\nbudget = 100\n'
 REFLECTING = """
 name = "reflecting"
 items = { count = 3 }
-
-[[bidders]]
-name = "Ann"
-nodes = ["reflect"]
-
-[[bidders]]
-name = "Ben"
+bidders = [{ name = "Ann", nodes = ["reflect"] }, { name = "Ben" }]
 """
 BRINGS = {
-    "games": "dutch",
-    "nodes": "reflect",
-    "metrics": "patience",
-    "figures": "falling-prices",
-    "policies": "half-value",
-    "catalogues": "flowers",
-    "personas": "market-stalls",
-}
+    "games": "dutch", "nodes": "reflect", "metrics": "patience", "figures": "falling-prices",
+    "policies": "half-value", "catalogues": "flowers", "personas": "market-stalls",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -59,18 +48,8 @@ def run(environment, place) -> Path:
 @pytest.fixture(scope="module")
 def experiment(environment, place) -> Path:
     """The experiment, held in other processes."""
-    words = [
-        "experiment",
-        "run",
-        EXAMPLE / "experiment.toml",
-        "--executor",
-        "processes",
-        "--jobs",
-        "2",
-        "--repeats",
-        "2",
-    ]
-    done = environment.run("harbor", *words, "--quiet", "--out", "experiment", cwd=place)
+    words = ["--executor", "processes", "--jobs", "2", "--repeats", "2", "--quiet", "--out", "experiment"]
+    done = environment.run("harbor", "experiment", "run", EXAMPLE / "experiment.toml", *words, cwd=place)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return place / "experiment"
 
@@ -95,14 +74,8 @@ def test_simulated_rational_random_and_scripted_bidders_play_the_game_by_its_rul
     falling = [(one.item, one.price) for one in of_type(log, PriceCalled)]
     assert all(later < before for (item, before), (same, later) in pairwise(falling) if item == same)
     assert all((one.item, one.price) in falling for one in sold if one.winner)
-
-
-def test_a_scripted_policy_of_the_package_decides_as_it_says(run, in_company):
-    from clock_auction.rules import FlowerSold
-
-    log = read_log(run / "events.jsonl").entries
     [estimates] = [one.values for one in of_type(log, Signal) if one.bidder == "Dee"]
-    bought = [one for one in of_type(log, FlowerSold) if one.winner == "Dee"]
+    bought = [one for one in sold if one.winner == "Dee"]
     assert bought
     assert all(one.price <= estimates[one.item] / 2 for one in bought)
 
@@ -114,24 +87,21 @@ def test_the_catalogue_of_the_package_gives_personas_and_items(run):
     assert "White Peonies" in "".join(asked[0]["prompt"])
 
 
-def test_a_run_is_measured_by_the_metric_of_the_package(run, in_company):
+def test_a_run_is_measured_by_the_metric_of_the_package_and_replayed_to_its_standings(run, in_company):
     done = harbor("score", run, "--metric", "patience", "--json")
     found = {one["bidder"]: one["value"] for one in json.loads(done.stdout)["measurements"]}
     assert set(found) == {"Ann", "Ben", "Cho", "Dee", "Eve"}
     assert 0 < found["Dee"] < found["Ann"] < 1
+    rows = {row["bidder"]: row for row in json.loads(harbor("replay", run, "--json").stdout)["standings"]}
+    assert {"bidder", "items_won", "spent", "profit"} == set(rows["Dee"])
+    assert rows["Dee"]["items_won"] > 0
 
 
-def test_a_replay_shows_the_standings_of_the_run(run, in_company):
-    shown = json.loads(harbor("replay", run, "--json").stdout)
-    assert [row["items_won"] for row in shown["standings"] if row["bidder"] == "Dee"] != [0]
-    assert {"bidder", "items_won", "spent", "profit"} == set(shown["standings"][0])
-
-
-@pytest.mark.parametrize("what", BRINGS)
-def test_what_the_package_brings_is_listed_with_its_origin_and_version(what, in_company):
-    rows = {row["name"]: row for row in json.loads(harbor("list", what, "--json").stdout)}
-    version = {"version": "1"} if what in ("catalogues", "personas") else {}
-    assert rows[BRINGS[what]].items() >= (PACKAGE | version).items()
+def test_what_the_package_brings_is_listed_with_its_origin_and_version(in_company):
+    for what, name in BRINGS.items():
+        rows = {row["name"]: row for row in json.loads(harbor("list", what, "--json").stdout)}
+        version = {"version": "1"} if what in ("catalogues", "personas") else {}
+        assert rows[name].items() >= (PACKAGE | version).items()
 
 
 def test_an_experiment_in_other_processes_has_its_metric(experiment):
@@ -161,11 +131,9 @@ def test_a_bidder_of_the_ascending_auction_has_the_thought_of_the_package(reflec
 
 def test_later_prompts_are_told_what_it_concluded(reflecting):
     mine = [call for call in calls(reflecting) if call["bidder"] == "Ann"]
-    lessons = [number for number, call in enumerate(mine) if call["purpose"] == "reflect"]
-    [first, *_] = lessons
+    first = next(number for number, call in enumerate(mine) if call["purpose"] == "reflect")
     lesson = json.loads(mine[first]["reply"])["lesson"]
-    told = ['"reflect":' in "".join(call["prompt"]) for call in mine]
-    assert not any(told[:first])
+    assert not any('"reflect":' in "".join(call["prompt"]) for call in mine[:first])
     assert any(lesson in "".join(call["prompt"]) for call in mine[first + 1 :] if call["purpose"] == "bid")
     assert not any('"reflect":' in "".join(call["prompt"]) for call in calls(reflecting) if call["bidder"] == "Ben")
 
@@ -175,23 +143,14 @@ def test_each_value_of_the_package_passes_the_suite_of_its_kind(environment, tmp
     assert (done.returncode, "7 passed" in done.stdout) == (0, True), done.stdout
 
 
-@pytest.mark.parametrize("words", [["replay"], ["score"], ["resume"], ["score", "--metric", "profit"]])
-def test_without_the_package_a_log_says_which_one_is_missing(words, run):
-    command, *more = words
-    complaint = mistake(harbor(command, run, *more))
-    assert "is of the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed" in complaint
-
-
-@pytest.mark.parametrize("words", [["report"], ["experiment", "resume"]])
-def test_without_the_package_an_experiment_says_which_one_is_missing(words, experiment):
-    said = mistake(harbor(*words, experiment))
-    assert "has the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed; install" in said
-
-
-def test_without_the_package_its_experiment_is_compared_with_none(experiment, tmp_path):
+def test_without_the_package_its_log_and_its_experiment_say_which_one_is_missing(run, experiment, tmp_path):
+    missing = "the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed"
     copy = shutil.copytree(experiment, tmp_path / "copy")
-    said = mistake(harbor("compare", copy, experiment))
-    assert "the game 'dutch' from the package 'harbor-clock-auction' 0.1.0, which is not installed; install" in said
+    for words in (
+        *(["replay", run], ["score", run], ["resume", run], ["score", run, "--metric", "profit"]),
+        *(["report", experiment], ["experiment", "resume", experiment], ["compare", copy, experiment]),
+    ):
+        assert missing in mistake(harbor(*words)), words
 
 
 def test_without_the_package_its_settings_are_refused_in_one_line(tmp_path):
