@@ -78,135 +78,138 @@ def selling(change):
     return lambda settings, config: Changed(SEALED.build(settings, config).worths)
 
 
-def paying(change):
-    """Build the sealed game with its payments changed."""
-    return selling(lambda rules, event: change(rules, event) if isinstance(event, Paid) else [event])
-
-
 def giving(change):
-    """Build the sealed game with what it gives changed."""
-    return selling(lambda rules, event: change(rules, event) if isinstance(event, Allocated) else [event])
+    """Build the sealed game with what it gives changed, of one event or several."""
+    return selling(lambda _, event: change(event) if isinstance(event, Allocated) else [event])
 
 
+def paying(*changes, **fields):
+    """Build the sealed game with its payments changed, and more told after them."""
+    return selling(
+        lambda _, event: (
+            [replace(event, **{key: value(event) for key, value in fields.items()}), *(one(event) for one in changes)]
+            if isinstance(event, Paid)
+            else [event]
+        )
+    )
+
+
+def hidden_from_it(_, event):
+    """Tell of a payment another than who pays."""
+    if not isinstance(event, Paid):
+        return [event]
+    return [PaidSealed(("Ann" if event.payer != "Ann" else "Ben",), event.payer, HOUSE, event.item, event.amount)]
+
+
+def told_to_it_alone(_, event):
+    match event:
+        case Allocated(bidder=bidder, item=item):
+            return [AllocatedSealed((bidder,), bidder, item)] * 2
+        case Paid(payer=payer, item=item, amount=amount):
+            return [PaidSealed((payer,), payer, HOUSE, item, amount)]
+    return [event]
+
+
+DEAR = paying(amount=lambda paid: paid.amount + 101)
+TWICE = giving(lambda given: [given, given])
+SEALED_EVENTS = {"events": (*SEALED.events, AllocatedSealed, PaidSealed)}
 BREAKS = {
     "pays what nobody has": (
-        paying(lambda _, paid: [replace(paid, amount=paid.amount + 101)]),
+        DEAR,
         r"'\w+' pays \$[\d.]+ for 'vase', and its asks allow \$100; take no more than it has",
     ),
     "pays in two parts what nobody has": (
-        paying(lambda _, paid: [paid, replace(paid, amount=Decimal(100) - paid.amount / 2)]),
+        paying(lambda paid: replace(paid, amount=Decimal(100) - paid.amount / 2)),
         r"'\w+' pays \$1[\d.]+ for 'vase', and its asks allow \$100",
     ),
     "lets a bidder pay that was not asked for it": (
-        paying(lambda _, paid: [replace(paid, item="jar")]),
+        paying(item=lambda _: "jar"),
         "for 'jar', and its asks allow no dollars; .* or let the game say budgets=False",
     ),
     "sells a unit twice": (
-        giving(lambda _, given: [given, given]),
+        TWICE,
         "2 units of 'vase' are given, and there are 1; give no unit twice, or let Game.supply say",
     ),
-    "gives no units": (giving(lambda _, given: [replace(given, units=Decimal(0))]), "0 units of 'vase' are given"),
+    "gives no units": (giving(lambda given: [replace(given, units=Decimal(0))]), "0 units of 'vase' are given"),
     "names a winner who is no bidder": (
-        giving(lambda _, given: [replace(given, bidder="Zed")]),
+        giving(lambda given: [replace(given, bidder="Zed")]),
         "who gets or pays something is no bidder: 'Zed'; name one that bids",
     ),
-    "lets a stranger pay": (paying(lambda _, paid: [replace(paid, payer="Zed")]), "is no bidder: 'Zed'"),
-    "pays a stranger": (paying(lambda _, paid: [replace(paid, payee="Zed")]), "is no bidder: 'Zed'"),
-    "takes money back": (paying(lambda _, paid: [replace(paid, amount=-1 - paid.amount)]), r"pays -\$"),
+    "lets a stranger pay": (paying(payer=lambda _: "Zed"), "is no bidder: 'Zed'"),
+    "pays a stranger": (paying(payee=lambda _: "Zed"), "is no bidder: 'Zed'"),
+    "takes money back": (paying(amount=lambda paid: -1 - paid.amount), r"pays -\$"),
     "lets pay beyond the budget only where all bid the most": (
-        paying(lambda _, paid: [replace(paid, amount=paid.amount + (paid.amount == 100))]),
+        paying(amount=lambda paid: paid.amount + (paid.amount == 100)),
         r"pays \$101 for 'vase', and its asks allow \$100",
     ),
     "shows another act than there was": (
-        paying(lambda _, paid: [paid, Acted(paid.payer, paid.item, Bid(Decimal("0.07")))]),
+        paying(lambda paid: Acted(paid.payer, paid.item, Bid(Decimal("0.07")))),
         "all are shown Acted.*0.07.*, and the act was Bid.*; show what there was, with its item and round",
     ),
     "shows an act of somebody that was not asked": (
-        paying(lambda _, paid: [paid, Acted(paid.payer, "jar", Withdraw())]),
+        paying(lambda paid: Acted(paid.payer, "jar", Withdraw())),
         "all are shown Acted.*'jar'.*, and the act was None",
     ),
     "draws by itself": (
-        paying(lambda _, paid: [paid, Drawn("weather", ("sun", "rain"), "snow")]),
+        paying(lambda _: Drawn("weather", ("sun", "rain"), "snow")),
         "rules write draws themselves; draw with `chance`, and by nothing else",
     ),
     "pays a text": (
-        paying(lambda _, paid: [replace(paid, amount="5")]),
+        paying(amount=lambda _: "5"),
         r"Paid\(.*'5'.* can't be written; give each field what its type says, and an amount as a Decimal",
     ),
     "pays parts of a cent": (
-        paying(lambda _, paid: [replace(paid, amount=Decimal("0.001"))]),
+        paying(amount=lambda _: Decimal("0.001")),
         r"Paid\(.* can't be read back from a log \(amount: .*\); give .* dollars in whole cents",
     ),
-    "lets somebody pay itself": (paying(lambda _, paid: [replace(paid, payee=paid.payer)]), "pays itself for 'vase'"),
+    "lets somebody pay itself": (paying(payee=lambda paid: paid.payer), "pays itself for 'vase'"),
+    "tells a trade to others than its own": (
+        selling(hidden_from_it),
+        "gets or pays something and is not told; let its seats name it",
+    ),
+    "sells twice in secret": (selling(told_to_it_alone), "2 units of 'vase' are given"),
 }
-
-
-def shown(*events):
-    """Say how a log of the sealed game breaks the law."""
-    told = [BidderLabelled("Ann", {}, "rule"), *events]
-    return broken_law(SEALED, Sealed({}), [Entry(number, 0.0, event) for number, event in enumerate(told)])
-
-
-def test_what_was_done_twice_or_drawn_in_secret_may_be_shown_later():
-    bids = [ActedSealed("Ann", "vase", Bid(Decimal(amount))) for amount in (9, 7)]
-    assert shown(*bids, Acted("Ann", "vase", Bid(Decimal(9))), Acted("Ann", "vase", Bid(Decimal(7)))) == ""
-    assert shown(ActedSealed("Ann", "vase", Withdraw("fault")), Acted("Ann", "vase", Withdraw())) == ""
-    drawn = "weather", ("sun", "rain")
-    assert shown(Drawn(*drawn, "rain"), DrawnOpenly(*drawn, "rain")) == ""
-    assert "which was not drawn; show what `chance` gave" in shown(Drawn(*drawn, "rain"), DrawnOpenly(*drawn, "sun"))
 
 
 @pytest.mark.parametrize("what", BREAKS)
 def test_a_game_is_found_that(what):
     build, promise = BREAKS[what]
-    broken(promise, build=build)
-
-
-@pytest.mark.parametrize(("received", "left"), [(0, r"\$20"), (15, r"\$5"), (20, "")])
-def test_nobody_pays_more_in_all_than_its_budget_and_what_it_received(received, left):
-    fine = Paid("Ann", HOUSE, "vase", Decimal(60), fee=True)
-    gift = Paid(HOUSE, "Ann", "vase", Decimal(received))
-    told = [BidderLabelled("Ann", {}, "rule"), BidderSeated("Ann", Decimal(100), {}, ""), gift, fine, fine]
-    log = [Entry(number, 0.0, event) for number, event in enumerate(told)]
-    found = broken_law(SEALED, Sealed({}), log)
-    assert re.search(f"pays \\$60 for 'vase', which is {left} more than its budget", found) if left else found == ""
-    assert broken_law(replace(SEALED, budgets=False), Sealed({}), log) == ""
-
-
-def test_a_game_is_found_that_tells_a_trade_to_others_than_its_own():
-    def hidden(_, event):
-        if not isinstance(event, Paid):
-            return [event]
-        other = "Ann" if event.payer != "Ann" else "Ben"
-        return [PaidSealed((other,), event.payer, HOUSE, event.item, event.amount)]
-
-    broken(
-        "gets or pays something and is not told; let its seats name it",
-        build=selling(hidden),
-        events=(*SEALED.events, PaidSealed),
-    )
+    broken(promise, build=build, **(SEALED_EVENTS if "secret" in what or "others" in what else {}))
 
 
 def test_a_game_that_does_not_list_what_it_gives_and_takes_is_told_to():
     broken(r"not among its `events`; add them: \['Allocated', 'Paid', 'Signal'\]", events=SEALED.events[:1])
 
 
+def law(*events, **changes):
+    """Say how a log of the sealed game breaks the law."""
+    told = [BidderLabelled("Ann", {}, "rule"), *events]
+    return broken_law(
+        replace(SEALED, **changes), Sealed({}), [Entry(number, 0.0, event) for number, event in enumerate(told)]
+    )
+
+
+def test_what_was_done_twice_or_drawn_in_secret_may_be_shown_later():
+    bids = [Bid(Decimal(amount)) for amount in (9, 7)]
+    assert law(*(kind("Ann", "vase", bid) for kind in (ActedSealed, Acted) for bid in bids)) == ""
+    assert law(ActedSealed("Ann", "vase", Withdraw("fault")), Acted("Ann", "vase", Withdraw())) == ""
+    drawn = Drawn("weather", ("sun", "rain"), "rain")
+    assert law(drawn, DrawnOpenly("weather", ("sun", "rain"), "rain")) == ""
+    assert "which was not drawn; show what `chance` gave" in law(drawn, DrawnOpenly("weather", ("sun", "rain"), "sun"))
+
+
+@pytest.mark.parametrize(("received", "left"), [(0, r"\$20"), (15, r"\$5"), (20, "")])
+def test_nobody_pays_more_in_all_than_its_budget_and_what_it_received(received, left):
+    fine = Paid("Ann", HOUSE, "vase", Decimal(60), fee=True)
+    told = [BidderSeated("Ann", Decimal(100), {}, ""), Paid(HOUSE, "Ann", "vase", Decimal(received)), fine, fine]
+    found = law(*told)
+    assert re.search(f"pays \\$60 for 'vase', which is {left} more than its budget", found) if left else found == ""
+    assert law(*told, budgets=False) == ""
+
+
 def test_a_game_may_have_more_units_and_no_budgets_if_it_says_so():
-    check_game(replace(SEALED, build=BREAKS["sells a unit twice"][0], supply=lambda _: {"vase": 2}))
-    check_game(replace(SEALED, build=BREAKS["pays what nobody has"][0], budgets=False))
-
-
-def test_what_some_seats_alone_are_told_is_held_to_the_law_too():
-    def hidden(rules, event):
-        match event:
-            case Allocated(bidder=bidder, item=item):
-                return [AllocatedSealed((bidder,), bidder, item)] * 2
-            case Paid(payer=payer, item=item, amount=amount):
-                return [PaidSealed((payer,), payer, HOUSE, item, amount)]
-        return [event]
-
-    listed = (*SEALED.events, AllocatedSealed, PaidSealed)
-    broken("2 units of 'vase' are given", build=selling(hidden), events=listed)
+    check_game(replace(SEALED, build=TWICE, supply=lambda _: {"vase": 2}))
+    check_game(replace(SEALED, build=DEAR, budgets=False))
 
 
 @settings(max_examples=100)

@@ -26,6 +26,16 @@ def with_rules(build=None, **methods):
     return replace(THIRD, build=build or (lambda settings, config: rules(drawn(settings, config))))
 
 
+def built(rules, most=lambda values, config: MOST, *more, values=drawn, **changes):
+    """The game, with rules of these values, of a bound that is found from them and the settings, and of more."""
+
+    def build(settings, config):
+        dealt = values(settings, config)
+        return rules(dealt, int(most(dealt, config)), *(one(dealt, config) for one in more))
+
+    return replace(THIRD, build=build, **changes)
+
+
 def with_part(game, part, **changes):
     return replace(game, **{part: replace(getattr(game, part), **changes)})
 
@@ -35,26 +45,20 @@ def overheard(settings, config):
     return Third(KNOWN.copy())
 
 
-def bounded_by_the_top(settings, config):
-    values = drawn(settings, config)
-    return Third(values, int(top(values)))
-
-
-def with_a_seed_of_their_own(settings, config):
+def seeded(settings, config):
     rng = Random(config.seed)
-    values = {one.name: [Decimal(rng.randint(1, MOST))] for one in config.bidders}
-    return Third(values, int(top(values)))
+    return {one.name: [Decimal(rng.randint(1, MOST))] for one in config.bidders}
 
 
-def top(values):
+def top(values, _=None):
     return max(value for own in values.values() for value in own)
 
 
-def dealt(settings, config, rules=Third):
+def dealt(settings, config):
     """Deal values from one deck: a draw of it is nobody's alone."""
     deck = list(range(1, MOST + 1))
     stream(config.seed, "deck").shuffle(deck)
-    return rules({one.name: [Decimal(deck.pop()) for _ in range(settings.runs)] for one in config.bidders})
+    return {one.name: [Decimal(deck.pop()) for _ in range(settings.runs)] for one in config.bidders}
 
 
 def first_of(rules, run):
@@ -116,21 +120,19 @@ def _forgotten(monkeypatch):
 TO_ALL = "all are told what only '(Ann|Ben|Cho)' should know"
 TO_ANOTHER = "'Ben' alone is told what the rules keep for 'Ann'"
 IN_AN_ASK = "'Ben' notices in its ask what only 'Ann' should know"
+OPENS_WITH_THE_TOP = with_rules(opened=lambda rules: ThirdOpened(tuple(rules.values), int(top(rules.values))))
 LEAKS = {
     "a value in the item of a public event": (with_rules(closed=in_the_item), TO_ALL),
     "a value in a public event, once somebody is out": (with_rules(settle=where_somebody_is_out), TO_ALL),
-    "the greatest value in the opening": (
-        with_rules(opened=lambda rules: ThirdOpened(tuple(rules.values), int(top(rules.values)))),
-        TO_ALL,
-    ),
-    "the greatest value, computed before the opening": (replace(THIRD, build=bounded_by_the_top), TO_ALL),
-    "the greatest value, drawn from a seed": (replace(THIRD, build=with_a_seed_of_their_own), TO_ALL),
+    "the greatest value in the opening": (OPENS_WITH_THE_TOP, TO_ALL),
+    "the greatest value, computed before the opening": (built(Third, top), TO_ALL),
+    "the greatest value, drawn from a seed": (built(Third, top, values=seeded), TO_ALL),
     "a value of a deck in a public event": (
-        replace(THIRD, build=lambda *given: dealt(*given, type("Rules", (Third,), {"closed": in_the_item}))),
+        built(type("Rules", (Third,), {"closed": in_the_item}), values=dealt),
         TO_ALL,
     ),
     "a value of a deck told to another": (
-        replace(THIRD, build=lambda *given: dealt(*given, type("Rules", (Third,), {"tell": to_the_next}))),
+        built(type("Rules", (Third,), {"tell": to_the_next}), values=dealt),
         "alone is told what the rules keep for",
     ),
     "who is asked": (with_rules(asks=without_the_poor), TO_ALL),
@@ -159,41 +161,6 @@ def broken(game, promise):
 @pytest.mark.parametrize("where", LEAKS)
 def test_what_one_bidder_alone_is_told_is_found_wherever_another_can_see_it(where):
     broken(*LEAKS[where])
-
-
-def test_the_game_that_is_broken_here_keeps_its_promises():
-    check_game(THIRD)
-
-
-def test_a_bound_that_is_the_value_of_the_bidder_that_is_asked_is_no_leak():
-    def own(rules, name, run):
-        return Third.ask(rules, name, run)._replace(space=Amount(rules.values[name][run - 1], Decimal(MOST)))
-
-    check_game(with_rules(ask=own))
-
-
-def test_what_an_event_discloses_on_purpose_is_no_leak():
-    @dataclass(frozen=True, slots=True)
-    class ThirdShown(ThirdClosed):
-        discloses = True
-
-    def shown(rules, run, winner, price):
-        return ThirdShown(in_the_item(rules, run, winner, price).item, winner, price)
-
-    check_game(replace(with_rules(closed=shown), events=(ThirdOpened, ThirdValue, ThirdShown)))
-
-
-def test_what_another_is_told_on_purpose_is_no_leak():
-    @dataclass(frozen=True, slots=True)
-    class ThirdHint(PrivateEvent):
-        value: Money
-        discloses = True
-
-    def tell(rules, run):
-        told = Third.tell(rules, run)
-        return [*told, *(ThirdHint(NEXT[one.bidder], one.value) for one in told)]
-
-    check_game(replace(with_rules(tell=tell), events=(*THIRD.events, ThirdHint)))
 
 
 @dataclass(frozen=True)
@@ -246,29 +213,72 @@ class Reserved(Third):
         return [*sorted(receipts, key=repr), *super().settle(run, actions, rng)]
 
 
-def by_lot(settings, config):
+def few(settings, config):
     chance = stream(config.seed, "lots")
-    values = {one.name: [Decimal(chance.randint(1, 2)) for _ in range(settings.runs)] for one in config.bidders}
-    return ByLot(values, MOST, {one.name: chance.random() for one in config.bidders})
+    return {one.name: [Decimal(chance.randint(1, 2)) for _ in range(settings.runs)] for one in config.bidders}
+
+
+def lots(values, config):
+    chance = stream(config.seed, "more lots")
+    return {name: chance.random() for name in values}
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdShown(ThirdClosed):
+    discloses = True
+
+
+def disclosed(rules, run, winner, price):
+    return ThirdShown(in_the_item(rules, run, winner, price).item, winner, price)
+
+
+@dataclass(frozen=True, slots=True)
+class ThirdHint(PrivateEvent):
+    value: Money
+    discloses = True
+
+
+def hinting(rules, run):
+    told = Third.tell(rules, run)
+    return [*told, *(ThirdHint(NEXT[one.bidder], one.value) for one in told)]
+
+
+def bounded_by_its_own(rules, name, run):
+    return Third.ask(rules, name, run)._replace(space=Amount(rules.values[name][run - 1], Decimal(MOST)))
+
+
+def up_to_its_own(rules, name, run):
+    return Third.ask(rules, name, run)._replace(space=Amount(Decimal(0), rules.values[name][run - 1]))
+
+
+def all_told(rules):
+    return ThirdOpened((*rules.values, *map(str, rules.values.values())))
+
+
+def budgets(_, config):
+    return {one.name: one.budget for one in config.bidders}
 
 
 SOUND = {
-    "a deck": replace(THIRD, build=dealt),
-    "a budget that seldom binds": replace(
-        THIRD,
-        build=lambda rules, config: Capped(
-            drawn(rules, config), MOST, {one.name: one.budget for one in config.bidders}
+    "the game that is broken here": THIRD,
+    "a bound that is the value of the bidder that is asked": with_rules(ask=bounded_by_its_own),
+    "what an event discloses on purpose": replace(
+        with_rules(closed=disclosed), events=(ThirdOpened, ThirdValue, ThirdShown)
+    ),
+    "what another is told on purpose": replace(with_rules(tell=hinting), events=(*THIRD.events, ThirdHint)),
+    "a deck": built(Third, values=dealt),
+    "a budget that seldom binds": built(Capped, lambda *_: MOST, budgets, uses=("budget",)),
+    "a lot for ties, and no name where nobody wins": built(ByLot, lambda *_: MOST, lots, values=few),
+    "a least bid of one's own, and receipts": built(Reserved, events=(*THIRD.events, Receipt)),
+    "a public draw that one bidder is told again": built(
+        Briefed, lambda _, config: stream(config.seed, "most").randint(60, MOST), events=(*THIRD.events, Brief)
+    ),
+    "what everyone is told before, as the needs of residents are": with_part(
+        replace(
+            with_rules(opened=all_told, ask=up_to_its_own, tell=lambda *_: []), rational=lambda ask, _: Bid(ask.maximum)
         ),
-        uses=("budget",),
-    ),
-    "a lot for ties, and no name where nobody wins": replace(THIRD, build=by_lot),
-    "a least bid of one's own, and receipts": replace(
-        THIRD, build=lambda *given: Reserved(drawn(*given)), events=(*THIRD.events, Receipt)
-    ),
-    "a public draw that one bidder is told again": replace(
-        THIRD,
-        build=lambda rules, config: Briefed(drawn(rules, config), stream(config.seed, "most").randint(60, MOST)),
-        events=(*THIRD.events, Brief),
+        "play",
+        facts=lambda name, _: {"bidders": [], "value": 1},
     ),
 }
 
@@ -278,31 +288,26 @@ def test_what_is_sound_is_not_found(what):
     check_game(SOUND[what])
 
 
-def test_what_everyone_is_told_before_is_no_secret_of_whom_it_is_kept_for():
-    """As the needs of residents are: the bounds of each follow from what the opening tells."""
-
-    def opened(rules):
-        return ThirdOpened((*rules.values, *map(str, rules.values.values())))
-
-    def own(rules, name, run):
-        return Third.ask(rules, name, run)._replace(space=Amount(Decimal(0), rules.values[name][run - 1]))
-
-    public = with_rules(opened=opened, ask=own, tell=lambda *_: [])
-    public = replace(public, rational=lambda ask, _: Bid(ask.maximum))
-    check_game(with_part(public, "play", facts=lambda name, _: {"bidders": [], "value": 1}))
-
-
 # ---------------------------------------------------------------- what else no one could see
 
 
-def test_a_winner_that_is_no_bidder_is_named():
-    zed = with_rules(closed=lambda _, run, __, price: ThirdClosed(f"run {run}", "Zed", price))
-    broken(zed, r"who wins 'run 1' is no bidder: \['Zed'\]")
+SETTINGS = ("budget", "overestimate", "objective")
+UNUSED = r"in its `uses` and change nothing; leave them out: \['budget', 'overestimate', 'objective'\]"
+ZED = with_rules(closed=lambda _, run, __, price: ThirdClosed(f"run {run}", "Zed", price))
 
 
-@pytest.mark.parametrize("setting", ["budget", "overestimate", "objective"])
-def test_a_setting_that_a_game_says_it_uses_and_does_not_is_named(setting):
-    broken(replace(THIRD, uses=(setting,)), rf"in its `uses` and change nothing; leave them out: \['{setting}'\]")
+@pytest.mark.parametrize(
+    ("game", "promise"),
+    [
+        (ZED, r"who wins 'run 1' is no bidder: \['Zed'\]"),
+        (replace(THIRD, uses=SETTINGS), UNUSED),
+        (with_part(THIRD, "measures", public=True), "its measures are not `public`"),
+        (built(Abrupt), r"fails with AssertionError: assert all\(.*\), at __init__.py:\d+$"),
+    ],
+    ids=["winner", "uses", "measures", "assert"],
+)
+def test_what_else_no_one_could_see_is_named(game, promise):
+    broken(game, promise)
 
 
 def test_a_prompt_that_names_a_fact_that_is_not_there_is_named(tmp_path):
@@ -310,15 +315,6 @@ def test_a_prompt_that_names_a_fact_that_is_not_there_is_named(tmp_path):
     (tmp_path / "system.md").write_text(system)
     reserved = with_part(THIRD, "play", system=tmp_path / "system.md")
     broken(reserved, r"name facts in backticks that are in no prompt; leave them out: \['reserve'\]")
-
-
-def test_measures_that_are_not_public_and_say_so_are_named():
-    broken(with_part(THIRD, "measures", public=True), "its measures are not `public`")
-
-
-def test_an_assert_without_a_text_is_named_by_its_line():
-    abrupt = replace(THIRD, build=lambda settings, config: Abrupt(drawn(settings, config)))
-    broken(abrupt, r"fails with AssertionError: assert all\(.*\), at __init__.py:\d+$")
 
 
 # ---------------------------------------------------------------- what items are truly worth
@@ -340,24 +336,17 @@ class Guessed(Third):
 def guessed(rules=Guessed, drawn_last=True):
     """The game with guesses; the worth is drawn after them, or is their mean."""
 
-    def build(settings, config):
-        values = drawn(settings, config)
-        worth = stream(config.seed, "worth").randint(1, MOST) if drawn_last else sum(map(first, values.values())) // 3
-        return rules(values, MOST, Decimal(worth))
+    def worth(values, config):
+        mean = sum(own[0] for own in values.values()) // 3
+        return Decimal(stream(config.seed, "worth").randint(1, MOST) if drawn_last else mean)
 
-    play = replace(THIRD.play, facts=guess_told)
-    return replace(
-        THIRD,
-        build=build,
+    return built(
+        *(rules, lambda *_: MOST, worth),
         events=(ThirdOpened, Signal, Worth, ThirdClosed),
         rational=lambda ask, seen: Bid(guess_told(ask.bidder, seen)["value"]),
-        play=play,
+        play=replace(THIRD.play, facts=guess_told),
         measures=Measures("runs", lambda log: good.standings(log), lambda log: []),
     )
-
-
-def first(own):
-    return own[0]
 
 
 def guess_told(name, seen):
@@ -402,10 +391,6 @@ class DrawnWorth(Guessed):
 WORTH = "hangs on the worth of items, which only the analyst is told: .*; tell it with a Signal, or leave it out"
 
 
-def test_a_game_with_common_worths_and_guesses_keeps_its_promises():
-    check_game(guessed())
-
-
 @pytest.mark.parametrize("rules", [BoundByWorth, NotedWorth, DrawnWorth])
 @pytest.mark.parametrize("drawn_last", [True, False])
 def test_an_ask_that_hangs_on_the_worth_of_an_item_is_found(rules, drawn_last):
@@ -413,7 +398,8 @@ def test_an_ask_that_hangs_on_the_worth_of_an_item_is_found(rules, drawn_last):
     broken(guessed(rules, drawn_last), WORTH)
 
 
-def test_a_prompt_that_hangs_on_the_worth_of_an_item_is_found():
+def test_a_prompt_that_hangs_on_the_worth_of_an_item_is_found_and_guesses_are_none():
+    check_game(guessed())
     known = {}
 
     class Known(Guessed):

@@ -35,117 +35,86 @@ def _forgotten(stranger):
     """Keep nothing of what these tests bring."""
 
 
-def broken(promise, **changes):
-    with pytest.raises(AssertionError, match=promise):
-        check_metric(replace(letters, **changes))
-
-
 def measuring(give):
-    """Make a function that measures so."""
+    """Change a metric so that it measures so."""
 
     def measure(name, entries):
         """Measure."""
         return give(name, entries)
 
-    return measure
-
-
-def test_a_metric_of_a_strangers_keeps_its_promises(stranger):
-    check_metric(letters)
-    check_metric(stranger("my_metric.metric").my_metric)
-
-
-@pytest.mark.parametrize("part", [one.name for one in fields(Metric) if "part" in one.metadata])
-def test_a_missing_part_of_a_metric_is_named(part):
-    broken(f"lacks {part}: ", **{part: None})
-
-
-def test_a_metric_without_a_docstring_is_named():
-    broken("'letters' has no docstring that gives its formula", measure=lambda name, entries: [])
-
-
-@pytest.mark.parametrize(
-    ("give", "promise"),
-    [
-        (lambda name, entries: {}["nothing"], "fails where the log breaks off .*KeyError"),
-        (lambda name, entries: [measured(name, -1)], "it gave -1.0, and no share"),
-        (lambda name, entries: [measured(name, float("nan"))], "and no number"),
-        (lambda name, entries: [measured(name, None)], "it gave a missing value without a reason"),
-        (lambda name, entries: [measured("profit", 1)], "it measured 'profit' under the name 'letters'"),
-        (lambda name, entries: [measured(name, 1 / (1 + next(NUMBERS)))], "measures twice otherwise"),
-        (lambda name, entries: [measured(name, None, missing="why not")], "has no value in a whole game"),
-        (
-            lambda name, entries: [measured(name, 1)] * len(of_type(entries, SaleClosed)) or [][0],
-            "fails where the log breaks off after .*IndexError",
-        ),
-    ],
-)
-def test_a_metric_that_breaks_a_promise_is_named(give, promise):
-    broken(promise, unit="share", of=SaleOpened, measure=measuring(give))
-
-
-def test_a_metric_of_what_no_game_opens_with_is_named():
-    broken(
-        "no installed game opens with PrivateThing; give check_metric a log", of=type("PrivateThing", (SaleOpened,), {})
-    )
-
-
-# ---------------------------------------------------------------- figures
-
-
-def bad_figure(promise, **changes):
-    with pytest.raises(AssertionError, match=promise):
-        check_figure(replace(drawn, **changes))
+    return {"unit": "share", "of": SaleOpened, "measure": measure}
 
 
 def drawing(draw):
-    return figure("Letters", "Mean.", "profit", name="letters-figure")(draw).draw
+    """Change a figure so that it is drawn so."""
+    return {"draw": figure("Letters", "Mean.", "profit", name="letters-figure")(draw).draw}
 
 
-def test_a_figure_of_a_strangers_keeps_its_promises():
+def tower(*_):
+    return Drawing("Tower", "", (paint("", "high", lambda axes: None, height=2_000),))
+
+
+def without_gaps(loaded, name, title, caption):
+    table = loaded.measurements
+    assert len(table) == table["value"].notna().sum(), "a value is missing"
+    return drawn.draw(loaded, name, title, caption)
+
+
+def of_closed_sales(name, entries):
+    return [measured(name, 1)] * len(of_type(entries, SaleClosed)) or [][0]
+
+
+def test_what_is_a_strangers_keeps_its_promises(stranger):
+    check_metric(letters)
+    check_metric(stranger("my_metric.metric").my_metric)
     check_figure(drawn)
 
 
-@pytest.mark.parametrize("part", [one.name for one in fields(Figure) if "part" in one.metadata])
-def test_a_missing_part_of_a_figure_is_named(part):
-    bad_figure(f"lacks {part}: ", **{part: None})
+def missing(kind):
+    return [(f"lacks {one.name}: ", {one.name: None}) for one in fields(kind) if "part" in one.metadata]
 
 
-def test_a_figure_of_an_unknown_metric_is_named():
-    bad_figure("the figure 'letters-figure' is refused: unknown metric 'nothing'", needs="nothing")
+@pytest.mark.parametrize(
+    ("promise", "changes"),
+    [
+        *missing(Metric),
+        ("'letters' has no docstring that gives its formula", {"measure": lambda name, entries: []}),
+        ("no installed game opens with PrivateThing; give", {"of": type("PrivateThing", (SaleOpened,), {})}),
+        ("fails where the log breaks off .*KeyError", measuring(lambda *_: {}["nothing"])),
+        ("it gave -1.0, and no share", measuring(lambda name, _: [measured(name, -1)])),
+        ("and no number", measuring(lambda name, _: [measured(name, float("nan"))])),
+        ("it gave a missing value without a reason", measuring(lambda name, _: [measured(name, None)])),
+        ("it measured 'profit' under the name 'letters'", measuring(lambda *_: [measured("profit", 1)])),
+        ("measures twice otherwise", measuring(lambda name, _: [measured(name, 1 / (1 + next(NUMBERS)))])),
+        ("has no value in a whole game", measuring(lambda name, _: [measured(name, None, missing="why not")])),
+        ("fails where the log breaks off after .*IndexError", measuring(of_closed_sales)),
+    ],
+)
+def test_a_metric_that_breaks_a_promise_is_named(promise, changes):
+    with pytest.raises(AssertionError, match=promise):
+        check_metric(replace(letters, **changes))
 
 
-@pytest.mark.parametrize("words", ["", None])
-def test_a_figure_without_words_is_named(words):
-    bad_figure("has no words for those who can't see the panel", draw=drawing(lambda axes, values: words))
+WORDLESS = "has no words for those who can't see the panel"
 
 
-def test_a_figure_that_breaks_is_named():
-    bad_figure("fails with AttributeError", draw=drawing(lambda axes, values: axes.nowhere()))
-
-
-def test_a_figure_that_is_taller_than_a_page_is_named():
-    def tower(*_):
-        return Drawing("Tower", "", (paint("", "high", lambda axes: None, height=2_000),))
-
-    bad_figure("a panel of it is 16.7 inches high, and a page 9", draw=tower)
-    grown = drawing(lambda axes, values: axes.get_figure(root=True).set_size_inches(3, 58) or "grown")
-    bad_figure("its function changes the size of the picture", draw=grown)
-
-
-def test_a_figure_that_draws_nothing_is_named():
-    bad_figure("draws nothing of an experiment that has its metric", draw=lambda *_: None)
-
-
-def test_a_figure_that_is_another_each_time_is_named():
-    numbers = count()
-    bad_figure("is drawn twice otherwise", draw=drawing(lambda axes, values: f"number {next(numbers)}"))
-
-
-def test_a_figure_that_can_not_do_without_a_value_is_named():
-    def draw(loaded, name, title, caption):
-        table = loaded.measurements
-        assert len(table) == table["value"].notna().sum(), "a value is missing"
-        return drawn.draw(loaded, name, title, caption)
-
-    bad_figure("a value is missing|where values are missing", draw=draw)
+@pytest.mark.parametrize(
+    ("promise", "changes"),
+    [
+        *missing(Figure),
+        ("the figure 'letters-figure' is refused: unknown metric 'nothing'", {"needs": "nothing"}),
+        *((WORDLESS, drawing(lambda axes, values, words=words: words)) for words in ("", None)),
+        ("fails with AttributeError", drawing(lambda axes, values: axes.nowhere())),
+        ("a panel of it is 16.7 inches high, and a page 9", {"draw": tower}),
+        (
+            "its function changes the size of the picture",
+            drawing(lambda axes, values: axes.get_figure(root=True).set_size_inches(3, 58) or "grown"),
+        ),
+        ("draws nothing of an experiment that has its metric", {"draw": lambda *_: None}),
+        ("is drawn twice otherwise", drawing(lambda axes, values: f"number {next(NUMBERS)}")),
+        ("a value is missing|where values are missing", {"draw": without_gaps}),
+    ],
+)
+def test_a_figure_that_breaks_a_promise_is_named(promise, changes):
+    with pytest.raises(AssertionError, match=promise):
+        check_figure(replace(drawn, **changes))

@@ -22,20 +22,32 @@ SHORT = {"runs": 2, "days": 3}
 """Settings that make games of days and runs short."""
 
 
-def values(kind, slow=(), every=1):
-    """Harbor's own values; CI runs one of `every` so many, and `make studies` all."""
-    own = [one for one in everything(kind) if one.builtin]
-    marks = {one.name: [pytest.mark.slow] if slow == "all" or one.name in slow else [] for one in own}
-    return [
-        pytest.param(one.value, id=one.name, marks=[*marks[one.name], *([pytest.mark.studies] if at % every else [])])
-        for at, one in enumerate(own)
-    ]
+def check_short_game(game):
+    check_game(game, {name: value for name, value in SHORT.items() if name in game.settings.model_fields})
 
 
-@pytest.mark.parametrize("game", values("game", ["english"]))
-def test_every_game_keeps_its_promises(game):
-    settings = {name: value for name, value in SHORT.items() if name in game.settings.model_fields}
-    check_game(game, settings)
+def own(kind, check, slow="", every=1):
+    """Harbor's own values with their suite; CI runs one of `every` so many, and `make studies` all."""
+    for at, one in enumerate(one for one in everything(kind) if one.builtin):
+        marks = [pytest.mark.slow] if slow in ("all", one.name) else []
+        marks += [pytest.mark.studies] if at % every else []
+        yield pytest.param(check, one.value, id=f"{kind} {one.name}", marks=marks)
+
+
+@pytest.mark.parametrize(
+    ("check", "value"),
+    [
+        *own("game", check_short_game, slow="english"),
+        *own("policy", check_policy),
+        *own("node", check_node),
+        *own("metric", check_metric, every=5),
+        *own("figure", check_figure, slow="all", every=5),
+        *own("model", check_model),
+        *own("catalogue", check_catalogue),
+    ],
+)
+def test_every_value_keeps_its_promises(check, value):
+    check(value)
 
 
 @pytest.mark.parametrize("show", ["actions", "actions and values"])
@@ -49,36 +61,6 @@ def test_a_game_whose_values_are_given_keeps_them_private_until_it_shows_them(ga
     monkeypatch.setattr(PrivateValues, "facts", lambda one: {**facts(one), "fee": one.values["Ann"][0]})
     with pytest.raises(AssertionError, match="all are told what only 'Ann' should know"):
         check_game(value, {**rules, "show": show})
-
-
-@pytest.mark.parametrize("policy", values("policy"))
-def test_every_policy_keeps_its_promises(policy):
-    check_policy(policy)
-
-
-@pytest.mark.parametrize("node", values("node"))
-def test_every_node_keeps_its_promises(node):
-    check_node(node)
-
-
-@pytest.mark.parametrize("metric", values("metric", every=5))
-def test_every_metric_keeps_its_promises(metric):
-    check_metric(metric)
-
-
-@pytest.mark.parametrize("figure", values("figure", "all", every=5))
-def test_every_figure_keeps_its_promises(figure):
-    check_figure(figure)
-
-
-@pytest.mark.parametrize("model", values("model"))
-def test_every_model_keeps_its_promises(model):
-    check_model(model)
-
-
-@pytest.mark.parametrize("catalogue", values("catalogue"))
-def test_every_catalogue_keeps_its_promises(catalogue):
-    check_catalogue(catalogue)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ from harbor import Auction, Bidder, Item
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.trials import trials
-from support.commands import harbor
 
-DOCS = Path(__file__).parents[3] / "docs"
 NOT_TOLD = ("not print", "not tell", "not told", "not say", "names no")
 IN_CODE: dict[str, dict[str, str]] = {
     "alympics": {"temperature": "0.7", "calls": "cannot win", "answers": "whole dollars"},
@@ -37,8 +35,7 @@ IDLE = {("econarena", "beauty"): {"nobody can foresee", "entrance fee"}}
 
 def bundle(design: Experiment) -> str:
     """Name the bundle of prompts of a preset: one for all its models."""
-    minds = {one.protocol for trial in trials(design, 1) for one in trial.config.bidders if one.uses_model}
-    (name,) = minds
+    (name,) = {one.protocol for trial in trials(design, 1) for one in trial.config.bidders if one.uses_model}
     return name
 
 
@@ -61,17 +58,10 @@ def prompts(name: str, folder: Path) -> str:
     return " ".join(" ".join("\n".join(call["prompt"]) for call in calls).split())
 
 
-@pytest.fixture(scope="module", params=sorted(BEYOND))
-def read(request, tmp_path_factory) -> tuple[str, str]:
-    return request.param, prompts(request.param, tmp_path_factory.mktemp(request.param) / "run")
-
-
-def test_no_prompt_of_a_paper_has_a_sentence_that_steers_and_is_ours(read):
-    assert [canary for canary in CANARIES if canary in read[1]] == []
-
-
-def test_what_a_prompt_tells_beyond_the_papers_is_declared_by_every_preset_that_uses_it(read):
-    name, text = read
+@pytest.mark.parametrize("name", sorted(BEYOND))
+def test_what_a_prompt_tells_beyond_the_papers_is_declared_by_every_preset_that_uses_it(name, tmp_path):
+    text = prompts(name, tmp_path / "run")
+    assert [canary for canary in CANARIES if canary in text] == []
     assert [words for words in BEYOND[name] if words not in text] == []
     for preset in (one for one, used in BUNDLES.items() if used == name):
         told = " ".join(one.what for one in experiment(preset).deviations)
@@ -82,23 +72,10 @@ def test_what_a_prompt_tells_beyond_the_papers_is_declared_by_every_preset_that_
 @pytest.mark.parametrize("name", sorted(BUNDLES))
 def test_what_public_code_tells_is_not_said_to_be_untold(name):
     known = IN_CODE.get(BUNDLES[name], {})
-    for one in experiment(name).deviations:
-        fact = known.get(one.what.partition(":")[0].lower())
-        untold = any(words in one.what for words in NOT_TOLD)
-        assert not (fact and untold) or fact in one.what, one.what
-
-
-@pytest.mark.parametrize("name", sorted(name for name, used in BUNDLES.items() if used == "econarena"))
-def test_presets_of_econarena_have_its_keys_and_say_what_may_be_left_out(name):
-    told = {one.what.partition(":")[0]: one.what for one in experiment(name).deviations}
-    assert "the paper's keys" in told["Answers"]
-    assert "has to be there" in told["Answers"]
-    assert "Calls" not in told
-
-
-@pytest.mark.parametrize("name", sorted(BUNDLES))
-def test_presets_command_line_and_docs_tell_the_same_departures(name):
-    shown = json.loads(harbor("experiment", "show", name, "--json").stdout)["deviations"]
-    assert shown == [one.model_dump() for one in experiment(name).deviations]
-    page = (DOCS / "reference" / "presets.md").read_text().split(f"\n### `{name}`")[1].split("\n### ")[0]
-    assert [one["what"] for one in shown if one["what"] not in page] == []
+    told = [(one.what.partition(":")[0], one.what) for one in experiment(name).deviations]
+    for aspect, what in told:
+        fact = known.get(aspect.lower())
+        assert not (fact and any(words in what for words in NOT_TOLD)) or fact in what, what
+    if BUNDLES[name] == "econarena":  # its keys are the paper's, but for which of them may be left out
+        assert "Calls" not in dict(told)
+        assert [words for words in ("the paper's keys", "has to be there") if words not in dict(told)["Answers"]] == []

@@ -43,9 +43,8 @@ def with_calls(logs: list[list[Entry]], *changes: dict[str, object]) -> list[lis
     """Change the calls of a log: the first by the first changes, and so on."""
     left, log = list(changes), []
     for entry in logs[0]:
-        if isinstance(entry.event, ModelCalled) and left:
-            entry = entry._replace(event=replace(entry.event, **left.pop(0)))
-        log.append(entry)
+        is_changed = isinstance(entry.event, ModelCalled) and left
+        log.append(entry._replace(event=replace(entry.event, **left.pop(0))) if is_changed else entry)
     return [log]
 
 
@@ -53,34 +52,21 @@ def playing_on(trial: Trial) -> Trial:
     return replace(trial, config=trial.config.model_copy(update={"failed_calls": "play on"}))
 
 
-FAILED = {"outcome": "failed"}
+FAILED, UNREADABLE = {"outcome": "failed"}, {"outcome": "unreadable"}
 
 
-def test_a_game_with_a_failed_call_has_failed_and_says_whose(played):
+def test_a_game_with_a_failed_call_has_failed_and_says_whose_unless_it_is_to_play_on(played):
     trial, logs = played
-    assert record(trial, METRICS, logs).status == "finished"
+    assert record(trial, METRICS, with_calls(logs, UNREADABLE)).status == "finished"
     found = record(trial, METRICS, with_calls(logs, FAILED, FAILED))
     assert (found.status, found.measurements, found.failed_calls) == ("failed", (), 2)
     assert found.detail == "model calls failed for good: Ann (2)"
-
-
-def test_a_call_that_was_cut_off_by_its_bidders_time_counts_as_failed_and_is_told_apart(played):
-    trial, logs = played
+    on = record(playing_on(trial), METRICS, with_calls(logs, FAILED, FAILED))
+    assert (on.status, on.failed_calls) == ("finished", 2)
+    assert on.measurements == record(trial, METRICS, logs).measurements
     [log] = with_calls(logs, FAILED)
     late = [*log, Entry(len(log), 1.0, SeatFailed("Ann", "timeout", "no answer within 120 s"))]
     assert record(trial, METRICS, [late]).detail == "model calls failed for good: Ann (1, out of time)"
-
-
-def test_an_unreadable_reply_is_play(played):
-    trial, logs = played
-    assert record(trial, METRICS, with_calls(logs, {"outcome": "unreadable"})).status == "finished"
-
-
-def test_a_game_that_is_to_play_on_has_finished_with_its_failed_calls_counted(played):
-    trial, logs = played
-    found = record(playing_on(trial), METRICS, with_calls(logs, FAILED, FAILED))
-    assert (found.status, found.failed_calls) == ("finished", 2)
-    assert found.measurements == record(trial, METRICS, logs).measurements
 
 
 @pytest.fixture(scope="module")
@@ -92,20 +78,14 @@ def results(played) -> Results:
     return Results(experiment(str(TINY)), (one, replace(one, arm="none", failed_calls=0)))
 
 
-def test_tables_say_where_bidders_played_on(results):
+def test_tables_say_where_bidders_played_on_and_nothing_of_it_where_every_call_was_answered(played, results):
     said = [one for one in finding_tables(results, analyse(results)) if isinstance(one, str)]
     words = "Bidders played on where a call was never answered, which is no choice of a model: adaptive: 2 calls failed"
     assert said[0] == f"{words} in 1 of 1 games."
-    page = render(Loaded(results))
-    assert f"{words} in 1 of 1 games." in page
-    assert "1 with failed calls" in page
-
-
-def test_where_every_call_was_answered_tables_say_nothing_of_it(played):
-    trial, logs = played
-    page = render(Loaded(Results(experiment(str(TINY)), (record(trial, METRICS, logs),))))
-    assert "played on" not in page
-    assert "with failed calls" not in page
+    answered = Results(results.experiment, (record(played[0], METRICS, played[1]),))
+    for page, is_told in ((render(Loaded(results)), True), (render(Loaded(answered)), False)):
+        told = (f"{words} in 1 of 1 games.", "played on", "1 with failed calls", "with failed calls")
+        assert [one in page for one in told] == [is_told] * 4
 
 
 def test_calls_are_counted_by_arm_with_the_share_from_a_cache_and_who_answered(results):
@@ -130,26 +110,26 @@ def test_a_run_gives_its_calls_by_arm_and_when_its_games_began(tmp_path):
 
 
 def test_a_single_auction_says_how_many_calls_failed(played):
-    _, logs = played
-    summary = summarise(with_calls(logs, FAILED)[0])
-    assert summary.as_json()["calls"]["total"]["failed"] == 1
-    assert any("1 model calls failed for good" in str(one) for one in summary_tables(summary))
-    assert not any("failed for good" in str(one) for one in summary_tables(summarise(logs[0])))
+    for calls, failed in ((), 0), ((FAILED,), 1):
+        summary = summarise(with_calls(played[1], *calls)[0])
+        assert summary.as_json()["calls"]["total"]["failed"] == failed
+        assert any("1 model calls failed for good" in str(one) for one in summary_tables(summary)) == bool(failed)
 
 
-def test_refusals_and_requests_without_a_reply_are_told_by_arm(played):
+def test_refusals_and_requests_without_a_reply_are_told_by_arm_and_read_back_as_they_were(played):
     trial, logs = played
     odd = {"outcome": "refused", "lost": Spent(3, 100, 300, 1.0), "key_env": "SECOND_KEY", "fallback": "<b>spare"}
+    noted = {"marks": ("drafts",), "probes": Spent(1, 2, 3, None)}
+    found, kept = record(trial, METRICS, with_calls(logs, odd, noted)), TypeAdapter(TrialRecord)
+    assert kept.validate_json(kept.dump_json(found)) == found
     found = record(trial, METRICS, with_calls(logs, odd))
     results = Results(experiment(str(TINY)), (found, replace(found, arm="none", noted=(), lost=NO_REQUESTS)))
     assert [one.refused for one in calls_by_arm(results, {})] == [1, 1]
     [note] = call_notes(results)
     assert "3 requests lost, without an answer: at most 100 tokens in, 300 out, $1.00" in note
-    page = render(Loaded(results))
-    assert "by the model" in page
-    assert "the key in SECOND_KEY" in page
-    assert "&#39;&lt;b&gt;spare&#39;" in page
-    public = render(Loaded(replace(results, public=True)))
+    page, public = render(Loaded(results)), render(Loaded(replace(results, public=True)))
+    told = ("by the model", "the key in SECOND_KEY", "&#39;&lt;b&gt;spare&#39;")
+    assert [words for words in told if words not in page] == []
     assert [word for word in ("SECOND_KEY", "b&gt;spare", "by the model") if word in public] == []
 
 
@@ -166,11 +146,3 @@ def test_an_arm_in_which_a_model_refused_to_answer_is_warned_of_with_its_words(p
     )
     assert str(escape(told)) in render(Loaded(results))
     assert list(refusals_told(Results(results.experiment, (replace(found, refusals=(quiet,)),)))) == []
-
-
-def test_a_record_with_what_calls_noted_is_read_back_as_it_was(played):
-    trial, logs = played
-    odd = {"marks": ("drafts",), "probes": Spent(1, 2, 3, None)}
-    found = record(trial, METRICS, with_calls(logs, odd))
-    kept = TypeAdapter(TrialRecord)
-    assert kept.validate_json(kept.dump_json(found)) == found

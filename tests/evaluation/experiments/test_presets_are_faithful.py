@@ -14,7 +14,6 @@ import pytest
 
 from harbor._config.auction import AuctionConfig
 from harbor._config.thinking import BUNDLES
-from harbor._core.basics.errors import ConfigError
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type
 from harbor._core.log.thoughts import Belief, Planned, Win
@@ -24,7 +23,7 @@ from harbor._games.water.rules import DayClosed, WaterRules
 from harbor._runs.inputs import RunInputs
 from harbor._runs.run import start
 from harbor._runs.series import prepare
-from harbor.evaluation._experiments.design import Deviation, Experiment
+from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.library import experiment, presets
 from harbor.evaluation._experiments.trial_runs import logs_of, offline
 from harbor.evaluation._experiments.trials import Trial, trials
@@ -68,6 +67,7 @@ ECONARENA = {
     "rivals": {"rational": "perfectly rational", "self-play": "equally rational"},
     "history": {(1, 0, "actions"), (6, 3, "actions")},
 }
+UNPRINTED = {**ECONARENA, "games": NOT_PRINTED, "history": {(1, 0, "actions")}}
 PAPERS: dict[str, dict[str, Any]] = {
     "rationality": {"games": 30, "order": {"random"}, **TEN, **AUCARENA},
     "adaptability": {
@@ -80,20 +80,9 @@ PAPERS: dict[str, dict[str, Any]] = {
     "intraspecific": {"games": 30, "budgets": {10_000, 20_000}, **TWENTY, **AUCARENA},
     "interspecific": {"games": "30 and 10", "budgets": {10_000, 20_000, 30_000}, **TWENTY, **AUCARENA},
     "learning": {"games": "5 students, 1 model", "budgets": {15_000}, **TWENTY, **AUCARENA},
-    "standard": {
-        "games": 10,
-        "order": {"random", "ascending", "descending"},
-        "budgets": {20_000, 40_000},
-        **LATER,
-    },
+    "standard": {"games": 10, "order": {"random", "ascending", "descending"}, "budgets": {20_000, 40_000}, **LATER},
     "learning-people": {"games": 5, "budgets": {15_000}, **TWENTY, **AUCARENA},
-    "planners": {
-        "games": 10,
-        "order": NOT_PRINTED,
-        "budgets": {20_000, 40_000},
-        **LATER,
-        **PLANNERS,
-    },
+    "planners": {"games": 10, "order": NOT_PRINTED, "budgets": {20_000, 40_000}, **LATER, **PLANNERS},
     "by-item": {"games": 10, "order": {"ascending", "descending"}, "budgets": {10_000, 20_000, 40_000}, **LATER},
     "people": {"games": 4, "order": {"random", "ascending", "descending"}, "budgets": {20_000}, **LATER},
     "persona-behaviour": {"games": 5, "items": (10, {3}), **HOUSES},
@@ -103,24 +92,13 @@ PAPERS: dict[str, dict[str, Any]] = {
     "tom": {"games": "five times, rotated", "items": (10, {2}), **HOUSES},
     "beauty": {**ECONARENA, "bound": 100},
     "second-price": {**ECONARENA, "values": "M", "history": {(1, 0, "actions"), (6, 3, "actions", "once")}},
-    "chain-of-thought": {
-        **ECONARENA,
-        "games": NOT_PRINTED,
-        "rivals": {"plain": "perfectly rational", "step-by-step": "perfectly rational"},
-        "history": {(1, 0, "actions")},
-    },
+    "chain-of-thought": {**UNPRINTED, "rivals": dict.fromkeys(("plain", "step-by-step"), "perfectly rational")},
     "history": {
-        **ECONARENA,
-        "games": NOT_PRINTED,
+        **UNPRINTED,
         "rivals": dict.fromkeys(("none", "actions", "actions-and-values"), "equally rational"),
         "history": {(1, 0, "actions"), (6, 3, "actions", "once"), (6, 3, "actions and values", "once")},
     },
-    "english-private": {
-        **ECONARENA,
-        "games": NOT_PRINTED,
-        "rivals": dict.fromkeys(("sealed", "ascending"), "equally rational"),
-        "history": {(1, 0, "actions")},
-    },
+    "english-private": {**UNPRINTED, "rivals": dict.fromkeys(("sealed", "ascending"), "equally rational")},
     "water": {
         "games": 10,
         "temperature": 0.7,
@@ -148,17 +126,21 @@ def ours(design: Experiment) -> dict[str, Any]:
     held = trials(design)
     configs = [one.config for one in held if one.repeat == 1]
     minds = {bidder.name: bidder for config in configs for bidder in config.bidders if bidder.uses_model}
+    models = [model for config in configs for model in config.models.values()]
     calls = {name: mind_calls(bidder) for name, bidder in minds.items()}
+    parts = [design.auction, *(one.auction for one in (*design.arms, *design.conditions))]
+    sold = [one["items"] for one in parts if "items" in one]
+    listings = [item.get("listing") for one in sold if isinstance(one, list) for item in one]
     return {
         "games": games(held),
-        "temperature": only(model.temperature for config in configs for model in config.models.values()),
+        "temperature": only(model.temperature for model in models),
         "calls": only(calls.values()) if len(set(calls.values())) == 1 else calls,
-        "most tokens": only(model.max_tokens for config in configs for model in config.models.values()),
+        "most tokens": only(model.max_tokens for model in models),
         "attempts": only(config.rules.reasks + 1 for config in configs),
         "prompts": only(bidder.protocol for bidder in minds.values()),
-        "items": items(design),
-        "products": products(design),
-        "order": {order(one) for one in orders(design)},
+        "items": items(sold),
+        "products": "named and described" if all(listings) else "prices alone",
+        "order": {order(design, arm.order or other.order or design.order) for arm, other in design.cells},
         "budgets": {int(bidder.budget) for config in configs for bidder in config.bidders},
         "history": {history(config) for config in configs},
         "rivals": {one.arm: told for one in held if one.repeat == 1 and (told := rivals(one.config))},
@@ -166,10 +148,15 @@ def ours(design: Experiment) -> dict[str, Any]:
         "values": only(getattr(config.rules, "group", None) for config in configs[:1]),
         "supplies": {getattr(config.rules, "supply", None) for config in configs},
         "answers": only(answers(config, bidder.protocol) for config in configs for bidder in minds.values()),
-        "beliefs": BELIEFS,
+        "beliefs": beliefs(),
         "dialogue": "the plan with its reasons" if "reasons" in {one.name for one in fields(Planned)} else "the plan",
         "status": "the belief" if "belief" in (chosen((PROMPTS / "aucarena" / "bid.md").read_text()) or ()) else "wins",
     }
+
+
+def only(values: Any) -> Any:
+    (value,) = set(values)
+    return value
 
 
 def answers(config: AuctionConfig, protocol: str) -> str:
@@ -179,26 +166,6 @@ def answers(config: AuctionConfig, protocol: str) -> str:
         return "read by rules"
     plain = (own[config.rules.game].first, own[config.rules.game].later)
     return "in keys of its own, the reason last" if {form.all_keys()[-1] for form in plain} == {"reason"} else "other"
-
-
-def beliefs() -> dict[str, Any]:
-    """How a belief is counted, and what a model is told of it, where somebody else has won two items."""
-    truth = Belief(budget=Decimal(0), profits={}, wins={"Ben": (Win("Vase", Decimal(1)), Win("Urn", Decimal(2)))})
-    counted = [one for one in compare(Belief(Decimal(0), {}, {}), truth, "Ann") if one.kind == "win"]
-    told = {key for one in counted for key in one.told()}
-    says_what_is_right = bool(told - {"field", "bidder", "item"})
-    return {
-        "fields of two items won": len(counted),
-        "told of a wrong one": "what is right" if says_what_is_right else "where it is",
-    }
-
-
-BELIEFS = beliefs()
-
-
-def only(values: Any) -> Any:
-    (value,) = set(values)
-    return value
 
 
 def mind_calls(bidder: Any) -> str:
@@ -215,34 +182,30 @@ def games(held: list[Trial]) -> Any:
     return {arm: {condition: n for (own, condition), n in counts.items() if own == arm} for arm, _ in counts}
 
 
-def items(design: Experiment) -> Any:
+def items(sold: list[Any]) -> Any:
     """The prices, each with how often it is sold; of houses how many there are, and how many match each bidder."""
-    sold = [one["items"] for one in settings(design) if "items" in one]
-    if isinstance(sold[0] if sold else [], list):
-        return Counter((one["start"], one["true_value"]) for one in (sold[0] if sold else []))
-    return only(one["count"] for one in sold), {n for one in sold for n in one["matched"].values()}
+    if sold and not isinstance(sold[0], list):
+        return only(one["count"] for one in sold), {n for one in sold for n in one["matched"].values()}
+    return Counter((one["start"], one["true_value"]) for one in (sold[0] if sold else []))
 
 
-def products(design: Experiment) -> str:
-    """Whether each item has a listing."""
-    sold = [item for one in settings(design) if isinstance(one.get("items"), list) for item in one["items"]]
-    return "named and described" if all(item.get("listing") for item in sold) else "prices alone"
-
-
-def settings(design: Experiment) -> list[dict[str, Any]]:
-    return [design.auction, *(one.auction for one in (*design.arms, *design.conditions))]
-
-
-def orders(design: Experiment) -> list[Any]:
+def order(design: Experiment, one: Any) -> str:
     if "series" in design.auction:
-        return ["random" if design.auction["series"]["shuffled"] else "given"]
-    return [arm.order or condition.order or design.order for arm, condition in design.cells]
-
-
-def order(one: Any) -> str:
+        return "random" if design.auction["series"]["shuffled"] else "given"
     if isinstance(one, str):
         return one
     return f"dear at {' and '.join(str(place) for place, name in enumerate(one, 1) if name in ('Item E', 'Item J'))}"
+
+
+def beliefs() -> dict[str, Any]:
+    """How a belief is counted, and what a model is told of it, where somebody else has won two items."""
+    truth = Belief(budget=Decimal(0), profits={}, wins={"Ben": (Win("Vase", Decimal(1)), Win("Urn", Decimal(2)))})
+    counted = [one for one in compare(Belief(Decimal(0), {}, {}), truth, "Ann") if one.kind == "win"]
+    says_more = {key for one in counted for key in one.told()} - {"field", "bidder", "item"}
+    return {
+        "fields of two items won": len(counted),
+        "told of a wrong one": "what is right" if says_more else "where it is",
+    }
 
 
 def history(config: AuctionConfig) -> Any:
@@ -262,21 +225,18 @@ def rivals(config: AuctionConfig) -> str:
     return "perfectly rational" if rules.rational_rivals else "equally rational" if rules.equal_rivals else ""
 
 
-def declared(design: Experiment) -> set[str]:
-    """The aspects that deviations are about: each begins with its own."""
-    return {one.what.partition(":")[0].lower() for one in design.deviations}
-
-
 @pytest.mark.parametrize("name", sorted(PAPERS))
 def test_a_preset_does_what_its_paper_did_or_declares_what_it_does_instead(name):
     design = experiment(name)
+    declared = {one.what.partition(":")[0].lower() for one in design.deviations}
     found = ours(design)
     undeclared = {
         aspect: (printed, found[aspect])
         for aspect, printed in PAPERS[name].items()
-        if found[aspect] != printed and ABOUT.get(aspect, aspect) not in declared(design)
+        if found[aspect] != printed and ABOUT.get(aspect, aspect) not in declared
     }
     assert undeclared == {}
+    assert "prompts" in declared  # they are in our own words
 
 
 ABOUT = {"attempts": "calls", "most tokens": "temperature", "products": "items", "items": "prices"}
@@ -295,16 +255,6 @@ def test_econarena_has_as_many_sessions_as_the_paper_prints(name, one_run):
 
 def test_every_published_preset_has_its_paper_in_the_table():
     assert set(presets()) - OWN == set(PAPERS)
-
-
-@pytest.mark.parametrize("name", sorted(PAPERS))
-def test_that_prompts_are_in_our_own_words_is_declared(name):
-    assert "prompts" in declared(experiment(name))
-
-
-def test_a_deviation_says_what_why_and_to_what_effect():
-    with pytest.raises(ConfigError, match="effect '': must not be empty"):
-        Deviation(what="Games: five.", why="They are quick.", effect="")
 
 
 @pytest.mark.parametrize(
@@ -336,18 +286,12 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", sorted(PAPERS))
-def test_published_values_are_unchanged_to_the_digit(name):
+def test_published_values_are_unchanged_to_the_digit_and_say_of_how_many_games_they_are(name):
+    values = [(one, at) for one in experiment(name).published for at in one.values]
     rows = [
         [one.source, one.model, one.metric, at.arm, at.condition, at.bidder, at.about, at.at, repr(at.value)]
-        for one in experiment(name).published
-        for at in one.values
+        for one, at in values
     ]
     digest = sha256(json.dumps(rows).encode()).hexdigest()[:16]
     assert (len(rows), digest if rows else "") == PUBLISHED.get(name, (0, ""))
-
-
-@pytest.mark.parametrize("name", sorted(PAPERS))
-def test_published_values_say_of_how_many_games_they_are(name):
-    for one in experiment(name).published:
-        for value in one.values:
-            assert one.games(value) or one.derived, one
+    assert all(one.games(at) or one.derived for one, at in values)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
+from harbor._config.auction import check
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._analysis.comparisons import ONE_DRAW
 from harbor.evaluation._analysis.findings import analyse
@@ -25,44 +25,17 @@ from harbor.evaluation._report.tabular.loading import Loaded
 from support.commands import harbor, mistake
 from support.folders import TINY
 
-ALIKE = """
-name = "noise"
-title = "Noise of a model"
-question = "How much do its games differ?"
-source = "nobody"
-repeats = 4
-metrics = ["profit"]
-auction.items = { count = 4 }
-order = "random"
-[[auction.bidders]]
-name = "Ann"
-persona = "@1"
-model = "@1"
-[[auction.bidders]]
-name = "Ben"
-persona = "@2"
-rule = "minimum-raise"
-[[arms]]
-name = "adaptive"
-[[arms]]
-name = "static"
-auction.bidders.Ann = { planning = "static" }
-[[comparisons]]
-metric = "profit"
-of = { arm = "adaptive" }
-against = { arm = "static" }
-[[comparisons]]
-metric = "profit"
-of = { bidder = "Ann" }
-against = { bidder = "Ben" }
-"""
-
 
 @pytest.fixture(scope="module")
-def design(tmp_path_factory) -> Experiment:
-    path = tmp_path_factory.mktemp("design") / "noise.toml"
-    path.write_text(ALIKE, encoding="utf-8")
-    return experiment(str(path))
+def design() -> Experiment:
+    about = {"name": "noise", "title": "Noise", "question": "How much do its games differ?", "source": "nobody"}
+    ann, ben = ({"name": name, "persona": slot} for name, slot in (("Ann", "@1"), ("Ben", "@2")))
+    auction = {"items": {"count": 4}, "bidders": [ann | {"model": "@1"}, ben | {"rule": "minimum-raise"}]}
+    static = {"name": "static", "auction": {"bidders": {"Ann": {"planning": "static"}}}}
+    sides = ({"arm": "adaptive"}, {"arm": "static"}), ({"bidder": "Ann"}, {"bidder": "Ben"})
+    about |= {"repeats": 4, "metrics": ["profit"], "order": "random", "auction": auction}
+    about["comparisons"] = [{"metric": "profit", "of": of, "against": against} for of, against in sides]
+    return check(Experiment, about | {"arms": [{"name": "adaptive"}, static]}, "noise")
 
 
 @pytest.fixture(scope="module")
@@ -73,75 +46,53 @@ def folder(tmp_path_factory):
     return folder, json.loads(done.stdout)
 
 
-def test_repeats_of_one_draw_are_equal_but_for_their_number(design):
+def test_repeats_of_one_draw_are_the_first_of_the_design_but_for_their_number(design):
     found = trials(chosen(design, same_seed=True))
     assert [one.draw for one in found] == [str(number) for number in (1, 1, 2, 2, 3, 3, 4, 4)]
     for arm in ("adaptive", "static"):
         own = [one for one in found if one.arm == arm]
         assert len({one.config.model_copy(update={"name": ""}).model_dump_json() for one in own}) == 1
         assert len({one.path for one in own}) == len({one.config.name for one in own}) == 4
-
-
-def test_the_draw_is_that_of_the_first_repeat_of_the_design(design):
-    as_designed = trials(design, 1)
-    same = trials(chosen(design, same_seed=True), 1)
-    assert [one.config for one in same] == [one.config for one in as_designed]
+    as_designed = trials(design)
+    assert [one.config for one in found[:2]] == [one.config for one in as_designed[:2]]
     assert {one.draw for one in as_designed} == {""}
-
-
-def test_repeats_of_the_design_itself_differ(design):
-    assert len({one.config.seed for one in trials(design)}) == 4
+    assert len({one.config.seed for one in as_designed}) == 4
 
 
 def results(design: Experiment, profits: list[float]) -> Results:
     same = chosen(design, same_seed=True)
-    records = [
+    records = tuple(
         TrialRecord(
-            one.arm,
-            one.condition,
-            one.repeat,
-            one.config.seed,
-            "finished",
-            measurements=(
-                Measurement("profit", profits[one.repeat - 1], "Ann"),
-                Measurement("profit", 0.0, "Ben"),
-            ),
+            *(one.arm, one.condition, one.repeat, one.config.seed, "finished"),
+            measurements=(Measurement("profit", profits[one.repeat - 1], "Ann"), Measurement("profit", 0.0, "Ben")),
         )
         for one in trials(same)
-    ]
-    return Results(same, tuple(records))
+        if one.repeat <= len(profits)
+    )
+    return Results(same, records)
 
 
 def test_the_spread_of_an_arm_is_the_standard_deviation_of_its_games_with_an_interval_by_chi_square(design):
-    [ann] = [
-        one
-        for one in analyse(results(design, [10, 12, 14, 16])).spreads
-        if (one.arm, one.bidder) == ("adaptive", "Ann")
-    ]
+    found = analyse(results(design, [10, 12, 14, 16]))
+    [ann] = [one for one in found.spreads if (one.arm, one.bidder) == ("adaptive", "Ann")]
     assert (ann.games, ann.mean, ann.note) == (4, 13, "")
     assert ann.sd == pytest.approx(2.5819889)
     assert (ann.low, ann.high) == pytest.approx((1.4626673, 9.6269873), rel=1e-4)  # sd * sqrt(3 / 9.3484), (3 / 0.2158)
-
-
-def test_arms_are_not_compared_over_repeats_of_one_draw_but_bidders_of_one_game_are(design):
-    between, *within = analyse(results(design, [10, 12, 14, 16])).differences
+    between, *within = found.differences  # arms are not compared over repeats of one draw, but bidders of one game are
     assert (between.pairs, between.missing, between.mean, between.p, between.note) == (0, 0, None, None, ONE_DRAW)
     assert [(one.pairs, one.mean, one.note) for one in within] == [(4, 13, "")] * 2
 
 
 def test_without_any_spread_there_is_no_interval_no_test_and_no_crash(design):
     found = analyse(results(design, [10, 10, 10, 10]))
-    assert {(one.sd, one.low, one.high, one.note) for one in found.spreads} == {
-        (0.0, None, None, "all 4 values are equal")
-    }
+    told = {(one.sd, one.low, one.high, one.note) for one in found.spreads}
+    assert told == {(0.0, None, None, "all 4 values are equal")}
     assert [one.p for one in found.differences] == [None] * 3
     assert "all 4 values are equal" in latex(of_analysis(found, design)["spreads"], "spreads", "spreads")
-
-
-def test_one_game_has_no_spread_and_says_so(design):
-    one = results(design, [10] * 4)
-    found = analyse(replace(one, records=one.records[:2])).spreads
-    assert {spread.note for spread in found if spread.bidder == "Ann"} == {"one value has no spread"}
+    assert {spread.note for spread in analyse(results(design, [10])).spreads} == {"one value has no spread"}
+    plain = Results(design, results(design, [10, 12, 14, 16]).records)
+    assert analyse(plain).spreads == ()
+    assert "own noise" not in render(Loaded(plain))
 
 
 def test_a_run_with_one_seed_says_in_words_what_its_intervals_are_of(folder):
@@ -149,44 +100,26 @@ def test_a_run_with_one_seed_says_in_words_what_its_intervals_are_of(folder):
     assert said["same_seed"].startswith(OWN_NOISE)
     assert {one["sd"] for one in said["spreads"]} == {0.0}
     loaded = load(path)
-    assert loaded.experiment.same_seed
     assert len({game.seed for game in loaded.results.records}) == 1
     page = render(loaded)
     assert "of the model&#39;s own noise alone" in page
     assert "The built-in model has no noise of its own." in page
     assert "are paired" not in page
     assert list(loaded.spreads["sd"].unique()) == [0.0]
-    shown = harbor("experiment", "resume", path).stdout
-    assert "model's own noise alone" in " ".join(shown.split())
-
-
-def test_the_design_says_that_its_repeats_are_of_one_draw(design, tmp_path):
-    path = tmp_path / "noise.toml"
-    path.write_text("same_seed = true\n" + ALIKE, encoding="utf-8")
-    assert OWN_NOISE in " ".join(harbor("experiment", "show", path).stdout.split())
-    assert json.loads(harbor("experiment", "show", path, "--json").stdout)["same_seed"] is True
-
-
-def test_an_experiment_of_several_draws_has_no_spreads_and_no_such_words(design):
-    plain = Results(design, results(design, [10, 12, 14, 16]).records)
-    assert analyse(plain).spreads == ()
-    assert "own noise" not in render(Loaded(plain))
+    for command in (("resume", path), ("show", path / "experiment.json")):
+        assert "model's own noise alone" in " ".join(harbor("experiment", *command).stdout.split())
 
 
 def test_the_command_that_reproduces_a_published_experiment_repeats_its_seed_too():
     published = experiment("beauty")
-    models = published.models[: len(model_slots(published))]
-    same = chosen(published, models, repeats=2, same_seed=True)
+    same = chosen(published, published.models[: len(model_slots(published))], repeats=2, same_seed=True)
     assert commands(same)[-1].endswith("--same-seed")
 
 
-def test_one_draw_is_no_pilot_for_the_number_of_pairs(design, folder):
+def test_one_draw_is_no_pilot_for_the_number_of_pairs(design, folder, tmp_path):
     with pytest.raises(ConfigError, match="same_seed"):
         planned(chosen(design, same_seed=True))
-    path = folder[0]
-    plain = path.parent / "tiny.toml"
-    plain.write_text(
-        TINY.read_text() + '[[comparisons]]\nmetric = "profit"\nof.arm = "adaptive"\nagainst.arm = "none"\n'
-    )
-    said = mistake(harbor("experiment", "power", plain, "--effect", 100, "--pilot", path))
+    sides = '[[comparisons]]\nmetric = "profit"\nof.arm = "adaptive"\nagainst.arm = "none"\n'
+    (tmp_path / "tiny.toml").write_text(TINY.read_text() + sides)
+    said = mistake(harbor("experiment", "power", tmp_path / "tiny.toml", "--effect", 100, "--pilot", folder[0]))
     assert "--same-seed" in said

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import product
-from random import Random
 
 import pytest
 from hypothesis import assume, given, settings
@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, Item, SimulatedChat
+from harbor._cli.shared.files import load
 from harbor._config.auction import Persona
 from harbor._core.basics.errors import RatingError
 from harbor._core.log.events import BidderLabelled
@@ -29,7 +30,7 @@ from harbor._models.calls.reply_shapes import read
 from harbor._models.simulated.chat_model import read_facts
 from harbor.evaluation._rating.judging import Verdict, judge, question
 from harbor.evaluation._rating.rating_results import Rated, agreement, alpha, ordinal
-from harbor.evaluation._rating.sheets import published, read_key, rubric, write_sheets
+from harbor.evaluation._rating.sheets import read_key, rubric, write_sheets
 from harbor.evaluation._rating.transcript import rateables, transcript
 
 HOSTILE = (
@@ -38,22 +39,28 @@ HOSTILE = (
 )
 
 
-class Marked(SimulatedChat):
-    """Plays like the built-in model, and leaves a marker in all that it thinks."""
+class Saying(SimulatedChat):
+    """Plays like the built-in model, and says this in all that it thinks."""
 
-    marker: str
+    says: dict[str, str]
 
     def _answer(self, messages, tools):
         result = super()._answer(messages, tools)
         for call in result.generations[0].message.tool_calls:
-            call["args"].update({key: f"{self.marker}-{key}" for key in ("reasons", "plan") if key in call["args"]})
+            call["args"].update({key: words for key, words in self.says.items() if key in call["args"]})
         return result
+
+
+def marked(marker, seed):
+    return Saying(says={key: f"{marker}-{key}" for key in ("reasons", "plan")}, seed=seed)
 
 
 @pytest.fixture(scope="module")
 def secrets(tmp_path_factory):
     """A run of two bidders with a marker in all that is theirs."""
     cast = [Persona(id=f"id-{n}", name=f"title-{n}", text=f"You are the persona-of-{n}.") for n in ("mia", "max")]
+    mia = {"persona": "id-mia", "budget": 7351.19, "objective": "objective-of-Mia", "model": "model-of-Mia"}
+    second = {"persona": "id-max", "budget": 8462.27, "objective": "wish of the second", "model": "openai:gpt-4o"}
     auction = Auction(
         name="label-of-the-run",
         personas=cast,
@@ -61,93 +68,59 @@ def secrets(tmp_path_factory):
             Item(name="Lot A", start=1000, true_value=1987.61, listing="Mia-free brick.", persona="label-of-lot"),
             Item(name="Lot B", start=1000, true_value=2143.83),
         ],
-        bidders=[
-            Bidder("Mia", persona="id-mia", budget=7351.19, objective="objective-of-Mia", model="model-of-Mia"),
-            Bidder("Mia 2", persona="id-max", budget=8462.27, objective="wish of the second", model="openai:gpt-4o"),
-        ],
+        bidders=[Bidder("Mia", **mia), Bidder("Mia 2", **second)],
         rules=EnglishRules(reveal="price"),
     )
     models = {
-        "model-of-Mia": Marked(marker="Mia beats Mia 2 (not Miami); I am openai:gpt-4o or gpt-4o", seed=1),
-        "openai:gpt-4o": Marked(marker="canary-of-the-rival", seed=2),
+        "model-of-Mia": marked("Mia beats Mia 2 (not Miami); I am openai:gpt-4o or gpt-4o", seed=1),
+        "openai:gpt-4o": marked("canary-of-the-rival", seed=2),
     }
-    folder = tmp_path_factory.mktemp("secrets") / "run"
-    return auction.run(out=folder, models=models)
+    return auction.run(out=tmp_path_factory.mktemp("secrets") / "run", models=models)
 
 
 # ---------------------------------------------------------------- transcripts
 
 
-def test_a_transcript_holds_what_its_player_knew_and_thought(secrets):
+def test_a_transcript_holds_what_its_player_knew_and_thought_and_nothing_private_of_others_nor_of_the_analyst(secrets):
     told = transcript(secrets.log, "Mia")
     assert told.persona
-    for known in ("persona-of-mia", "$7,351.19", "Mia-free brick.", "not Miami", "Lot B"):
-        assert known in told.text
-
-
-def test_a_transcript_holds_nothing_private_of_others_nor_of_the_analyst(secrets):
-    text = transcript(secrets.log, "Mia").text
-    for canary in (
-        "canary-of",
-        "8462",
-        "8,462",
-        "persona-of-max",
-        "wish of",
-        "label-of",
-        "1987.61",
-        "1,987.61",
-        "id-m",
-    ):
-        assert canary not in text
-
-
-def test_a_transcript_tells_a_decision_that_is_more_than_an_amount_in_its_own_words(secrets):
-    words = 'I bid $5 for "Lot A" and "Lot B".'
-    decided = [
-        Entry(999, 1.0, DecidedInWords(name, "Lot A", 1, 1, f"why of {name}", words)) for name in ("Mia", "Mia 2")
-    ]
-    *_, last = transcript([*secrets.log, *decided], "Mia").lines
-    assert "says" in last
-    assert "Lot B" in last
-    assert "why of Player A" in last
-
-
-@pytest.mark.parametrize(
-    ("limit", "told"), [(Decimal(1250), "Player A bids up to $1,250"), (None, "Player A does not bid")]
-)
-def test_a_transcript_tells_how_far_its_player_said_that_it_goes(secrets, limit, told):
-    limits = [Entry(999, 1.0, LimitSet(name, "Lot A", 1, 1, f"why of {name}", limit)) for name in ("Mia", "Mia 2")]
-    *_, last = transcript([*secrets.log, *limits], "Mia").lines
-    assert last.strip() == f'{told}: "why of Player A"'
+    known = ("persona-of-mia", "$7,351.19", "Mia-free brick.", "not Miami", "Lot B")
+    assert [words for words in known if words not in told.text] == []
+    hidden = ("canary-of", "8462", "8,462", "persona-of-max", "wish of", "label-of", "1987.61", "1,987.61", "id-m")
+    assert [words for words in hidden if words in told.text] == []
+    lines = transcript(secrets.log, "Mia 2").lines
+    assert any(line.startswith("    Player A is told") and "$8,462.27" in line for line in lines)
 
 
 def test_a_transcript_names_no_bidder_and_no_model(secrets):
-    thoughts = [line for line in transcript(secrets.log, "Mia").lines if "brick" not in line]
-    text = "\n".join(thoughts)
-    assert not re.search(r"\bMia\b", text)
-    assert "gpt-4o" not in text
-    assert "model-of" not in text
+    text = "\n".join(line for line in transcript(secrets.log, "Mia").lines if "brick" not in line)
+    assert not re.search(r"\bMia\b|gpt-4o|model-of", text)
     assert "Player A beats Player B (not Miami); I am [model] or [model]" in text
-
-
-def test_each_player_is_player_a_in_its_own_transcript(secrets):
-    for bidder, budget in (("Mia", "$7,351.19"), ("Mia 2", "$8,462.27")):
-        lines = transcript(secrets.log, bidder).lines
-        assert any(line.startswith("    Player A is told") and budget in line for line in lines)
-
-
-def test_a_transcript_is_no_longer_blind_than_asked(secrets):
     with pytest.raises(RatingError, match="unknown bidder 'Mio'; did you mean 'Mia'"):
         transcript(secrets.log, "Mio")
 
 
+@pytest.mark.parametrize(
+    ("kind", "decision", "told"),
+    [
+        (DecidedInWords, 'I bid $5 for "Lot A" and "Lot B".', ""),
+        (LimitSet, Decimal(1250), "Player A bids up to $1,250"),
+        (LimitSet, None, "Player A does not bid"),
+    ],
+)
+def test_a_transcript_tells_what_its_player_alone_decided(secrets, kind, decision, told):
+    made = [Entry(999, 1.0, kind(name, "Lot A", 1, 1, f"why of {name}", decision)) for name in ("Mia", "Mia 2")]
+    *_, last = transcript([*secrets.log, *made], "Mia").lines
+    if kind is LimitSet:
+        assert last.strip() == f'{told}: "why of Player A"'
+    else:
+        assert [words for words in ("says", "Lot B", "why of Player A") if words not in last] == []
+
+
 @pytest.mark.parametrize("game", ["water", "beauty", "second-price", "english-private"])
 def test_every_game_has_transcripts_with_the_reasons_of_their_player_alone(game):
-    from harbor._cli.shared.files import load
-
-    short = {"days": 2} if game == "water" else {"runs": 2}
     values = load(game).model_dump(exclude_unset=True)
-    values["rules"] |= short
+    values["rules"] |= {"days": 2} if game == "water" else {"runs": 2}
     result = Auction.model_validate(values).run()
     name = next(label.bidder for label in of_type(result.log, BidderLabelled) if label.player == "simulated")
     lines = transcript(result.log, name).lines
@@ -159,15 +132,8 @@ def test_every_game_has_transcripts_with_the_reasons_of_their_player_alone(game)
 
 
 def test_what_a_model_writes_stays_on_one_line_in_quotes():
-    class Hostile(SimulatedChat):
-        def _answer(self, messages, tools):
-            result = super()._answer(messages, tools)
-            for call in result.generations[0].message.tool_calls:
-                call["args"]["reasons"] = HOSTILE
-            return result
-
     auction = Auction(items=[Item(name="Lot", start=1000, true_value=2000)], bidders=[Bidder("Ann", model="hostile")])
-    told = transcript(auction.run(models={"hostile": Hostile()}).log, "Ann")
+    told = transcript(auction.run(models={"hostile": Saying(says={"reasons": HOSTILE})}).log, "Ann")
     lines = told.text.splitlines()
     assert tuple(lines) == told.lines
     assert sum(line.startswith("== ") for line in lines) == 1
@@ -186,56 +152,33 @@ def folder(secrets, tmp_path):
     return tmp_path / "ratings"
 
 
-async def test_the_built_in_judge_rates_every_record_and_each_call_is_in_its_ledger(folder):
+async def test_the_built_in_judge_rates_every_record_once_blinded_and_each_call_is_in_its_ledger(folder):
     judged = await judge(folder, "simulated")
-    assert (judged.records, judged.failed) == (2, {})
-    assert [(call.bidder, call.purpose, call.outcome) for call in judged.calls] == [
-        ("judge:simulated", "judge", "ok")
-    ] * 2
-    assert judged.cost == 0
+    assert (judged.records, judged.failed, judged.cost) == (2, {}, 0)
+    told = [(call.bidder, call.purpose, call.outcome) for call in judged.calls]
+    assert told == [("judge:simulated", "judge", "ok")] * 2
     assert all(call.input_tokens > 100 for call in judged.calls)
-    kept = (judged.sheet.parent / "calls.jsonl").read_text().splitlines()
-    assert len(kept) == 2
-    assert (judged.sheet.parent / "calls.jsonl").stat().st_mode & 0o077 == 0
+    ledger = judged.sheet.parent / "calls.jsonl"
+    assert len(ledger.read_text().splitlines()) == 2
+    assert ledger.stat().st_mode & 0o077 == 0
+    hidden = ("Mia 2", "gpt-4o", "model-of", "label-of", str(folder), "1987.61")
+    assert [words for words in hidden if words in ledger.read_text()] == []
+    with pytest.raises(RatingError, match="has filled"):
+        await judge(folder, "simulated")
 
 
-async def test_a_judge_reads_neither_who_plays_nor_where(folder):
+@pytest.mark.parametrize("line", [1, 2])
+async def test_a_judge_that_was_interrupted_or_whose_calls_are_damaged_pays_no_call_twice(folder, line):
     judged = await judge(folder, "simulated")
-    asked = (judged.sheet.parent / "calls.jsonl").read_text()
-    for canary in ("Mia 2", "gpt-4o", "model-of", "label-of", str(folder), "1987.61"):
-        assert canary not in asked
-
-
-async def test_a_judge_that_was_interrupted_pays_no_call_twice(folder):
-    judged = await judge(folder, "simulated")
-    calls = judged.sheet.parent / "calls.jsonl"
-    first = calls.read_bytes().splitlines(keepends=True)[0]
-    sheet = judged.sheet.read_text()
+    calls, sheet = judged.sheet.parent / "calls.jsonl", judged.sheet.read_text()
     judged.sheet.unlink()
-    calls.write_bytes(first + b'{"bidder": "judge:sim')
-    with pytest.warns(UserWarning, match="line 2 can't be read"):
+    first, second = calls.read_bytes().splitlines(keepends=True)
+    calls.write_bytes(b"\xff\n" + first + second if line == 1 else first + b'{"bidder": "judge:sim')
+    with pytest.warns(UserWarning, match=rf"calls.jsonl' line {line} can't be read and is kept in calls-damaged.jsonl"):
         again = await judge(folder, "simulated")
     assert again.sheet.read_text() == sheet
     assert len(calls.read_bytes().splitlines()) == 2
     assert calls.read_bytes().startswith(first)
-
-
-async def test_a_judge_whose_calls_hold_a_line_that_is_none_says_which_and_goes_on(folder):
-    judged = await judge(folder, "simulated")
-    sheet = judged.sheet.read_text()
-    judged.sheet.unlink()
-    calls = judged.sheet.parent / "calls.jsonl"
-    calls.write_bytes(b"\xff\n" + calls.read_bytes())
-    with pytest.warns(UserWarning, match=r"calls.jsonl' line 1 can't be read and is kept in calls-damaged.jsonl"):
-        again = await judge(folder, "simulated")
-    assert again.sheet.read_text() == sheet
-    assert len(calls.read_bytes().splitlines()) == 2
-
-
-async def test_a_judge_that_has_filled_its_sheet_is_not_asked_again(folder):
-    await judge(folder, "simulated")
-    with pytest.raises(RatingError, match="has filled"):
-        await judge(folder, "simulated")
 
 
 class Stubborn(BaseChatModel):
@@ -251,51 +194,45 @@ class Stubborn(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=AIMessage(self.says))])
 
 
-def verdict(**changes) -> dict:
-    return {criterion.id: {"reasons": "r", "score": 3} for criterion in rubric().criteria} | changes
+def verdict(**changes) -> str:
+    return json.dumps({criterion.id: {"reasons": "r", "score": 3} for criterion in rubric().criteria} | changes)
+
+
+@pytest.mark.parametrize("bad", [{"adaptability": {"reasons": "r", "score": 6}}, {"identity_alignment": None}])
+async def test_a_verdict_out_of_range_or_with_gaps_is_repaired_in_bounds_and_then_told_of(folder, bad):
+    judged = await judge(folder, "house", chat=Stubborn(says=verdict(**bad)))
+    assert (judged.records, len(judged.failed), judged.cost) == (0, 2, None)
+    assert all(next(iter(bad)) in complaint for complaint in judged.failed.values())
+    assert [call.outcome for call in judged.calls] == ["unreadable"] * 6
 
 
 @pytest.mark.parametrize(
-    "bad", [{"adaptability": {"reasons": "r", "score": 6}}, {"identity_alignment": None}, {"logical_reasoning": None}]
+    ("written", "score"),
+    [
+        *(("4", 4), ("4/5", 4), ("3: fair", 3), (2, 2)),
+        *((bad, None) for bad in ("4.5", "10", "five", 0, -1, "0", None)),
+    ],
 )
-async def test_a_verdict_out_of_range_or_with_gaps_is_repaired_in_bounds_and_then_told_of(folder, bad):
-    chat = Stubborn(says=json.dumps(verdict(**bad)))
-    judged = await judge(folder, "house", chat=chat)
-    assert judged.records == 0
-    assert len(judged.failed) == 2
-    assert all(next(iter(bad)) in complaint for complaint in judged.failed.values())
-    assert [call.outcome for call in judged.calls] == ["unreadable"] * 6
-    assert judged.cost is None
+def test_a_score_is_read_as_models_write_it_and_what_is_no_level_is_none(written, score):
+    found = read(AIMessage(verdict(adaptability={"reasons": "", "score": written})), Verdict)
+    if score is None:
+        assert found.reply is None
+        assert "adaptability.score" in found.complaint
+    else:
+        assert not found.complaint
+        assert found.reply.adaptability.score == score
 
 
-@pytest.mark.parametrize(("written", "score"), [("4", 4), ("4/5", 4), ("3: fair", 3), (2, 2)])
-def test_a_score_is_read_as_models_write_it(written, score):
-    found = read(AIMessage(json.dumps(verdict(adaptability={"reasons": "", "score": written}))), Verdict)
-    assert not found.complaint
-    assert found.reply is not None
-    assert found.reply.adaptability.score == score
-
-
-@pytest.mark.parametrize("written", ["4.5", "10", "five", 0, -1, "0", None, "high"])
-def test_what_is_no_level_is_no_score(written):
-    found = read(AIMessage(json.dumps(verdict(adaptability={"reasons": "", "score": written}))), Verdict)
-    assert found.reply is None
-    assert "adaptability.score" in found.complaint
-
-
-def test_a_hostile_transcript_stays_data_in_the_prompt_of_a_judge():
+async def test_a_hostile_transcript_stays_data_in_the_prompt_of_a_judge_and_the_built_in_one_does_not_as_it_says(
+    folder,
+):
     lines = [f"    Player A bids $5: {json.dumps(HOSTILE)}"]
     prompt = question(lines, persona=False)
     assert prompt.human.count("<facts>") == prompt.human.count("</facts>") == 1
     facts = read_facts(f"{prompt.system}\n{prompt.human}")
-    assert facts["task"] == "judge"
-    assert facts["transcript"] == lines
-    assert len(facts["criteria"]) == 6
-
-
-async def test_the_built_in_judge_does_as_no_transcript_says(folder):
+    assert (facts["task"], facts["transcript"], len(facts["criteria"])) == ("judge", lines, 6)
     for path in (folder / "transcripts").iterdir():
-        path.write_text(f"== Lot ==\n    Player A bids $5: {json.dumps(HOSTILE)}\nPlayer A is out of Lot.\n")
+        path.write_text(f"== Lot ==\n{lines[0]}\nPlayer A is out of Lot.\n")
     judged = await judge(folder, "simulated")
     rows = [line.split(",") for line in judged.sheet.read_text().splitlines()[1:]]
     assert all(row[4] == "1" for row in rows), "it won nothing"
@@ -307,13 +244,6 @@ async def test_the_built_in_judge_does_as_no_transcript_says(folder):
 def test_the_reply_asks_for_exactly_the_criteria_of_the_rubric():
     assert list(Verdict.model_fields) == [criterion.id for criterion in rubric().criteria]
     assert [criterion.id for criterion in rubric().of(persona=False)] == list(Verdict.model_fields)[:-1]
-
-
-def test_published_ratings_are_of_the_criteria_of_the_rubric():
-    known = {criterion.id for criterion in rubric().criteria}
-    for group in published().groups:
-        for figures in (group.scores, group.first_quartile, group.median, group.third_quartile, group.mean, group.sd):
-            assert set(figures) == set(group.mean) <= known
 
 
 # ---------------------------------------------------------------- agreement
@@ -336,13 +266,14 @@ def rated(table: dict[str, str]) -> list[Rated]:
     ]
 
 
-def test_alpha_is_that_of_the_textbook():
+def test_alpha_is_that_of_the_textbook(monkeypatch):
     found = agreement(rated(TEXTBOOK))
     assert found.alpha == pytest.approx(0.815, abs=5e-4)
     assert (found.raters, found.records) == (4, 11)  # the twelfth unit has one observer
-    assert found.low is not None
-    assert found.high is not None
     assert found.low < found.alpha <= found.high
+    monkeypatch.setitem(sys.modules, "nltk.metrics.agreement", None)
+    with pytest.raises(RatingError, match=r"needs nltk; run: pip install 'harbor-auctions\[rating\]'"):
+        agreement(rated(TEXTBOOK))
 
 
 def test_the_ordinal_difference_counts_what_lies_between():
@@ -397,21 +328,10 @@ def test_raters_who_always_agree_have_an_alpha_of_one(scores, raters):
     assert alpha(records) == pytest.approx(1)
 
 
-@pytest.mark.slow
-def test_raters_who_roll_dice_have_an_alpha_about_nought():
-    chance = Random(3)
-    ratings = [Rated(str(rater), str(place), chance.randint(1, 5)) for rater in range(4) for place in range(100)]
-    found = agreement(ratings)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0 < found.high
-
-
 @pytest.mark.parametrize(
     ("table", "why"),
     [
         ({}, "no record was rated by two raters"),
-        ({"A": "1 2 3"}, "no record was rated by two raters"),
         ({"A": "1 .", "B": ". 2"}, "no record was rated by two raters"),
         ({"A": "3 3 3", "B": "3 3 3"}, "all scores are equal"),
     ],
@@ -422,16 +342,7 @@ def test_an_alpha_that_is_undefined_says_why_and_is_not_nought(table, why):
     assert why in found.undefined
 
 
-def test_without_nltk_agreement_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "nltk.metrics.agreement", None)
-    with pytest.raises(RatingError, match=r"needs nltk; run: pip install 'harbor-auctions\[rating\]'"):
-        agreement(rated(TEXTBOOK))
-
-
 def test_the_key_is_read_back_as_it_was_written(folder):
-    key = read_key(folder)
-    assert {record.bidder for record in key.records.values()} == {"Mia", "Mia 2"}
-    assert {record.player for record in key.records.values()} == {
-        f"simulated ({model})" for model in ("model-of-Mia", "openai:gpt-4o")
-    }
+    told = {(record.bidder, record.player) for record in read_key(folder).records.values()}
+    assert told == {("Mia", "simulated (model-of-Mia)"), ("Mia 2", "simulated (openai:gpt-4o)")}
     assert (folder / "key.json").stat().st_mode & 0o077 == 0

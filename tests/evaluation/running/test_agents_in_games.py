@@ -49,26 +49,36 @@ NAMED, STARTED = '"mine:bid"', f'{{ command = ["{sys.executable}", "mine.py"] }}
 """How a file says it."""
 
 
-def design(agent: Any, **more: Any) -> dict[str, Any]:
+def bid(turn: dict[str, Any]) -> Any:
+    least = turn["space"]["minimum"]
+    return {"action": "bid", "amount": least} if least < 3_000 else {"action": "withdraw"}
+
+
+def design(agent: Any = True, repeats: int = 2, **auction: Any) -> Experiment:
     """Two arms that differ in who plays Tal: an agent, or a model."""
-    return {
-        "name": "makes",
-        "title": "Makes",
-        "question": "Which make wins?",
-        "source": "nobody",
-        "repeats": 2,
-        "seed": 5,
-        "metrics": ["profit"],
-        "auction": {
-            "items": [{"name": f"Lot {letter}", "start": 1_000, "true_value": 4_000} for letter in "AB"],
-            "bidders": [
-                {"name": "Tal", "budget": 9_000},
-                {"name": "Ann", "rule": "rational", "budget": 9_000},
-                {"name": "Ben", "rule": "minimum-raise", "budget": 9_000},
-            ],
-        },
-        "arms": [{"name": "agent", "auction": {"bidders": {"Tal": {"agent": agent}}}}, {"name": "model"}],
-    } | more
+    bidders = [{"name": "Tal"}, {"name": "Ann", "rule": "rational"}, {"name": "Ben", "rule": "minimum-raise"}]
+    about = {"name": "makes", "title": "Makes", "question": "Which make wins?", "source": "nobody", "seed": 5}
+    settings = {
+        "items": [{"name": f"Lot {letter}", "start": 1_000, "true_value": 4_000} for letter in "AB"],
+        "bidders": [one | {"budget": 9_000} for one in bidders],
+    }
+    arms = [{"name": "agent", "auction": {"bidders": {"Tal": {"agent": agent}}}}, {"name": "model"}]
+    about |= {"metrics": ["profit"], "repeats": repeats, "auction": settings | auction, "arms": arms}
+    return check(Experiment, about, "design")
+
+
+def toml(agent: str, ben: str = 'rule = "minimum-raise"') -> str:
+    """The design as a file, where Ben may be played by another."""
+    seats = (("Tal", ""), ("Ann", 'rule = "rational"'), ("Ben", ben))
+    return "\n".join(
+        [
+            'name = "makes"\ntitle = "Makes"\nquestion = "Which make wins?"\nsource = "nobody"\nseed = 5\nrepeats = 2',
+            'metrics = ["profit"]',
+            *(f'[[auction.items]]\nname = "Lot {one}"\nstart = 1000\ntrue_value = 4000' for one in "AB"),
+            *(f'[[auction.bidders]]\nname = "{name}"\nbudget = 9000\n{mind}' for name, mind in seats),
+            f'[[arms]]\nname = "agent"\nauction.bidders.Tal = {{ agent = {agent} }}\n[[arms]]\nname = "model"\n',
+        ]
+    )
 
 
 @pytest.fixture
@@ -79,66 +89,45 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def bid(turn: dict[str, Any]) -> Any:
-    least = turn["space"]["minimum"]
-    return {"action": "bid", "amount": least} if least < 3_000 else {"action": "withdraw"}
-
-
 def run(agent: Any, out: Path, agents: Any = (), **options: Any) -> list[dict[str, Any]]:
-    experiment = check(Experiment, design(agent), "design")
-    asyncio.run(run_experiment(experiment, out, RunOptions(**options), agents=dict(agents)))
+    asyncio.run(run_experiment(design(agent), out, RunOptions(**options), agents=dict(agents)))
     return games(out)
 
 
+def results(out: Path) -> list[dict[str, Any]]:
+    return json.loads((out / "results.json").read_text())["games"]
+
+
 def games(out: Path) -> list[dict[str, Any]]:
-    """The results of its games, without what plays whom."""
-    results = json.loads((out / "results.json").read_text())["games"]
-    assert [game["status"] for game in results] == ["finished"] * 4, results
-    return [{key: value for key, value in game.items() if key != "players"} for game in results]
+    """The results of its games, which all have finished, without what plays whom."""
+    assert [game["status"] for game in results(out)] == ["finished"] * 4, results(out)
+    return [{key: value for key, value in game.items() if key != "players"} for game in results(out)]
 
 
-def test_an_agent_and_a_model_are_paired_and_measured_alike(place):
-    found = run(True, place / "out", {"Tal": bid})
-    logs = [place / "out" / "games" / arm / "all" / "0001" / "events.jsonl" for arm in ("agent", "model")]
-    first, other = (read_log(log).entries for log in logs)
-    assert of_type(first, LogOpened)[0].seed == of_type(other, LogOpened)[0].seed
-    assert {said.bidder for said in of_type(first, Answered)} == {"Tal"}
-    assert not of_type(other, Answered)
-    assert [len(game["measurements"]) for game in found] == [3] * 4
-
-
-def test_what_is_given_named_or_started_plays_the_same_games(place):
-    given = run(True, place / "given", {"Tal": bid})
-    made = run(True, place / "made", {"Tal": Agent(name="mine", description="mine", make=lambda _: bid)})
-    assert given == made == run(PROGRAM, place / "started")
-
-
-def test_what_is_given_is_told_apart_by_game(place):
+def test_an_agent_and_a_model_are_paired_and_measured_alike_and_games_are_told_apart(place):
     turns = []
 
     def listening(turn):
         turns.append(turn)
         return bid(turn)
 
-    run(True, place / "out", {"Tal": listening})
+    found = run(True, place / "out", {"Tal": listening})
+    logs = [place / "out" / "games" / arm / "all" / "0001" / "events.jsonl" for arm in ("agent", "model")]
+    first, other = (read_log(log).entries for log in logs)
+    assert of_type(first, LogOpened)[0].seed == of_type(other, LogOpened)[0].seed
+    assert {said.bidder for said in of_type(first, Answered)} == {"Tal"}
+    assert not of_type(other, Answered)
+    assert [len(game["measurements"]) for game in found] == [3] * 4
     assert len({turn["seat"] for turn in turns}) == 2
 
 
 @pytest.mark.parametrize(
     ("agents", "executor", "complaint"),
     [
-        (
-            {},
-            "asyncio",
-            "bidder 'Tal' of arm 'agent' is played by an agent of yours; give it as agents=... in Python, or",
-        ),
+        ({}, "asyncio", "bidder 'Tal' of arm 'agent' is played by an agent of yours; give it as agents=... in Python"),
         ({"Tal": bid}, "processes", "which the workers of executor 'processes' do not have; name it as 'package.modul"),
         ({"Tal": bid}, "ray", "which the workers of executor 'ray' do not have; name it as 'package.modul"),
-        (
-            {"Tal": Clerk()},
-            "asyncio",
-            "and its games would share it; give an Agent, whose make gives one for each game",
-        ),
+        ({"Tal": Clerk()}, "asyncio", "and its games would share it; give an Agent, whose make gives one for each"),
         ({"Tal": bid, "Tom": bid}, "asyncio", "agents: unknown bidder 'Tom'; choose one of: Ann, Ben, Tal"),
         ({"Tal": 3}, "asyncio", "what is given for 'Tal' is a int; give a function of one turn"),
     ],
@@ -152,7 +141,8 @@ def test_an_agent_that_some_game_could_not_have_is_refused_before_anything_is_wr
 
 
 def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
-    whole = run(True, place / "out", {"Tal": bid})
+    whole = run(True, place / "out", {"Tal": Agent(name="mine", description="mine", make=lambda _: bid)})
+    assert whole == run(PROGRAM, place / "started")
     game = place / "out" / "games" / "agent" / "all" / "0001"
     lines = (game / "events.jsonl").read_bytes().splitlines(keepends=True)
     (game / "events.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
@@ -163,40 +153,21 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
     assert games(place / "out") == whole
 
 
-def toml(agent: str) -> str:
-    """The design as a file."""
-    values = design(agent)
-    auction, head = values.pop("auction"), {key: value for key, value in values.items() if key != "arms"}
-    rows = [f"{key} = {json.dumps(value)}" for key, value in head.items()]
-    for kind in ("items", "bidders"):
-        for one in auction[kind]:
-            rows += [f"[[auction.{kind}]]", *(f"{key} = {json.dumps(value)}" for key, value in one.items())]
-    return "\n".join([*rows, "[[arms]]", 'name = "agent"', f"auction.bidders.Tal = {{ agent = {agent} }}", *MODEL_ARM])
-
-
-MODEL_ARM = ("[[arms]]", 'name = "model"', "")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("agent", "executor"), [(NAMED, "ray"), (STARTED, "processes")])
-def test_workers_play_with_agents_that_are_named_or_started(agent, executor, place):
+@pytest.mark.parametrize(
+    ("agent", "executor", "is_killed"),
+    [(NAMED, "ray", False), (STARTED, "processes", False), (NAMED, "processes", True), (STARTED, "asyncio", True)],
+)
+def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(agent, executor, is_killed, place):
     (place / "makes.toml").write_text(toml(agent))
     words = ["experiment", "run", "makes.toml", "--executor", executor, "--jobs", "1", "--out", "out"]
+    if is_killed:
+        with Popen([*HARBOR, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            when(lambda: filled("record.json", place), running)
+            running.kill()
+        words = [*(["--plugin", "mine:bid"] if agent == NAMED else []), "experiment", "resume", "out"]
+        words += ["--executor", executor]
     done = process(*words, cwd=place)
-    assert done.returncode == 0, done.stderr
-    assert games(place / "out") == run(True, place / "given", {"Tal": bid})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("agent", "executor"), [(NAMED, "processes"), (STARTED, "asyncio")])
-def test_a_killed_experiment_with_agents_is_resumed_to_the_same_results(agent, executor, place):
-    (place / "makes.toml").write_text(toml(agent))
-    started = [*HARBOR, "experiment", "run", "makes.toml", "--out", "out", "--jobs", "1", "--executor", executor]
-    with subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        when(lambda: filled("record.json", place), running)
-        running.kill()
-    plugin = ["--plugin", "mine:bid"] if agent == NAMED else []
-    done = process(*plugin, "experiment", "resume", "out", "--executor", executor, cwd=place)
     assert done.returncode == 0, done.stderr
     assert games(place / "out") == run(True, place / "given", {"Tal": bid})
 
@@ -227,8 +198,7 @@ def test_an_experiment_that_is_stopped_leaves_no_agent_behind_that_its_workers_s
 
 
 TOO_LOW = "'I bid $1.': $1 is below the least bid of $1,000"
-UNTAKEN = f"no answer of the agent of Tal was taken, of 8; the first time: {TOO_LOW}"
-TOLD_OF_IT = "agent: Tal was asked 16 times in 2 games, and its answers were refused {}; the first time: " + TOO_LOW
+TOLD_OF_IT = "agent: Tal was asked {} times in 2 games, and its answers were refused {}; the first time: " + TOO_LOW
 TOO_LOW_AT_FIRST = """
 def bid(turn):
     return {"action": "withdraw"} if turn["attempt"] > 1 else {"action": "bid", "amount": 1}
@@ -242,65 +212,49 @@ def too_low(_: dict[str, Any]) -> Any:
 def test_an_experiment_warns_at_its_end_of_agents_whose_answers_were_refused(place):
     (place / "mine.py").write_text(TOO_LOW_AT_FIRST)
     (place / "makes.toml").write_text(toml(NAMED))
-    done = process("experiment", "run", "makes.toml", "--out", "out", "--json", cwd=place)
+    with installed():
+        done = harbor("experiment", "run", "makes.toml", "--out", "out", "--json", cwd=place)
     assert done.returncode == 0
-    told = TOLD_OF_IT.replace("16", "8").format("4 times")
-    assert f"harbor: warning: {told}\n" in done.stderr
+    assert f"harbor: warning: {TOLD_OF_IT.format(8, '4 times')}\n" in done.stderr
     assert done.stderr.count("warning") == 1
     counts = {"refused": 4, "asked": 8, "games": 2, "entire": 0, "by_model": 0}
     [refused] = json.loads(done.stdout)["refusals"]
     assert refused == {"arm": "agent", "bidder": "Tal", **counts, "alarming": True, "first": TOO_LOW}
 
 
-def test_a_game_in_which_no_answer_of_an_agent_was_taken_has_failed(place):
-    experiment = check(Experiment, design(True), "design")
-    asyncio.run(run_experiment(experiment, place / "out", agents={"Tal": too_low}))
-    results = json.loads((place / "out" / "results.json").read_text())["games"]
-    assert [(game["status"], game.get("detail", "")) for game in results] == [("failed", UNTAKEN), ("finished", "")] * 2
+def test_a_game_in_which_no_answer_of_an_agent_was_taken_has_failed_and_can_be_tried_again(place):
+    asyncio.run(run_experiment(design(), place / "out", agents={"Tal": too_low}))
+    untaken = f"no answer of the agent of Tal was taken, of 8; the first time: {TOO_LOW}"
+    told = [(game["status"], game.get("detail", "")) for game in results(place / "out")]
+    assert told == [("failed", untaken), ("finished", "")] * 2
     asyncio.run(resume_experiment(place / "out", agents={"Tal": bid}, retry_failed=True))
     games(place / "out")
-
-
-def test_refused_answers_are_in_the_results_of_the_games_and_in_the_report(place):
-    values = design(True)
-    values["auction"]["failed_calls"] = "play on"
-    asyncio.run(run_experiment(check(Experiment, values, "design"), place / "out", agents={"Tal": too_low}))
-    assert all(len(game.get("refusals", [])) == (game["arm"] == "agent") for game in games(place / "out"))
-    loaded = load(place / "out")
-    assert list(loaded.games.refusals) == ['{"Tal": 8}', "{}"] * 2
-    page = render(loaded)
-    assert str(escape(TOLD_OF_IT.format("16 times (2 games without any that was taken)"))) in page
-    assert "<summary>Refused answers</summary>" in page
-
-
-def test_a_report_without_refused_answers_does_not_speak_of_them(place):
-    run(True, place / "out", {"Tal": bid})
     assert "Refused answers" not in render(load(place / "out"))
 
 
-def test_an_estimate_asks_no_agent_and_says_what_it_can_not_know(place):
+def test_refused_answers_are_in_the_results_of_the_games_and_in_the_report(place):
+    asyncio.run(run_experiment(design(failed_calls="play on"), place / "out", agents={"Tal": too_low}))
+    assert all(len(game.get("refusals", [])) == (game["arm"] == "agent") for game in games(place / "out"))
+    loaded = load(place / "out")
+    assert list(loaded.games.refusals) == ['{"Tal": 8}', "{}"] * 2
+    told = TOLD_OF_IT.format(16, "16 times (2 games without any that was taken)")
+    assert str(escape(told)) in render(loaded)
+
+
+def test_an_estimate_asks_no_agent_and_counts_nothing_of_it_and_says_so(place):
     (place / "makes.toml").write_text(toml('{ command = ["false"] }'))
     done = harbor("estimate", "makes.toml", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "the agent of 'Tal' is not asked, and what it calls itself is not in the estimate" in done.stderr
-
-
-async def test_an_estimate_does_not_count_who_stands_in_for_an_agent():
-    agents, models = (one.config for one in trials(check(Experiment, design(PROGRAM, repeats=1), "design")))
-    assert (await play_offline(agents)).models == ()
-    assert [use.model for use in (await play_offline(models)).models] == ["simulated"]
-
-
-def test_a_design_says_who_is_an_agent(place):
-    (place / "makes.toml").write_text(toml(NAMED).replace("rule =", 'agent = "mine:bid" #'))
-    with installed():
-        shown = harbor("experiment", "show", "makes.toml", cwd=place)
-    assert "Ben     an agent" in shown.stdout, shown.stderr
+    agents, models = (one.config for one in trials(design(PROGRAM, repeats=1)))
+    assert asyncio.run(play_offline(agents)).models == ()
+    assert [use.model for use in asyncio.run(play_offline(models)).models] == ["simulated"]
 
 
 def test_a_resumed_design_whose_code_nobody_named_is_refused(place):
-    (place / "makes.toml").write_text(toml(NAMED))
+    (place / "makes.toml").write_text(toml(NAMED, ben='agent = "mine:bid"'))
     with installed():
+        assert "Ben     an agent" in harbor("experiment", "show", "makes.toml", cwd=place).stdout
         done = harbor("experiment", "run", "makes.toml", "--out", "out", "--arm", "agent", "--repeats", 1, cwd=place)
     assert done.returncode == 0, done.stderr
     assert "harbor --plugin mine:bid report" in done.stdout
@@ -308,38 +262,22 @@ def test_a_resumed_design_whose_code_nobody_named_is_refused(place):
         assert "names the code 'mine:bid'" in mistake(harbor("experiment", "resume", "out", cwd=place))
 
 
-TOLD = {"model": "openai:gpt-4o-mini", "input_tokens": 1_000_000, "output_tokens": 0}
-DOLLARS = 0.15
-"""What a call costs that an agent tells of so."""
-
-
-def paying(turn: dict[str, Any]) -> Any:
-    return {**bid(turn), "usage": [TOLD]}
-
-
-def test_what_an_agent_pays_is_in_the_results_of_its_games(place):
-    found = run(True, place / "out", {"Tal": paying})
-    answers = [
-        len(of_type(read_log(log).entries, Answered))
-        for log in sorted(place.glob("out/games/agent/all/*/events.jsonl"))
-    ]
-    paid = [game["cost"] for game in found if game["arm"] == "agent"]
-    assert paid == pytest.approx([DOLLARS * many for many in answers])
-
-
-def test_what_an_agent_pays_counts_towards_the_limit_of_an_experiment(place):
-    asked = []
+def test_what_an_agent_pays_is_in_the_results_of_its_games_and_counts_towards_the_limit(place):
+    asked, dollars = [], 0.15
+    told = {"model": "openai:gpt-4o-mini", "input_tokens": 1_000_000, "output_tokens": 0}
 
     def agent(turn):
         asked.append(turn)
-        return paying(turn)
+        return {**bid(turn), "usage": [told]}
 
-    experiment, out, limit = check(Experiment, design(True), "design"), place / "out", 3.5 * DOLLARS
-    asyncio.run(run_experiment(experiment, out, RunOptions(max_cost=limit), agents={"Tal": agent}))
-    assert len(asked) <= 4
-    assert "unfinished" in {game["status"] for game in json.loads((out / "results.json").read_text())["games"]}
+    out, limit = place / "out", RunOptions(max_cost=3.5 * dollars)
+    asyncio.run(run_experiment(design(), out, limit, agents={"Tal": agent}))
     before = len(asked)
-    asyncio.run(resume_experiment(out, RunOptions(max_cost=limit), agents={"Tal": agent}))
+    assert before <= 4
+    assert "unfinished" in {game["status"] for game in results(out)}
+    asyncio.run(resume_experiment(out, limit, agents={"Tal": agent}))
     assert len(asked) <= max(before, 4)
     asyncio.run(resume_experiment(out, RunOptions(max_cost=100), agents={"Tal": agent}))
-    games(out)
+    paid = [game["cost"] for game in games(out) if game["arm"] == "agent"]
+    logs = sorted(out.glob("games/agent/all/*/events.jsonl"))
+    assert paid == pytest.approx([dollars * len(of_type(read_log(log).entries, Answered)) for log in logs])

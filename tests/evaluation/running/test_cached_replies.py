@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -18,7 +17,6 @@ from harbor._core.files.layout import RESULTS
 from harbor._models.replies.reply_folder import ReplyFolder
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
-from support.cases import crossed
 from support.commands import harbor
 from support.folders import calls
 from support.providers import Provider, provider
@@ -36,14 +34,12 @@ def host(monkeypatch, tmp_path):
         yield server
 
 
-def experiment(*arms: str, temperature: float = 0.0, repeats: int = 2) -> Experiment:
+def experiment(*arms: str, temperature: float = 0.0, **more: object) -> Experiment:
     items = [{"name": f"Lot {letter}", "start": 1_000, "true_value": 2_000} for letter in "AB"]
     settings = {"items": items, "bidders": [{"name": name, "model": HOSTED} for name in ("Ann", "Ben")]}
-    design = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
-    design |= {"repeats": repeats, "temperature": temperature, "auction": settings}
-    return check(
-        Experiment, design | {"arms": [{"name": arm, "auction": {"bidders": ARMS[arm]}} for arm in arms]}, "design"
-    )
+    design = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"], "repeats": 2}
+    design |= {"arms": [{"name": arm, "auction": {"bidders": ARMS[arm]}} for arm in arms]}
+    return check(Experiment, design | {"temperature": temperature, "auction": settings} | more, "design")
 
 
 def run(host: Provider, design: Experiment, out: Path, **options: object) -> tuple[int, list[dict[str, object]]]:
@@ -67,102 +63,69 @@ def asked(folder: Path) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("temperature", "jobs"), crossed([0.0, 1.0], [1, None]))
+@pytest.mark.parametrize(("temperature", "jobs"), [(0.0, 4), (1.0, 1)])
 def test_a_re_run_makes_no_request_and_an_added_arm_pays_for_that_arm_alone(host, tmp_path, temperature, jobs):
     small, large = (experiment(*arms, temperature=temperature) for arms in (["thrifty"], ["thrifty", "rich"]))
     paid, found = run(host, small, tmp_path / "first", jobs=jobs)
     assert paid > 0
-    again, same = run(host, small, tmp_path / "again", jobs=jobs)
-    assert again == 0
-    assert same == found
+    assert run(host, small, tmp_path / "again", jobs=jobs) == (0, found)
     assert all(call["cached"] and call["cost_dollars"] == 0 for call in calls(tmp_path / "again"))
     added, both = run(host, large, tmp_path / "both", jobs=jobs)
     assert [game for game in both if game["arm"] == "thrifty"] == found
     assert 0 < added < len(calls(tmp_path / "both" / "games" / "rich"))  # what the arms have in common is there too
-    if temperature == 0:
-        assert added == len(asked(tmp_path / "both").keys() - asked(tmp_path / "first").keys())
+    if temperature == 0:  # games side by side pay once for what they ask alike
+        first, all_asked = asked(tmp_path / "first"), asked(tmp_path / "both")
+        assert paid == len(first)
+        assert len(all_asked) < all_asked.total()
+        assert added == len(all_asked.keys() - first.keys())
 
 
 @pytest.mark.slow
-def test_games_side_by_side_pay_once_for_what_they_ask_alike(host, tmp_path):
-    paid, _ = run(host, experiment("thrifty", "rich"), tmp_path / "run", jobs=4)
-    assert paid == len(asked(tmp_path / "run")) < asked(tmp_path / "run").total()
-
-
-@pytest.mark.slow
-def test_workers_share_what_is_kept(host, tmp_path):
-    run(host, experiment("thrifty"), tmp_path / "first")
-    again, _ = run(host, experiment("thrifty"), tmp_path / "again", executor="processes", jobs=2)
-    assert again == 0
-
-
-@pytest.mark.slow
-def test_without_a_cache_every_call_is_paid_and_nothing_is_kept(host, tmp_path):
-    first, _ = run(host, experiment("thrifty"), tmp_path / "first", cache=False)
-    again, _ = run(host, experiment("thrifty"), tmp_path / "again", cache=False)
-    assert again == first == len(calls(tmp_path / "again"))
+def test_workers_share_what_is_kept_and_without_a_cache_every_call_is_paid(host, tmp_path):
+    design = experiment("thrifty")
+    first, _ = run(host, design, tmp_path / "uncached", cache=False)
     assert ReplyCache(tmp_path / "replies").is_empty
+    run(host, design, tmp_path / "first")
+    assert run(host, design, tmp_path / "again", cache=False)[0] == first == len(calls(tmp_path / "again"))
+    assert run(host, design, tmp_path / "workers", executor="processes", jobs=2)[0] == 0
 
 
 @pytest.mark.slow
 def test_an_exported_cache_repeats_an_experiment_elsewhere(host, tmp_path, monkeypatch):
-    _, found = run(host, experiment("thrifty", temperature=1.0), tmp_path / "first")
+    design, file = experiment("thrifty", temperature=1.0), tmp_path / "replies.jsonl.gz"
+    _, found = run(host, design, tmp_path / "first")
     run(host, experiment("rich"), tmp_path / "other")
-    file = tmp_path / "replies.jsonl.gz"
     assert harbor("cache", "export", file, "--experiment", tmp_path / "first").returncode == 0
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "elsewhere"))
     assert harbor("cache", "import", file, "--trust").returncode == 0
-    entries = [entry for _, entry in ReplyFolder(tmp_path / "elsewhere").files()]
+    entries = list(ReplyFolder(tmp_path / "elsewhere").files())
     assert len(entries) == len({call["address"] for call in calls(tmp_path / "first")})
-    again, same = run(host, experiment("thrifty", temperature=1.0), tmp_path / "again")
-    assert (again, same) == (0, found)
-    assert all(call["imported"] for call in calls(tmp_path / "again"))
-    told = harbor("verify", tmp_path / "again").stdout
-    assert "not checked: calls were answered by imported replies" in told
+    assert run(host, design, tmp_path / "again") == (0, found)
     harbor("report", tmp_path / "again", "--out", tmp_path / "page.html")
     assert "Imported replies answered" in (tmp_path / "page.html").read_text()
-    assert not any(call["imported"] for call in calls(tmp_path / "first"))
-    assert "imported" not in harbor("verify", tmp_path / "first").stdout
+    for name, imported in (("again", True), ("first", False)):
+        assert {call["imported"] for call in calls(tmp_path / name)} == {imported}
+        told = harbor("verify", tmp_path / name).stdout
+        assert ("not checked: calls were answered by imported replies" in told) == ("imported" in told) == imported
 
 
 @pytest.mark.slow
 def test_what_an_interrupted_experiment_has_kept_is_not_paid_again_when_it_is_resumed(host, tmp_path):
-    design = experiment("thrifty", temperature=1.0)
-    _, found = run(host, design, tmp_path / "whole", jobs=1)
-    half = tmp_path / "whole" / "games" / "thrifty"
-    [log] = sorted(half.rglob("0001/events.jsonl"))
-    lines = log.read_bytes().splitlines(keepends=True)
-    log.write_bytes(b"".join(lines[: len(lines) // 2]))
-    recorded = log.with_name("calls.jsonl")
-    recorded.write_bytes(b"".join(recorded.read_bytes().splitlines(keepends=True)[:-3]))
-    for name in ("record.json", "results.json"):
-        for file in (tmp_path / "whole").rglob(name):
-            file.unlink()
+    folder = tmp_path / "whole"
+    _, found = run(host, experiment("thrifty", temperature=1.0), folder, jobs=1)
+    [log] = (folder / "games" / "thrifty").rglob("0001/events.jsonl")
+    for file, kept in ((log, len(log.read_bytes().splitlines()) // 2), (log.with_name("calls.jsonl"), -3)):
+        file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:kept]))
+    for file in (*folder.rglob("record.json"), folder / "results.json"):
+        file.unlink()
     before = len(host.requests)
-    asyncio.run(resume_experiment(tmp_path / "whole"))
-    assert len(host.requests) == before
-    assert numbers(tmp_path / "whole") == found
-
-
-@pytest.mark.slow
-def test_an_auction_keeps_replies_if_it_is_asked_to(host, tmp_path):
-    config = tmp_path / "auction.toml"
-    config.write_text(
-        'items = [{ name = "Lot A", start = 1000, true_value = 2000 }]\n'
-        + "".join(f'[[bidders]]\nname = "{name}"\nmodel = "{HOSTED}"\n' for name in ("Ann", "Ben"))
-    )
-    costs = []
-    for number, flags in enumerate([[], ["--cache"], ["--cache"], []]):
-        before = len(host.requests)
-        assert harbor("auction", config, "--quiet", *flags, "--out", tmp_path / str(number)).returncode == 0
-        costs.append(len(host.requests) - before)
-    assert costs[0] == costs[1] == costs[3] > 0
-    assert costs[2] == 0
+    asyncio.run(resume_experiment(folder))
+    assert (len(host.requests), numbers(folder)) == (before, found)
 
 
 @pytest.mark.slow
 def test_repeats_of_one_seed_share_no_reply_even_at_temperature_0(host, tmp_path):
-    design = experiment("thrifty").model_copy(update={"same_seed": True})
+    design = experiment("thrifty", same_seed=True)
     paid, found = run(host, design, tmp_path / "first")
     assert paid == 2 * len(asked(tmp_path / "first"))
     assert run(host, design, tmp_path / "again") == (0, found)
@@ -192,15 +155,10 @@ def test_whoever_has_the_replies_needs_no_key(tmp_path, monkeypatch):
 def test_the_form_that_a_server_takes_is_found_among_what_is_kept(tmp_path, monkeypatch, refuses):
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
     monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+    design = experiment("thrifty", temperature=1.0)
     with provider(seed=5, refuses=refuses) as host:
         monkeypatch.setenv("OPENAI_BASE_URL", host.openai_url)
-        forget_forms()
-        paid, found = run(host, experiment("thrifty", temperature=1.0), tmp_path / "first")
+        paid, found = run(host, design, tmp_path / "first")
         assert paid > len(calls(tmp_path / "first"))
-        forget_forms()
-        assert run(host, experiment("thrifty", temperature=1.0), tmp_path / "again") == (0, found)
-
-
-def forget_forms() -> None:
-    """Forget what servers take, as another machine would."""
-    shutil.rmtree(Path(os.environ["HARBOR_CACHE"]) / "passports", ignore_errors=True)
+        shutil.rmtree(tmp_path / "replies" / "passports")  # forget what servers take, as another machine would
+        assert run(host, design, tmp_path / "again") == (0, found)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
 from harbor.evaluation._experiments.library import experiment
 from harbor.evaluation._experiments.trials import trials
-from support.commands import HARBOR, harbor, mistake, process
+from support.commands import harbor, mistake, process
 from support.processes import Terminal
 
 DESIGN = """
@@ -37,22 +36,22 @@ name = "model"
 name = "person"
 auction.bidders.Ann = { person = true }
 """
-GAMES = "run/games/person/all"
+
+
+def of(folder, game, kind):
+    log = (folder / "run/games/person/all" / game / "events.jsonl").read_text()
+    return [line for line in map(json.loads, log.splitlines()) if line["type"] == kind]
+
+
+def words(folder):
+    """What the person said, game by game."""
+    return [[line["words"] for line in of(folder, game, "answered")] for game in ("0001", "0002")]
 
 
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "small.toml").write_text(DESIGN)
     return tmp_path
-
-
-def of(folder, game, kind):
-    log = (folder / GAMES / game / "events.jsonl").read_text()
-    return [line for line in map(json.loads, log.splitlines()) if line["type"] == kind]
-
-
-def words(folder, game):
-    return [line["words"] for line in of(folder, game, "answered")]
 
 
 @pytest.mark.slow
@@ -69,7 +68,7 @@ def test_a_person_plays_the_games_of_its_arm_one_after_another_at_a_terminal(fol
         person.answer("withdraw")
         person.expect("4 of 4 games finished")
         assert person.end() == 0
-    assert [words(folder, "0001"), words(folder, "0002")] == [["1500", "withdraw"], ["1600", "withdraw"]]
+    assert words(folder) == [["1500", "withdraw"], ["1600", "withdraw"]]
     assert {line["bidder"]: line["player"] for line in of(folder, "0001", "bidder_labelled")}["Ann"] == "person"
 
 
@@ -83,11 +82,11 @@ def test_resume_goes_on_with_the_game_that_a_person_left(folder, key):
         person.type(key)
         person.expect("stopped; resume with: harbor experiment resume run")
         assert person.end() == 130
-    assert not (folder / GAMES / "0001/failure.json").exists()
+    assert not list(folder.rglob("failure.json"))
     done = process("experiment", "resume", "run", "--json", cwd=folder, given="4000\nout\nout\n")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["finished"] == 4
-    assert [words(folder, "0001"), words(folder, "0002")] == [["1500", "4000"], ["out", "out"]]
+    assert words(folder) == [["1500", "4000"], ["out", "out"]]
 
 
 @pytest.mark.slow
@@ -103,14 +102,6 @@ def test_a_person_in_a_series_reads_of_no_rival_what_is_not_public(folder):
     assert not [one for one in secrets if one in done.stderr]
     assert "Only you know: your budget" in done.stderr
     assert "Ben's plan" not in done.stderr
-
-
-@pytest.mark.slow
-def test_without_a_terminal_and_without_a_pipe_nothing_begins(folder):
-    run = [*HARBOR, "experiment", "run", "small.toml", "--out", "run"]
-    done = subprocess.run(run, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert "there is neither a terminal nor a pipe to ask it" in mistake(done)
-    assert not (folder / "run").exists()
 
 
 @pytest.mark.parametrize(
@@ -129,31 +120,19 @@ def test_a_person_whom_nobody_could_ask_is_refused_before_anything_is_paid(folde
     assert not (folder / "run").exists()
 
 
-def test_arms_without_people_need_no_terminal(folder):
-    done = harbor("experiment", "run", "small.toml", "--arm", "model", "--out", "run", cwd=folder)
-    assert done.returncode == 0, done.stderr
-
-
-def test_two_people_in_one_game_are_refused(folder):
-    (folder / "small.toml").write_text(DESIGN.replace("Ann = { person", '"*" = { person'))
-    assert "bidders 'Ann' and 'Ben' are played by people" in mistake(
-        harbor("experiment", "show", "small.toml", cwd=folder)
-    )
-
-
-def test_show_says_which_seats_are_peoples(folder):
-    assert "A person plays Ann in arm person." in harbor("experiment", "show", "small.toml", cwd=folder).stdout
+def test_the_seats_of_people_are_shown_ask_no_model_and_hinder_no_other_arm(folder):
     shown = json.loads(harbor("experiment", "show", "small.toml", "--json", cwd=folder).stdout)
     assert shown["people"] == {"person": "Ann"}
-
-
-def test_a_person_takes_over_a_seat_without_the_settings_of_its_mind(folder):
-    (folder / "small.toml").write_text(DESIGN)
-    [ann] = [one.person for one in trials(experiment(str(folder / "small.toml")), 1) if one.person]
-    assert (ann.name, ann.planning, ann.timeout_seconds) == ("Ann", "adaptive", 600)
-
-
-def test_an_estimate_counts_no_calls_of_people(folder):
     found = json.loads(harbor("estimate", "small.toml", "--json", cwd=folder).stdout)
     calls = {arm["arm"]: arm["calls"] for arm in found["arms"]}
     assert calls["person"] == 0 < calls["model"]
+    done = harbor("experiment", "run", "small.toml", "--arm", "model", "--out", "run", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "small.toml").write_text(DESIGN.replace("Ann = { person", '"*" = { person'))
+    refused = mistake(harbor("experiment", "show", "small.toml", cwd=folder))
+    assert "bidders 'Ann' and 'Ben' are played by people" in refused
+
+
+def test_a_person_takes_over_a_seat_without_the_settings_of_its_mind(folder):
+    [ann] = [one.person for one in trials(experiment(str(folder / "small.toml")), 1) if one.person]
+    assert (ann.name, ann.planning, ann.timeout_seconds) == ("Ann", "adaptive", 600)

@@ -21,39 +21,33 @@ LOTS = [{"name": name, "start": 1_000, "true_value": 2_000} for name in ("Lot A"
 
 def design(series=True, **memory) -> Experiment:
     remembering = [{"name": name, "memory": "full", "learning": True} for name in ("Ann", "Ben")]
-    auction = {"items": LOTS, "bidders": remembering, "memory": memory}
-    return Experiment(
-        name="sharing",
-        title="Sharing",
-        question="Who remembers what?",
-        source="made up",
-        repeats=4,
-        auction=auction | ({"series": {"auctions": 2}} if series else {}),
-        arms=[{"name": "plain"}],
-        metrics=("series_profit",) if series else ("profit",),
+    auction = {"items": LOTS, "bidders": remembering, "memory": memory} | (
+        {"series": {"auctions": 2}} if series else {}
     )
+    metrics = ("series_profit",) if series else ("profit",)
+    about = {"name": "sharing", "title": "Sharing", "question": "Who remembers what?", "source": "made up"}
+    return Experiment(**about, repeats=4, auction=auction, arms=[{"name": "plain"}], metrics=metrics)
 
 
 def run(experiment, folder, **running):
     return asyncio.run(run_experiment(experiment, folder, RunOptions(**running)))
 
 
-def results(folder):
-    return json.loads((folder / "results.json").read_text())["games"]
-
-
 def recalled(folder):
     """How many memories came back in each auction, those of a series one after the other."""
-    games = folder / "games" / "plain" / "all"
-    logs = [read_log(log).entries for log in sorted(games.rglob("events.jsonl"))]
+    logs = [read_log(log).entries for log in sorted(folder.glob("games/plain/all/**/events.jsonl"))]
     return [[len(one.memories) for one in of_type(log, Recalled)] for log in logs if of_type(log, BiddersAsked)]
+
+
+def found(folder):
+    """The results of an experiment, and how many memories came back."""
+    return json.loads((folder / "results.json").read_text())["games"], recalled(folder)
 
 
 def test_games_side_by_side_in_one_folder_come_to_what_games_with_a_store_each_come_to(tmp_path):
     run(design(), tmp_path / "apart")
     run(design(store=str(tmp_path / "memory"), carry_over="series"), tmp_path / "shared", jobs=4)
-    assert results(tmp_path / "shared") == results(tmp_path / "apart")
-    assert recalled(tmp_path / "shared") == recalled(tmp_path / "apart")
+    assert found(tmp_path / "shared") == found(tmp_path / "apart")
     assert sum(map(any, recalled(tmp_path / "shared"))) == 4  # the second auction of each
     with ChromaStore(tmp_path / "memory", embedding=None) as store:  # nobody holds it any longer
         assert len({namespace[0] for namespace in store.list_namespaces(limit=100)}) == 4
@@ -88,5 +82,4 @@ def test_games_in_several_processes_share_a_chroma_server(tmp_path):
     finally:
         server.kill()
         server.wait()
-    assert results(tmp_path / "shared") == results(tmp_path / "apart")
-    assert recalled(tmp_path / "shared") == recalled(tmp_path / "apart")
+    assert found(tmp_path / "shared") == found(tmp_path / "apart")

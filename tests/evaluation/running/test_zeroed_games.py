@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,8 @@ from harbor.evaluation._running.trial_folder import begun, clear
 from support.commands import harbor, mistake
 from support.folders import TINY
 
-SCRIPTED = """
-name = "scripts"
-title = "Scripts"
-question = "Does anything change?"
-source = "nobody"
-repeats = 2
-metrics = ["profit"]
-[auction]
-items = {count = 2}
-bidders = [{name = "Ann", rule = "minimum-raise"}, {name = "Ben", rule = "minimum-raise"}]
-[[arms]]
-name = "one"
-"""
+SCRIPTED = {"name": "scripts", "title": "Scripts", "question": "?", "source": "nobody", "metrics": ["profit"]}
+SALE = {"items": {"count": 2}, "bidders": [{"name": name, "rule": "minimum-raise"} for name in ("Ann", "Ben")]}
 
 
 def zero(file: Path) -> None:
@@ -32,8 +22,9 @@ def zero(file: Path) -> None:
 
 @pytest.mark.parametrize("names", [["config.json", "manifest.json"], ["config.json", "events.jsonl"], ["events.jsonl"]])
 def test_a_game_of_scripts_whose_files_are_zeroed_is_played_again(tmp_path, names):
-    (tmp_path / "scripts.toml").write_text(SCRIPTED)
-    assert harbor("experiment", "run", "scripts.toml", "--out", "run", "--quiet", cwd=tmp_path).returncode == 0
+    design = SCRIPTED | {"repeats": 2, "auction": SALE, "arms": [{"name": "one"}]}
+    (tmp_path / "scripts.json").write_text(json.dumps(design))
+    assert harbor("experiment", "run", "scripts.json", "--out", "run", "--quiet", cwd=tmp_path).returncode == 0
     results = (tmp_path / "run" / "results.json").read_bytes()
     for name in names:
         zero(next((tmp_path / "run" / "games").rglob("0001")) / name)
@@ -44,12 +35,11 @@ def test_a_game_of_scripts_whose_files_are_zeroed_is_played_again(tmp_path, name
 
 def test_a_game_with_recorded_calls_is_never_removed(tmp_path):
     game = tmp_path / "run" / "games" / "none" / "all" / "0001"
-    assert harbor("experiment", "run", str(TINY), "--out", "run", "--quiet", cwd=tmp_path).returncode == 0
+    assert harbor("experiment", "run", TINY, "--out", "run", "--quiet", cwd=tmp_path).returncode == 0
     zero(game / "config.json")
     (game / "record.json").unlink()
     assert begun(game)
     clear(game)
     assert read_calls(game / "calls.jsonl")
-    assert "lacks a config.json that can be read; restore it" in mistake(
-        harbor("experiment", "resume", "run", "--quiet", cwd=tmp_path)
-    )
+    refused = mistake(harbor("experiment", "resume", "run", "--quiet", cwd=tmp_path))
+    assert "lacks a config.json that can be read; restore it" in refused
