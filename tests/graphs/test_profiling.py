@@ -28,7 +28,6 @@ from harbor._core.log.events import (
     Event,
     Lot,
     ModelCalled,
-    SeatFailed,
     ThoughtFailed,
 )
 from harbor._core.log.log import of_type
@@ -162,9 +161,8 @@ def test_a_divergence_is_never_below_nought_and_finite_even_of_a_certain_mistake
             [(rival, "Loft", 1.0, -1.0) for rival in (*RIVALS, "Eve")],
             [("Dan", "Loft", 0.0)],
         ),
-        ({"Ben": {"a": 1.0}}, [], []),
     ],
-    ids=["rivals and items", "personas outside the catalog or none", "no profiles"],
+    ids=["rivals and items", "personas outside the catalog or none"],
 )
 def test_profiles_are_compared_with_a_truth_within_the_catalog_rival_by_rival_and_item_by_item(
     labels, profiles, expected
@@ -203,9 +201,9 @@ def shares_after(profile: dict[str, float], *seen: BiddingRecord) -> dict[str, f
 
 def test_a_profile_is_updated_by_bayes_rule_from_what_it_was():
     before = {"urban": -0.5, "rural": 0.5}
-    for times, urban in ((0, 0.25), (1, 0.5256), (2, 0.8312)):
+    for times, urban in ((0, 0.25), (1, 0.5256), (2, 0.7864)):
         expected = URBAN**times / (URBAN**times + 3 * RURAL**times)
-        assert expected == pytest.approx(urban, abs=1e-2)
+        assert expected == pytest.approx(urban, abs=1e-4)
         assert shares_after(before, *[HARD] * times)["urban"] == pytest.approx(expected, abs=1e-4)
 
 
@@ -302,36 +300,18 @@ def test_a_profile_starts_with_nothing_and_goes_on_from_what_it_was(protocol, to
     assert starts[1]["Ben"] == so_far(before, TEXTS)
 
 
-def test_items_that_closed_together_are_learned_from_in_their_order():
-    seen = [*sold_to_ben(), ItemOpened("Shed", Decimal(1_000), Decimal(100)), *sold("Shed", "Cho", Decimal(1_000))]
-    desk = Desk()
-    desk.after(seen, (LOFT.name, "Shed"))
-    learned = [(note.rival, note.closed) for note in desk.notes if isinstance(note, Profiled)]
-    assert sorted(learned, key=lambda one: one[0]) == [(one, item) for one in RIVALS for item in (LOFT.name, "Shed")]
-
-
-class Blind(SimulatedChat):
-    """Can't say anything about a rival's profile."""
-
-    def _answer(self, messages: list[BaseMessage], tools: list[Any]) -> ChatResult:
-        if read_facts("\n".join(str(message.content) for message in messages))["task"] == "profile":
-            raise RuntimeError("blind")
-        return super()._answer(messages, tools)
-
-
 GIVEN = {"Ben": traits.profile(traits.truth({"downsizing": 1.0}, TEXTS))}
 TOLD_PLANS = {
-    "none": ("none", {}, None, False, False),
-    "true": ("true", GIVEN, None, True, True),
-    "true of nobody": ("true", {}, None, False, False),
-    "second": ("second", {}, None, False, True),
-    "profiling failed": ("inferred", {}, Blind(), False, False),
+    "none": ("none", {}, False, False),
+    "true": ("true", GIVEN, True, True),
+    "true of nobody": ("true", {}, False, False),
+    "second": ("second", {}, False, True),
 }
 
 
-@pytest.mark.parametrize(("theory_of_mind", "given", "chat", "first", "later"), TOLD_PLANS.values(), ids=TOLD_PLANS)
-def test_a_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(theory_of_mind, given, chat, first, later):
-    desk, (seated, *more) = Desk(chat, theory_of_mind=theory_of_mind), sold_to_ben()
+@pytest.mark.parametrize(("theory_of_mind", "given", "first", "later"), TOLD_PLANS.values(), ids=TOLD_PLANS)
+def test_a_plan_is_told_of_rivals_if_and_only_if_there_are_profiles(theory_of_mind, given, first, later):
+    desk, (seated, *more) = Desk(theory_of_mind=theory_of_mind), sold_to_ben()
     seen = [replace(seated, rivals=given), *more]
     desk.after(seen[:4], closed=())
     desk.after(seen)
@@ -369,24 +349,6 @@ def test_a_rival_that_did_nothing_or_left_for_another_reason_than_taste_keeps_it
     assert found["Dan"].repaired == 0
 
 
-def broken(turn: Any) -> None:
-    raise RuntimeError("broken")
-
-
-def test_a_sale_with_rivals_that_are_poor_or_broken_goes_on_and_leaves_their_profiles_at_zero():
-    bidders = [
-        Bidder("Ann", theory_of_mind="second", strategy="on", planning="static"),
-        Bidder("Poor", persona="downsizing", budget=1_000),
-        Bidder("Broken", agent=True),
-        Bidder("Ben", persona="urban-dwellers", rule="minimum-raise"),
-    ]
-    held = Auction(items=houses(3, 1), bidders=bidders).run(agents={"Broken": broken}).log
-    found = [(note.rival, any(note.weights.values())) for note in of_type(held, Profiled)]
-    assert {failed.bidder for failed in of_type(held, SeatFailed)} == {"Broken"}
-    assert sorted(one for one in found if one[0] != "Ben") == [("Broken", False)] * 3 + [("Poor", False)] * 3
-    assert ("Ben", True) in found
-
-
 # ---------------------------------------------------------------- bad weights and shares
 
 Said = list[tuple[str, float]]
@@ -398,7 +360,6 @@ WEIGHTS: list[tuple[Said, dict[str, float], int]] = [  # what is said, what beco
     ([("b", 0.2), ("c", 0)], {"a": 0.5, "b": 0.2, "c": 0}, 1),
     ([("a", 0), ("b", 0), ("c", 0), ("A", 0.9)], {"a": 0, "b": 0, "c": 0}, 1),
     ([("a", 0), ("b", 0), ("c", 0), ("a", 0.75)], {"a": 0.75, "b": 0, "c": 0}, 1),
-    ([("a", -9), ("b", 0), ("c", 0), ("x", 7)], {"a": -1, "b": 0, "c": 0}, 2),
     ([], {"a": 0.5, "b": 0.5, "c": 0.5}, 3),
 ]
 SHARES: list[tuple[Said, dict[str, float], int]] = [
@@ -409,7 +370,6 @@ SHARES: list[tuple[Said, dict[str, float], int]] = [
     ([("a", 50), ("b", 50), ("x", 20)], HALVES, 1),
     ([("a", 30), ("b", 30), ("A", 40)], HALVES, 2),
     ([("a", 90), ("b", 50), ("a", 50)], HALVES, 1),
-    ([("a", 50), ("b", 50), ("c", -5)], HALVES, 1),
     ([("a", 60), ("b", 60), ("c", -20)], HALVES, 2),
     ([], {"c": 100}, 1),
     ([("a", 0)], {"c": 100}, 1),

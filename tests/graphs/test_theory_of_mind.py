@@ -6,12 +6,10 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -19,8 +17,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item, Result, Simulated, SimulatedChat, houses
-from harbor._config.auction import MemorySettings, MindSettings, Persona
-from harbor._core.asking.asks import Pause
+from harbor._config.auction import Persona
 from harbor._core.basics.numbers import stream
 from harbor._core.log.acts import Tried
 from harbor._core.log.events import (
@@ -29,23 +26,17 @@ from harbor._core.log.events import (
     BidderSeated,
     CatalogShown,
     ModelCalled,
-    Paused,
     SaleClosed,
     SeatFailed,
     ThoughtFailed,
 )
 from harbor._core.log.log import of_type
-from harbor._core.log.log_entries import is_seen_by
 from harbor._core.log.thoughts import Decided, Mirrored, Predicted, Profiled
-from harbor._games.english.all_rivals import in_shares
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
 from harbor._games.english.opponent_model import value
-from harbor._games.english.thoughts import THOUGHTS
 from harbor._models.simulated.chat_model import read_facts, reply_to
-from harbor.evaluation._metrics.profiling import profiling_errors
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._wiring.bidder import GraphBidder
-from harbor.graphs._wiring.mind import first_view, nodes_of
 from harbor.personas._catalog import traits
 from harbor.personas._catalog.catalogue import personas
 
@@ -158,6 +149,7 @@ def test_the_truth_about_a_rival_is_its_personas_within_the_catalog():
 
 
 OWN = {name: f"canary-{name.lower()}" for name in ("Ann", "Bea", "Cyd", "Dee")}
+OF = dict(zip(OWN, TEXTS, strict=False))
 MINDS = dict(zip(OWN, ("none", "inferred", "true", "second"), strict=True))
 VECTORS = {"catalog", "shares", "shares_of_you"}
 """Where ids of personas may stand in the facts of a mind with a theory of mind."""
@@ -174,16 +166,13 @@ def without_vectors(facts: Any) -> Any:
 def canaries(tmp_path_factory) -> tuple[Result, dict[str, list[tuple[str, str]]]]:
     """Hold a sale whose bidders have personas of their own, with a marker in every id, name and label."""
     folder = tmp_path_factory.mktemp("canaries") / "run"
-    cast = [
-        Persona(id=own, name=f"title-of-{name}", text=TEXTS[persona])
-        for (name, own), persona in zip(OWN.items(), list(TEXTS)[:4], strict=True)
-    ]
+    cast = [Persona(id=own, name=f"title-of-{name}", text=TEXTS[OF[name]]) for name, own in OWN.items()]
     items = [
-        item.model_copy(update={"persona": own, "name": f"Lot {number}"})
-        for number, (item, own) in enumerate(zip(houses(4, 5), OWN.values(), strict=True))
+        item.model_copy(update={"persona": own, "name": f"Lot of {name}"})
+        for item, (name, own) in zip(houses(4, 5), OWN.items(), strict=True)
     ]
     bidders = [
-        Bidder(name, persona=own, theory_of_mind=MINDS[name], strategy="on" if name != "Dee" else "fused")
+        Bidder(name, persona=own, theory_of_mind=MINDS[name], strategy="fused" if name == "Dee" else "on")
         for name, own in OWN.items()
     ]
     auction = Auction(items=items, bidders=bidders, personas=cast, profile_over=(*OWN.values(), "downsizing"))
@@ -199,6 +188,7 @@ def test_ids_of_personas_stand_in_the_catalog_and_in_profiles_and_nowhere_withou
     for name, prompts in told.items():
         for _, text in prompts:
             assert "title-of-" not in text
+            assert read_facts(text)["personas"] == [{"weight": 1.0, "text": TEXTS[OF[name]]}]
             around = re.sub(r"<facts>\n.*?\n</facts>", "", text, flags=re.DOTALL)
             seen = around + json.dumps(without_vectors(read_facts(text)))
             assert [own for own in (*OWN.values(), "downsizing") if own in seen] == []
@@ -222,13 +212,6 @@ def test_the_catalog_is_in_prompts_about_rivals_and_in_those_of_plans_and_action
         assert {*profiled} == {True, False}
 
 
-def test_an_own_persona_is_given_by_its_text_and_share_alone(canaries):
-    for name, prompts in canaries[1].items():
-        known = {json.dumps(read_facts(text)["personas"]) for _, text in prompts}
-        text = TEXTS[list(TEXTS)[list(OWN).index(name)]]
-        assert known == {json.dumps([{"weight": 1.0, "text": text}])}
-
-
 @pytest.mark.parametrize("name", ["Bea", "Dee"], ids=["inferred", "second"])
 def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that_infers(canaries, name):
     held: dict[str, dict[str, float]] = {}
@@ -244,34 +227,6 @@ def test_what_was_inferred_and_not_what_is_true_is_in_the_prompts_of_a_mind_that
             assert {row["rival"]: row["shares"] for row in rows} == told
             assert held or not any("shares_of_you" in row for row in rows)
     assert held
-
-
-@pytest.mark.parametrize("thought", ["plan", "replan", "predict", "profile", "mirror"])
-def test_the_built_in_model_reads_our_own_facts_as_it_reads_those_of_papers(thought):
-    mind = {"theory_of_mind": "second", "bounds": "told", "correct_beliefs": "house"}
-    own, paper = (MindSettings(protocol=protocol, **mind) for protocol in ("native", "aucarena"))
-    log, who = trio(theory_of_mind="second").log, {"you": "Ann", "personas": [], "objective": "profit"}
-    asked, nodes = THOUGHTS[thought], nodes_of("english", own, MemorySettings())
-    for number in [entry.seq for entry in log if isinstance(entry.event, Paused)][1:-1]:
-        seen = [entry.event for entry in log[: number + 1] if is_seen_by("Ann", entry.event)]
-        view = replace(first_view("Ann", "english", nodes, own).after(seen), now=Pause("Ann"))
-        item = view.results[-1].item
-        about = {"profile": ("Ben", item), "mirror": ([item],)}.get(thought, ())
-        told = [{**who, **asked.facts(replace(view, mind=mind), *about)} for mind in (own, paper)]
-        answers = [asked.answer(facts, Simulated(), stream(0, "any")) for facts in told]
-        assert ("all_items" in told[0], "all_items" in told[1]) == (True, False)
-        assert answers[0] == in_shares(answers[1], TEXTS)
-
-
-@pytest.mark.slow
-def test_the_label_of_an_item_is_in_nobodys_prompt_and_changes_none(tmp_path):
-    told = []
-    for label in ("urban-dwellers", "", "downsizing", "no-such-kind"):
-        items = [item.model_copy(update={"persona": label or None}) for item in houses(2, 5)]
-        bidders = [Bidder(name, persona=TRIO[name], theory_of_mind="second", strategy="on") for name in ("Ann", "Ben")]
-        Auction(items=items, bidders=bidders).run(out=tmp_path / f"run-{label}")
-        told.append(asked(tmp_path / f"run-{label}"))
-    assert told == [told[0]] * 4
 
 
 # ---------------------------------------------------------------- predict
@@ -442,23 +397,6 @@ def test_second_order_only_raises_a_limit_and_never_above_worth_or_money_left(pr
     event("raised" if limit > without else "the same")
     assert without <= limit <= max(0.0, 1_000 - spent) + 0.01
     assert limit <= value(profile, PAIR, {**items[0], "value": 400}) + 0.01
-
-
-# ---------------------------------------------------------------- the built-in profiler against the truth
-
-
-@pytest.mark.slow
-def test_rivals_with_matched_houses_are_profiled_better_than_by_a_uniform_guess():
-    suits = {"urban-dwellers": 4, "rural-home-seekers": 4}
-    rivals = [Bidder(name, persona=own, planning="none") for name, own in zip(("Ben", "Cho"), suits, strict=True)]
-    ends = []
-    for seed in range(3):
-        items = houses(10, seed, suits)
-        bidders = [Bidder("Ann", theory_of_mind="inferred", planning="none"), *rivals]
-        log = Auction(seed=seed, items=items, bidders=bidders).run().log
-        ends += [error.divergence for error in profiling_errors(log) if error.item == items[-1].name]
-    assert len(ends) == 6
-    assert fmean(ends) < 2.30
 
 
 # ---------------------------------------------------------------- texts that give orders
