@@ -215,11 +215,6 @@ def test_a_single_odd_bid_never_rules_a_persona_out_entirely(bid, declined):
     assert shares_after({"urban": 0.9, "rural": -0.9}, odd, HARD, HARD, HARD)["urban"] > 0.95
 
 
-def test_a_bid_far_above_the_estimate_decides_nothing_for_it_may_be_made_on_another_estimate():
-    after = shares_after({}, BiddingRecord(TWO["urban"], 400, 570, None))
-    assert 0.5 < after["urban"] < 0.8
-
-
 def test_one_that_stops_early_may_be_saving_and_not_indifferent():
     """To go out at $310 after $250 is likely only with a dear dollar if one wants the house: 20.6 % against 31.5 %."""
     odd = 0.05 * 60 / 600
