@@ -15,7 +15,6 @@ from harbor import Auction, Bidder, Item
 from harbor._config.thinking import BUNDLES
 from harbor._core.basics.errors import ConfigError
 from harbor._core.prompts.prompts import BLANK, chosen, facts_in, unfillable
-from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor.graphs._context.node import PROMPTS
 
 PAPERS = sorted(set(BUNDLES) - {"native"})
@@ -115,14 +114,10 @@ def test_each_prompt_tells_its_facts_in_the_order_of_the_paper(made):
             told[call["purpose"]] = [list(facts_in(said)) for said in (call["prompt"][0], *call["prompt"][1::2])]
     expected = TOLD[bundle]
     assert {purpose: told[purpose] for purpose in expected} == expected
-
-
-def test_the_strategy_of_harbor_reads_the_profiles_before_its_plan(made):
-    bundle, calls = made
-    if bundle == "harbor":
+    if bundle == "harbor":  # a strategy reads the profiles before its plan
         last = [call["prompt"] for call in calls if call["purpose"] == "strategize"][-1]
-        assert list(facts_in(last[0])) == RATED
-        assert list(facts_in(last[1])) == ["task", *MONEY, "rivals", "plan", "items", *STANDING]
+        later = ["task", *MONEY, "rivals", "plan", "items", *STANDING]
+        assert [list(facts_in(said)) for said in last[:2]] == [RATED, later]
 
 
 def test_no_call_hands_over_the_least_bid_or_the_money_left(made):
@@ -132,63 +127,24 @@ def test_no_call_hands_over_the_least_bid_or_the_money_left(made):
     assert not told & {"minimum", "maximum", "budget"}
 
 
-def test_bids_are_answered_in_the_form_of_the_paper(made):
-    bundle, calls = made
-    answer = next(call["reply"] for call in calls if call["purpose"] in ("bid", "water", "beauty"))
-    if bundle == "econarena":
-        assert list(json.loads(answer)) == ["understanding", "popular answer", "answer", "reason"]
-    else:
-        *reasons, said = answer.splitlines()
-        assert reasons
-        assert said.startswith(("I bid $", "I withdraw"))
-
-
-def test_only_a_bundle_with_plans_and_beliefs_asks_more_than_for_decisions(made):
-    bundle, calls = made
-    thoughts = {call["purpose"] for call in calls} & {"contest_plan", "contest_believe", "contest_replan", "plan"}
-    assert thoughts == ({"plan"} if bundle in ("aucarena", "harbor") else set())
-
-
-def test_a_later_call_on_an_item_goes_on_from_what_was_answered_before(made):
-    bundle, calls = made
-    if bundle in ("aucarena", "harbor"):
-        bids = (call["prompt"] for call in calls if call["purpose"] == "bid")
-        _, planning, planned, first, answer, news = next(prompt for prompt in bids if len(prompt) == 6)
-        assert "Watch" in planning
-        assert json.loads(planned)["priorities"][1]["item"] == "Watch"
-        assert planning.startswith("<facts>\nYou are asked for a plan.\n")
-        assert "You are asked to bid or to withdraw.\n" in first
-        assert "The starting price is 1000 dollars." in first
-        assert "Clock" not in first
-        assert answer.endswith("I bid $1,000.")
-        assert news.startswith("<facts>\n")
-        assert "The highest bid is 1000 dollars." in news
-        assert "Watch" not in news
-
-
 @pytest.fixture(scope="module")
 def native(tmp_path_factory) -> dict[str, list[str]]:
     """Give of each prompt of Harbor's own in the ascending auction the one that tells most."""
-    ways: dict[str, dict[str, Any]] = {
-        "on": {"strategy": "on"},
-        "fused": {"strategy": "fused"},
-        "limit": {"bidding": "limit"},
-        "together": {"rivals": "together"},
-    }
+    ways = [{"strategy": "on"}, {"strategy": "fused"}, {"bidding": "limit"}, {"rivals": "together"}]
     found: dict[str, list[str]] = {}
-    for name, way in ways.items():
-        folder = tmp_path_factory.mktemp("native") / name
+    for number, way in enumerate(ways):
+        folder = tmp_path_factory.mktemp("native") / str(number)
         mind = {"theory_of_mind": "second", "persona": "downsizing", "learning": True, **way}
         Auction(items=ITEMS, bidders=[Bidder("Ann", **mind), Bidder("Ben", rule="minimum-raise")]).run(out=folder)
         for call in map(json.loads, (folder / "calls.jsonl").read_text().splitlines()):
             prompt, purpose = call["prompt"], call["purpose"]
-            if purpose not in found or len(told_in(prompt)) > len(told_in(found[purpose])):
+            if purpose not in found or told_in(prompt) > told_in(found[purpose]):
                 found[purpose] = prompt
     return found
 
 
-def told_in(prompt: list[str]) -> list[str]:
-    return [name for said in prompt for name in facts_in(said)]
+def told_in(prompt: list[str]) -> int:
+    return sum(len(facts_in(said)) for said in prompt)
 
 
 @pytest.mark.parametrize("kind", NATIVE)
@@ -198,13 +154,8 @@ def test_harbors_own_prompt_tells_first_what_stays_then_what_is_added_to_then_wh
     assert (list(facts_in(system)), list(facts_in(asked))) == (stays, [*added, *changes, "task"])
 
 
-def test_harbors_own_prompts_end_with_what_is_asked(native):
+def test_every_prompt_of_harbors_own_is_one_of_those_described(native):
     assert native.keys() == NATIVE.keys()
-    for kind, (system, asked) in native.items():
-        text = (ENGLISH / f"{kind}.md").read_text().partition("</facts>")[2].split()
-        assert system.endswith("</facts>\n")
-        assert asked.startswith("<facts>")
-        assert asked.partition("</facts>")[2].split()[:9] == text[:9]
 
 
 TEXTS = sorted((paper, file.name) for paper in PAPERS for file in (PROMPTS / paper).iterdir())
@@ -217,11 +168,6 @@ def test_every_text_can_be_filled_with_facts_that_have_sentences(paper, name):
     assert unfillable(file) == ""
     assert set(chosen(file.read_text()) or ()) <= {key.rstrip("[]{}") for key in sentences}
     assert name == "system.md" or file.read_text().partition("\n")[2].startswith(BLANK)  # what is asked comes last
-
-
-@pytest.mark.parametrize(("paper", "name"), TEXTS)
-def test_a_text_of_a_bundle_speaks_of_facts_in_words(paper, name):
-    assert "`" not in (PROMPTS / paper / name).read_text()
 
 
 def prompt_of_a_bid(folder: Path, **settings: Any) -> str:
@@ -237,11 +183,8 @@ def test_a_setting_that_is_given_goes_before_that_of_the_bundle(tmp_path):
         "the starting price or a bit more": {"hints": False},
         "come out\nahead of them": {"relative_objective": False},
         "How to answer in plain words": {"reply": "tool"},
-        "The item ": {"facts": "json"},
         "This is a dialogue": {"context": "fresh"},
         "The increment is": {"bounds": "told"},
-        "for you to work out": {"bounds": "told"},
-        "on a line of its own": {"reply": "json"},
         "Go by your plan": {"planning": "none"},
     }.items():
         assert wording in as_the_paper

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -51,6 +52,7 @@ def decided(space: Any, **mind: Any) -> tuple[Answer, list[Event], Replying]:
 
 
 PRICE = AcceptOrWait(Decimal(950))
+MONEY = Amount(Decimal(1), Decimal(9))
 PAIR = Bundle(("A", "B"), Decimal(950))
 
 
@@ -73,7 +75,7 @@ def test_a_decision_is_concluded_in_the_words_in_which_it_is_said(space, values,
 
 
 def test_a_decision_on_an_amount_is_concluded_as_an_amount():
-    given, notes, _ = decided(Amount(Decimal(1), Decimal(9)), values={"reasons": "so", "action": "bid", "amount": 5})
+    given, notes, _ = decided(MONEY, values={"reasons": "so", "action": "bid", "amount": 5})
     assert given == Bid(Decimal(5))
     assert notes == [Decided("Ann", "Vase", 3, 2, "so", Decimal(5))]
 
@@ -86,6 +88,7 @@ def test_a_decision_on_an_amount_is_concluded_as_an_amount():
         (PAIR, {"action": "bid", "amount": 5}, "at least one item"),
         (PAIR, {"action": "bid", "amount": 5, "items": ["A", "A"]}, "named twice"),
         (Quantity(0, 9), {"units": 1.5}, "units"),
+        *((MONEY, {"action": "bid", **amount}, "amount") for amount in ({}, {"amount": "a lot"}, {"amount": math.nan})),
     ],
 )
 def test_a_reply_that_is_no_action_of_the_space_is_unreadable_and_is_not_repaired(space, values, why):

@@ -19,7 +19,7 @@ from harbor._core.asking.amounts import Amount
 from harbor._core.asking.asks import Ask, Bid, Withdraw
 from harbor._core.basics.errors import ConfigError
 from harbor._core.log.acts import Acted, Signal
-from harbor._core.log.events import BidderSeated, CatalogShown, Event, Lot, ModelCalled
+from harbor._core.log.events import BidderSeated, CatalogShown, Event, Lot
 from harbor._core.log.log import of_type
 from harbor._core.log.thoughts import Mirrored, Planned, Predicted, Prediction, Profiled
 from harbor._games.bidder_view import View
@@ -106,21 +106,6 @@ def test_a_bid_is_asked_for_in_the_words_of_the_baseline_but_for_what_theory_of_
     assert {name and name[1] for name in explained} - EXPLAINED == set()
 
 
-def test_a_strategy_is_chosen_with_the_profiles_in_sight(tmp_path):
-    for strategy, task in (("on", "strategize"), ("fused", "fused")):
-        sale(tmp_path / strategy, theory_of_mind="true", strategy=strategy)
-        rows = [facts["rivals"] for purpose, facts in prompts(tmp_path / strategy) if purpose == task]
-        assert rows
-        assert {row["rival"]: row["shares"] for row in rows[0]} == {name: {one: 100} for name, one in TRUTH.items()}
-
-
-@pytest.mark.parametrize("theory_of_mind", ["true", "inferred", "second"])
-def test_without_predictions_theory_of_mind_makes_no_call_for_them(tmp_path, theory_of_mind):
-    result = sale(tmp_path / "run", theory_of_mind=theory_of_mind, strategy="on", predict=False)
-    assert "predict" not in {call.purpose for call in of_type(result.log, ModelCalled)}
-    assert not any("forecasts" in facts for _, facts in prompts(tmp_path / "run"))
-
-
 # ---------------------------------------------------------------- placebos
 
 TRUTH = {"Ben": "urban-dwellers", "Cho": "rural-home-seekers"}
@@ -168,14 +153,13 @@ def test_shuffled_weights_are_those_of_the_profile_dealt_by_the_seed():
     assert {max(view.profiles["Cho"], key=view.profiles["Cho"].__getitem__) for view in dealt.values()} == set(CATALOG)
 
 
-@pytest.mark.parametrize("placebo", PLACEBOS)
-@pytest.mark.parametrize("node", [PROFILE, MIRROR])
-def test_profiling_itself_goes_on_from_its_own_profiles(placebo, node):
-    assert told(SEEN, node, placebo, 0) == SEEN
+def test_profiling_itself_goes_on_from_its_own_profiles():
+    assert all(told(SEEN, node, placebo, 0) == SEEN for node in (PROFILE, MIRROR) for placebo in PLACEBOS)
 
 
-@pytest.mark.parametrize("strategy", ["on", "fused"])
-@pytest.mark.parametrize("placebo", ["uniform", "shuffled", "blank"])
+@pytest.mark.parametrize(
+    ("placebo", "strategy"), [("none", "on"), ("uniform", "on"), ("shuffled", "fused"), ("blank", "on")]
+)
 def test_under_a_placebo_nothing_that_depends_on_the_true_profile_reaches_a_prompt(tmp_path, placebo, strategy):
     others = {"Ben": "vacation-homes", "Cho": "eco-conscious-buyers"}
     asked = []
@@ -185,15 +169,9 @@ def test_under_a_placebo_nothing_that_depends_on_the_true_profile_reaches_a_prom
         seated = next(one for one in of_type(log, BidderSeated) if one.bidder == "Ann")
         assert {rival: max(one, key=one.__getitem__) for rival, one in seated.rivals.items()} == rivals
         asked.append(prompts(tmp_path / str(number)))
-    assert asked[0] == asked[1]
+    assert (asked[0] == asked[1]) == (placebo != "none")
     tasks = {task for task, facts in asked[0] if "rivals" in facts}
     assert tasks == {"plan", "replan", "predict", "fused" if strategy == "fused" else "strategize"}
-
-
-def test_without_a_placebo_the_same_prompts_differ(tmp_path):
-    for number, rivals in enumerate((TRUTH, {**TRUTH, "Ben": "vacation-homes"})):
-        sale(tmp_path / str(number), rivals, theory_of_mind="true", strategy="on")
-    assert prompts(tmp_path / "0") != prompts(tmp_path / "1")
 
 
 class Opinionated(SimulatedChat):
@@ -210,7 +188,7 @@ class Opinionated(SimulatedChat):
         return result
 
 
-@pytest.mark.parametrize("placebo", ["uniform", "shuffled", "blank"])
+@pytest.mark.parametrize("placebo", ["uniform", "shuffled"])
 def test_under_a_placebo_what_was_inferred_reaches_no_later_thought_and_stays_in_the_log(tmp_path, placebo):
     later = []
     for kind in ("downsizing", "vacation-homes"):
@@ -238,18 +216,6 @@ def test_of_another_placebo_what_is_told_of_a_rival_does_not_depend_on_its_own_p
     assert told_of[0]["Cho"] != told_of[1]["Cho"]
 
 
-@pytest.mark.parametrize("placebo", PLACEBOS)
-def test_the_first_calls_under_a_placebo_are_those_of_its_arm(tmp_path, placebo):
-    """Until the first bid nothing differs but the facts; after it the sale may go another way."""
-    calls = []
-    for number, given in enumerate(("none", placebo)):
-        mind = {"theory_of_mind": "true", "strategy": "on", "placebo": given}
-        sale(tmp_path / str(number), **mind)
-        calls.append([(task, set(facts)) for task, facts in prompts(tmp_path / str(number))][:4])
-    assert calls[0] == calls[1]
-    assert [task for task, _ in calls[0]][-2:] == ["strategize", "bid"]
-
-
 def test_a_resumed_run_deals_the_same_placebo(tmp_path):
     folder = tmp_path / "run"
     sale(folder, theory_of_mind="inferred", strategy="on", placebo="shuffled")
@@ -271,9 +237,7 @@ LOTS = (Item(name="Lot", start=1_000, true_value=2_000),)
     ("ann", "complaint"),
     [
         ({"rule": "truthful", "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
-        ({"agent": True, "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
-        ({"person": True, "theory_of_mind": "true"}, "placebo 'uniform' is for the thoughts of a model; drop it"),
-        ({"rule": "truthful"}, "placebo 'uniform' is for the thoughts of a model; drop it, or rule"),
+        ({"agent": True}, "placebo 'uniform' is for the thoughts of a model; drop it"),
         ({}, "placebo 'uniform' replaces the results of a theory of mind; set theory_of_mind, or drop it"),
         ({"theory_of_mind": "true", "placebo": "another"}, "placebo 'another' needs two rivals; add one"),
     ],

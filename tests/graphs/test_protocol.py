@@ -20,13 +20,11 @@ from harbor._core.asking.amounts import Amount, Number
 from harbor._core.asking.asks import Ask
 from harbor._core.basics.actions import Bid, Unreadable, Withdraw
 from harbor._core.basics.errors import ConfigError
-from harbor._core.log.acts import Tried
 from harbor._core.log.events import PublicEvent
 from harbor._core.log.log import of_type
 from harbor._core.log.thoughts import Believed, Decided, Planned
 from harbor._core.prompts.prompts import facts_in
 from harbor._core.settings import read_settings
-from harbor._games.english.events import ItemSold
 from harbor._games.english.thoughts import PROMPTS as ENGLISH
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.resolve import resolve
@@ -100,13 +98,6 @@ def test_the_built_in_model_understands_every_protocol(game, change):
     assert public(held(game, **change)[0]) == public(held(game)[0])
 
 
-@pytest.mark.parametrize("correct_beliefs", ["none", "model"])
-@pytest.mark.parametrize("bounds", ["told", "untold"])
-def test_the_built_in_model_understands_beliefs_of_its_own_however_bounds_are_told(bounds, correct_beliefs):
-    own = held("english", bounds=bounds, correct_beliefs=correct_beliefs)[0]
-    assert public(own) == public(held("english")[0])
-
-
 # ---------------------------------------------------------------- reply
 
 
@@ -118,11 +109,7 @@ def test_all_replies_have_the_form_that_is_asked_for(reply):
     assert (forms["plan"], forms["bid"]) == told[reply]
 
 
-def test_a_bid_in_words_has_its_reasons_before_it():
-    log, calls = held("english", reply="text")
-    *reasons, bid = bid_calls(calls, "Alex")[0]["reply"].splitlines()
-    assert (of_type(log, Decided)[0].reasons, bid) == ("\n".join(reasons), "I bid $1,000.")
-    assert reasons
+AMOUNT = Ask("Ann", "Lot A", 1, Amount(1_000, 9_000))
 
 
 @pytest.mark.parametrize(
@@ -136,34 +123,16 @@ def test_a_bid_in_words_has_its_reasons_before_it():
     ],
 )
 def test_the_last_line_that_answers_is_the_answer(said, reasons, answer):
-    assert heard(said, Ask("Ann", "Lot A", 1, Amount(1_000, 9_000))) == (reasons, answer)
+    assert heard(said, AMOUNT) == (reasons, answer)
 
 
-@pytest.mark.parametrize("said", ["I would bid $1,200 or $1,300.", "Let me think.", "\n \n", "I do not bid $1,200."])
-def test_words_that_say_no_plain_answer_are_a_failed_bid(said):
-    assert isinstance(heard(said, Ask("Ann", "Lot A", 1, Amount(1_000, 9_000)))[1], Unreadable)
-
-
-def test_a_number_is_chosen_in_words():
+def test_words_that_say_no_plain_answer_are_a_failed_bid_and_a_number_is_chosen_in_words():
+    for said in ("I would bid $1,200 or $1,300.", "Let me think.", "\n \n", "I do not bid $1,200."):
+        assert isinstance(heard(said, AMOUNT)[1], Unreadable), said
     assert heard("Half of it.\nI choose 33.5.", Ask("Ann", "run 1", 1, Number(0, 100)))[1].words == "I bid $33.50."
 
 
-def test_words_that_fail_are_counted_and_asked_again(tmp_path):
-    models = {"simulated": {"simulated": Simulated(low_bid_rate=0.5)}}
-    log, _ = run(tmp_path, people(reply="text", context="dialogue"), models=models)
-    assert of_type(log, Tried)
-    assert of_type(log, ItemSold)
-
-
 # ---------------------------------------------------------------- context
-
-
-def test_a_dialogue_grows_within_an_item_and_begins_anew_with_the_next():
-    _, calls = held("english", context="dialogue")
-    turns = [len(call["prompt"]) for call in bid_calls(calls, "Alex")]
-    starts = [place for place, count in enumerate(turns) if count == 4]  # the rules, the plan as a turn, and the call
-    assert len(starts) == len(LOTS)
-    assert all(turns[place] == turns[place - 1] + 2 for place in range(len(turns)) if place not in starts)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -199,21 +168,6 @@ def test_each_turn_tells_anew_what_is_of_its_call_alone():
     assert all(f'"{name}":' in turn for turn in turns for name in ("strategy", "strategy_reasons", "in_words"))
 
 
-def test_a_session_under_econarena_shows_as_many_earlier_runs_as_its_rules_say(tmp_path):
-    rules = {"game": "beauty", "runs": 4, "history": 1}
-    _, calls = run(tmp_path, [Bidder(name, protocol="econarena") for name in NAMES], rules=rules)
-    last = facts_in(texts(bid_calls(calls, "Alex")[-1]))
-    assert [run["run"] for run in last["past"]] == ["run 3"]
-
-
-@pytest.mark.parametrize("game", ["english", "water", "beauty", "second-price"])
-def test_earlier_answers_are_those_that_were_given_in_the_words_of_the_game(game):
-    _, calls = held(game, reply="text", context="dialogue")
-    for before, after in pairwise(bid_calls(calls, "Alex")):
-        if game != "english" or len(after["prompt"]) > 4:
-            assert after["prompt"][-2] == before["reply"]
-
-
 def test_a_resumed_dialogue_asks_what_it_would_have_asked(tmp_path):
     whole, _ = run(tmp_path, people(protocol="aucarena"))
     halve(tmp_path / "run")
@@ -221,11 +175,6 @@ def test_a_resumed_dialogue_asks_what_it_would_have_asked(tmp_path):
 
 
 # ---------------------------------------------------------------- facts, bounds, hints, objective
-
-
-def test_prose_has_no_json_in_it():
-    _, calls = held("english", facts="prose")
-    assert not any("<facts>\n{" in texts(call) for call in calls)
 
 
 def test_untold_bounds_are_in_no_prompt_for_a_bid():
@@ -237,18 +186,6 @@ def test_untold_bounds_are_in_no_prompt_for_a_bid():
         assert "`minimum`" not in texts(call)
 
 
-def test_of_untold_bounds_the_money_left_can_be_worked_out():
-    log, calls = held("english", bounds="untold")
-    spent = dict.fromkeys(NAMES, 0)
-    for sold in of_type(log, ItemSold):
-        spent[sold.winner] += sold.price
-    for name in NAMES:
-        facts = facts_in(texts(bid_calls(calls, name)[-1]))
-        paid = [row["price"] for row in facts["results"] if row["winner"] == name]
-        last = [sold.price for sold in of_type(log, ItemSold)[-1:] if sold.winner == name]
-        assert (facts["initial_budget"], sum(paid)) == (10_000, spent[name] - sum(last))
-
-
 def test_hints_are_sentences_that_can_be_left_out():
     with_hints, without = (held("english", hints=hints)[1] for hints in (True, False))
     lost = {line for call in with_hints for line in texts(call).splitlines()}
@@ -257,16 +194,13 @@ def test_hints_are_sentences_that_can_be_left_out():
     assert not [line for line in lost if "`" in line]
 
 
-def test_that_a_matched_item_earns_no_more_is_a_rule_and_no_hint(tmp_path):
-    for hints in (True, False):
-        _, calls = run(tmp_path / str(hints), [Bidder("Alex", persona="downsizing", hints=hints)])
-        assert all("such an item brings no extra profit" in texts(call) for call in calls)
-
-
-@pytest.mark.parametrize("protocol", ["native", "aucarena", "harbor"])
-@pytest.mark.parametrize("value", ["style", "unsaid", 500, 0.5])
+@pytest.mark.parametrize(
+    ("protocol", "value"),
+    [("native", "style"), ("native", "unsaid"), ("native", 500), ("aucarena", 0.5), ("harbor", "style")],
+)
 def test_what_an_item_that_suits_a_persona_counts_for_is_told_as_the_setting_says(protocol, value, tmp_path):
-    _, calls = run(tmp_path, [Bidder("Alex", persona="downsizing", protocol=protocol, persona_value=value)])
+    mind = {"protocol": protocol, "persona_value": value, "hints": False}
+    _, calls = run(tmp_path, [Bidder("Alex", persona="downsizing", **mind)])
     for said in map(texts, calls):
         assert ("brings no extra profit" in said) == (value == "style")
         assert ("than its true value" in said) == (value not in ("style", "unsaid"))
@@ -279,30 +213,10 @@ def test_the_bundles_say_nothing_of_it_as_their_papers():
     assert set(values.values()) == {"style", "unsaid"}
 
 
-@pytest.mark.parametrize(
-    ("protocol", "hints", "told"), [("aucarena", True, True), ("aucarena", False, False), ("native", True, False)]
-)
-def test_how_far_off_estimates_were_is_a_hint_of_papers(protocol, hints, told, tmp_path):
-    mind = {"protocol": protocol, "hints": hints, "facts": "json", "theory_of_mind": "second"}
-    _, calls = run(tmp_path, people(**mind))
-    assert ("true_per_estimate" in str(calls)) == told
-
-
-def test_the_objective_can_be_compared_with_rivals():
-    _, calls = held("english", relative_objective=True)
-    assert all(facts_in(texts(call))["relative_objective"] is True for call in calls)
-    assert all("compared with those of all other bidders" in texts(call).replace("\n", " ") for call in calls)
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_beliefs_can_be_switched_off_in_every_game(game):
-    _, calls = held(game, believe=False)
-    assert not {call["purpose"] for call in calls} & {"believe", "contest_believe"}
-
-
 def test_one_call_a_decision_is_left_without_plans_and_beliefs():
-    log, calls = held("water", planning="none", believe=False)
-    assert len(calls) == len(of_type(log, Decided))
+    for game in ("water", "english"):
+        log, calls = held(game, planning="none", believe=False)
+        assert len(calls) == len(of_type(log, Decided))
 
 
 # ---------------------------------------------------------------- corrections
@@ -346,8 +260,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def resolved(**mind: Any) -> None:
-    bidders = [Bidder("Ann", bidding="call", **mind), Bidder("Ben", rule="minimum-raise")]
-    resolve(AuctionConfig(items=LOTS, bidders=bidders))
+    resolve(AuctionConfig(items=LOTS, bidders=[Bidder("Ann", bidding="call", **mind), Bidder("Ben", rule="truthful")]))
 
 
 def refused(**mind: Any) -> str:
@@ -367,6 +280,7 @@ def test_a_folder_of_prompts_takes_the_place_of_ours(folder):
 def test_a_prompt_that_is_missing_is_named_and_one_that_is_not_needed_may_be_missing(folder):
     (folder / "replan.md").unlink()
     assert refused(prompts=str(folder)).endswith("lacks 'replan.md', which this bidder needs; write it")
+    assert "'nowhere' is no folder; name one with a file for each prompt" in refused(prompts="nowhere")
     log, _ = held("english", prompts=str(folder), planning="static")
     assert of_type(log, Planned)
 
@@ -380,7 +294,6 @@ def test_a_prompt_that_is_missing_is_named_and_one_that_is_not_needed_may_be_mis
         ("[facts leadr, bids]\n<facts>\n${facts}\n</facts>\n", "speaks of `leadr`, and this prompt tells no such fact"),
         ("<facts>\n${facts}\n</facts>\n`history` has all bids.", "speaks of `history`"),  # told by papers alone
         ("<facts>\n${facts}\n</facts>\n`earned` is what counts.", "speaks of `earned`"),  # told by replan alone
-        ("<facts>\n${facts}\n</facts>\n[if items_finished]\nSome finished.\n", "speaks of `items_finished`"),
         ("[hint plan]\n\n<facts>\n${facts}\n</facts>\n", "unknown mark '[hint plan]'"),
     ],
 )
@@ -390,37 +303,15 @@ def test_a_prompt_that_cannot_be_filled_is_refused_with_its_name(text, why, fold
     assert ("bid.md" in said, why in said) == (True, True), said
 
 
-def test_a_fact_that_is_not_told_is_refused_with_what_to_do(folder):
-    text = (folder / "replan.md").read_text()
-    (folder / "replan.md").write_text(f"{text}\nNobody knows the `lowest_winning_bid`.\n", encoding="utf-8")
-    assert refused(prompts=str(folder)) == (
-        "bidder 'Ann': its folder of prompts has 'replan.md', which speaks of `lowest_winning_bid`, and this prompt"
-        " tells no such fact; see the texts that 'harbor new prompts FOLDER --game english' writes, or write a word"
-        " that is no fact without backticks"
+def test_a_prompt_of_ones_own_may_name_keys_of_its_answer_and_a_prompt_for_a_paper_facts_that_only_papers_tell(folder):
+    facts = "<facts>\n${facts}\n</facts>\n"
+    (folder / "bid.md").write_text(
+        f"{facts}`action` and `amount` are your answer, `estimate` and `leader` facts.\n", encoding="utf-8"
     )
-    (folder / "replan.md").write_text(f"{text}\nNobody knows the lowest_winning_bid.\n", encoding="utf-8")
     resolved(prompts=str(folder))
-
-
-def test_a_prompt_of_ones_own_may_name_facts_of_the_rules_and_keys_of_its_answer(folder):
-    text = "<facts>\n${facts}\n</facts>\n`action` and `amount` are your answer, `estimate` and `leader` facts.\n"
-    (folder / "bid.md").write_text(text, encoding="utf-8")
-    resolved(prompts=str(folder))
-
-
-def test_a_prompt_for_a_paper_may_name_facts_that_only_papers_tell(folder):
-    text = "<facts>\n${facts}\n</facts>\n`history` has all bids on the `items`.\n"
-    (folder / "believe.md").write_text(text, encoding="utf-8")
+    (folder / "believe.md").write_text(f"{facts}`history` has all bids on the `items`.\n", encoding="utf-8")
     resolved(protocol="aucarena", prompts=str(folder))
     assert "speaks of `history`" in refused(prompts=str(folder))
-
-
-def test_a_bundle_for_a_game_that_it_does_not_know_is_refused():
-    assert "protocol 'alympics' does not know the game 'english', only 'water'" in refused(protocol="alympics")
-
-
-def test_a_folder_that_is_not_there_is_refused():
-    assert "'nowhere' is no folder; name one with a file for each prompt" in refused(prompts="nowhere")
 
 
 @pytest.mark.parametrize(
@@ -432,10 +323,6 @@ def test_a_folder_that_is_not_there_is_refused():
         ({"protocol": "aucarena", "bidding": "limit"}, "'dialogue', which protocol 'aucarena' sets, grows"),
         ({"believe": False, "correct_beliefs": "model"}, "believe is false"),
         ({"persona_value": 500}, "persona_value 500 is about items that suit a persona, and there is none"),
-        (
-            {"protocol": "aucarena", "persona_value": "style"},
-            "persona_value 'style' is about items that suit a persona",
-        ),
         ({"relative_objective": True, "objective": "a wanted item"}, "nothing to compare with rivals"),
     ],
 )
@@ -448,15 +335,11 @@ def test_settings_that_contradict_each_other_are_refused(mind, why):
     ("value", "why"),
     [
         (0, "persona_value 0: must be greater than 0"),
-        (-5, "persona_value -5: must be greater than 0"),
         (float("nan"), "persona_value nan: is not a finite number"),
-        (float("inf"), "persona_value inf: is not a finite number"),
         (10**12 + 1, "must be 1000000000000 or less"),
         (0.001, "at most 2 places after the point"),
-        ("much", "persona_value 'much': must be 'style', 'unsaid', or an amount of dollars, such as 5000"),
-        ("500", "persona_value '500': must be 'style', 'unsaid', or an amount"),
+        ("500", "persona_value '500': must be 'style', 'unsaid', or an amount of dollars, such as 5000"),
         (True, "persona_value True: is not a number"),
-        ([500], "persona_value: must be a number"),
     ],
 )
 def test_what_a_persona_can_not_be_worth_is_refused(value, why):
@@ -464,10 +347,6 @@ def test_what_a_persona_can_not_be_worth_is_refused(value, why):
         Bidder("Ann", persona="downsizing", persona_value=value)
     assert why in str(told.value)
     assert "\n" not in str(told.value)
-
-
-def test_true_and_false_say_who_corrects():
-    assert [Bidder("Ann", correct_beliefs=given).correct_beliefs for given in (True, False)] == ["house", "none"]
 
 
 def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(folder, tmp_path):
@@ -489,18 +368,12 @@ def sent_before(before: dict[str, Any], after: dict[str, Any]) -> bool:
     return all(one.startswith(two) for one, two in zip(sent, after["prompt"][1:-1], strict=True))
 
 
-@pytest.mark.parametrize("fault", ["low_bid_rate", "over_budget_rate"])
-def test_every_earlier_turn_is_one_that_was_sent(fault, tmp_path):
-    models = {"simulated": {"simulated": {fault: 0.5}}}
+def test_every_earlier_turn_is_one_that_was_sent(tmp_path):
+    models = {"simulated": {"simulated": {"over_budget_rate": 0.5}}}
     _, calls = run(tmp_path, people(protocol="harbor", strategy="on"), models=models)
     for name in NAMES:
         for before, after in pairwise(bid_calls(calls, name)):
             assert len(after["prompt"]) <= len(before["prompt"]) or sent_before(before, after)
-
-
-def test_a_fused_answer_is_told_as_an_answer_alone():
-    _, calls = held("english", context="dialogue", strategy="fused")
-    assert not [call for call in bid_calls(calls, "Alex") if "strategy" in facts_in(texts(call))]
 
 
 def test_a_dialogue_through_a_session_keeps_refusals(tmp_path):

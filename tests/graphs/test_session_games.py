@@ -14,12 +14,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, ModelSettings, Simulated
-from harbor._config.auction import MindSettings
 from harbor._core.asking.asks import Bid, Withdraw
-from harbor._core.basics.errors import ModelError
 from harbor._core.log.acts import Acted, Signal, Tried
 from harbor._core.log.events import BiddersAsked, ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log.log import of_type, read_log
+from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.thoughts import Decided, Expected, Planned
 from harbor._games.beauty.rules import answer_best
@@ -27,10 +25,7 @@ from harbor._games.mechanism import Chance
 from harbor._games.sessions.measures import Played, results_of
 from harbor._games.water.play import dry_days, forecast, least_bid
 from harbor._games.water.rules import RESIDENTS, DayClosed, DayOpened, Resident, Water
-from harbor._models.calls.client import ModelClient
 from harbor._models.simulated.chat_model import SimulatedChat, read_facts
-from harbor.graphs._context.context import BidderContext
-from harbor.graphs._wiring.bidder import GraphBidder
 from support.best_response import best_response
 
 GAMES = ["water", "second-price", "first-price", "english-private", "beauty"]
@@ -61,55 +56,22 @@ def prompts(folder: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_minds_play_a_game_to_its_end_without_a_failure(game):
-    log = played(game)
+def test_minds_play_a_game_to_its_end_plan_after_all_parts_but_the_last_and_expect_every_rivals_next_bid(game):
+    log, (first, *others) = played(game), names(game)
     assert not of_type(log, Tried) + of_type(log, SeatFailed) + of_type(log, ThoughtFailed)
-    assert {decided.bidder for decided in of_type(log, Decided)} == set(names(game))
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_equal_seeds_give_equal_play(game):
-    assert of_type(played(game), Decided) == of_type(played(game), Decided)
-
-
-def nodes(planning: str) -> set[str]:
-    model = ModelClient("Ann", "model", SimulatedChat(), ModelSettings())
-    mind = BidderContext(model, MindSettings(planning=planning), lambda: lambda _: None, game="water")  # type: ignore[arg-type]
-    return set(GraphBidder(mind).graph.nodes) - {"__start__"}
-
-
-def test_planning_that_is_switched_off_is_not_in_the_graph():
-    assert nodes("none") == {"bid", "believe"}
-    assert nodes("static") == {"bid", "believe", "plan"}
-    assert nodes("adaptive") == {"bid", "believe", "plan", "replan"}
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_a_mind_plans_once_and_then_after_every_day_or_run_but_the_last(game):
-    plans = [planned for planned in of_type(played(game), Planned) if planned.bidder == names(game)[0]]
-    assert len(plans) == RUNS
-    assert all(planned.text for planned in plans)
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_a_mind_expects_the_next_bid_of_every_rival(game):
-    expected = [one for one in of_type(played(game), Expected) if one.bidder == names(game)[0]]
-    assert [set(one.bids) for one in expected] == [set(names(game)[1:])] * (RUNS - 1)
-
-
-def test_where_nothing_is_shown_there_is_nothing_to_expect_from():
-    assert not of_type(played("second-price", show="nothing"), Expected)
+    assert {decided.bidder for decided in of_type(log, Decided)} == {first, *others}
+    plans = [planned.text for planned in of_type(log, Planned) if planned.bidder == first]
+    assert (len(plans), all(plans)) == (RUNS, True)
+    expected = [one for one in of_type(log, Expected) if one.bidder == first]
+    assert [set(one.bids) for one in expected] == [set(others)] * (RUNS - 1)
 
 
 def test_the_dead_think_no_more():
     log = played("water", days=12, supplies=[12] * 12)
-    died = next(
-        day.item for day in of_type(log, DayClosed) if not day.statuses.get("Eric", day.statuses["Alex"]).health
-    )
-    number = int(died.split()[1])
-    late = [one for one in of_type(log, Planned) if one.bidder == "Eric"]
-    assert len(late) <= number
-    assert all("Eric" not in one.bids for one in of_type(log, Expected) if int(one.closed.split()[1]) >= number)
+    first = next(day for day in of_type(log, DayClosed) if not day.statuses.get("Eric", day.statuses["Alex"]).health)
+    died = int(first.item.split()[1])
+    assert len([one for one in of_type(log, Planned) if one.bidder == "Eric"]) <= died
+    assert all("Eric" not in one.bids for one in of_type(log, Expected) if int(one.closed.split()[1]) >= died)
 
 
 def test_believing_comes_before_replanning_and_nothing_else_lengthens_the_chain():
@@ -119,14 +81,6 @@ def test_believing_comes_before_replanning_and_nothing_else_lengthens_the_chain(
 
 
 # ---------------------------------------------------------------- what a prompt says
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_every_game_has_a_prompt_of_its_own_for_a_bid(game, tmp_path):
-    played(game, out=tmp_path / "run")
-    bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
-    assert {facts["task"] for facts in bids} == {game.replace("-", "_")}
-    assert {facts["game"] for facts in bids} == {game}
 
 
 def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
@@ -143,18 +97,20 @@ def test_a_private_value_is_in_no_prompt_but_its_own(tmp_path):
             assert not {value for value in others if value in said and value not in bids}
 
 
-@pytest.mark.parametrize(("history", "shown"), [(0, 0), (1, 1), (2, 2), (9, 2)])
+@pytest.mark.parametrize(("history", "shown"), [(0, 0), (1, 1), (9, 2)])
 def test_as_many_past_runs_are_shown_as_the_session_says_or_as_there_are(tmp_path, history, shown):
-    played("beauty", out=tmp_path / "run", history=history)
+    log = played("beauty", out=tmp_path / "run", history=history)
     last = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts and facts["run"] == f"run {RUNS}"]
     assert {len(facts["past"]) for facts in last} == {shown}
+    assert (not of_type(log, Expected)) == (not history)
+    assert not of_type(played("second-price", show="nothing"), Expected)
 
 
-def test_without_a_chain_of_thought_no_reasons_are_asked_for(tmp_path):
-    played("beauty", {"chain_of_thought": False}, out=tmp_path / "off")
-    played("beauty", out=tmp_path / "on")
-    assert {facts["give_reasons"] for facts in prompts(tmp_path / "off")} == {False}
-    assert {facts["give_reasons"] for facts in prompts(tmp_path / "on")} == {True}
+def test_without_a_chain_of_thought_no_reasons_are_asked_for_and_the_built_in_model_gives_none(tmp_path):
+    off, _ = (played("beauty", {"chain_of_thought": on}, out=tmp_path / str(on)) for on in (False, True))
+    for on in (False, True):
+        assert {facts["give_reasons"] for facts in prompts(tmp_path / str(on))} == {on}
+    assert {decided.reasons for decided in of_type(off, Decided)} == {""}
 
 
 def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
@@ -164,11 +120,6 @@ def test_a_persona_reaches_the_prompts_of_its_bidder_alone(tmp_path):
     Auction(bidders=bidders, rules=rules, personas=[own]).run(out=tmp_path / "run")
     who = {(facts["bidder"], "personas" in facts) for facts in prompts(tmp_path / "run")}
     assert who == {("Alex", True), ("Bob", False)}
-
-
-def test_without_a_chain_of_thought_the_built_in_model_gives_no_reasons():
-    log = played("beauty", {"chain_of_thought": False})
-    assert {decided.reasons for decided in of_type(log, Decided)} == {""}
 
 
 class Terse(SimulatedChat):
@@ -181,18 +132,12 @@ class Terse(SimulatedChat):
         return result
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_a_model_that_leaves_the_reasons_out_is_understood_where_none_are_asked_for(game):
-    bidders = [Bidder(name, model="terse", chain_of_thought=False) for name in names(game)]
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize("game", ["beauty", "water"])
+def test_a_model_that_leaves_the_reasons_out_is_understood_whether_they_are_asked_for_or_not(game, asked):
+    bidders = [Bidder(name, model="terse", chain_of_thought=asked) for name in names(game)]
     log = Auction(bidders=bidders, rules=settings(game)).run(models={"terse": Terse()}).log
     assert not of_type(log, Tried) + of_type(log, ThoughtFailed)
-
-
-def test_a_bid_without_reasons_is_a_bid_where_they_are_asked_for():
-    log = Auction(bidders=[Bidder("Ann", model="terse"), Bidder("Ben")], rules=settings("beauty")).run(
-        models={"terse": Terse()}
-    )
-    assert not of_type(log.log, Tried) + of_type(log.log, ThoughtFailed)
 
 
 def test_on_a_day_without_water_minds_know_it_and_go_on(tmp_path):
@@ -244,11 +189,8 @@ def as_told(facts: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(("history", "shown"), [({}, 5), ({"history": 0}, 0), ({"history": "all"}, 8)])
 def test_every_fact_of_the_water_prompts_is_that_of_the_log(history, shown, tmp_path):
     bidders = [Bidder(name) for name in ("Alex", "Bob", "Cindy", "David")] + [Bidder("Eric", rule="adversary")]
-    log = (
-        Auction(seed=2, bidders=bidders, rules={"game": "water", "days": 9, "supply": "low", **history})
-        .run(out=tmp_path / "run")
-        .log
-    )
+    rules = {"game": "water", "days": 9, "supply": "low", **history}
+    log = Auction(seed=2, bidders=bidders, rules=rules).run(out=tmp_path / "run").log
     asked = [facts for facts in prompts(tmp_path / "run") if "today" in facts]
     assert {facts["task"] for facts in asked} == {"contest_plan", "contest_believe", "contest_replan", "water"}
     for facts in asked:
@@ -270,85 +212,37 @@ def test_a_player_is_told_its_own_results_of_the_runs_that_are_shown(tmp_path):
         assert facts["value"] == float(drawn[facts["bidder"], facts["run"]])
         for mine in facts["your_results"]:
             one = settled[facts["bidder"], mine["run"]]
-            assert (mine["action"], mine["won"], mine["paid"], mine["assets_at_end"]) == (
-                float(one.action),
-                one.won,
-                float(one.paid),
-                float(one.assets),
-            )
+            told = tuple(mine[key] for key in ("action", "won", "paid", "assets_at_end"))
+            assert told == (float(one.action), one.won, float(one.paid), float(one.assets))
             assert mine["value"] == float(drawn[facts["bidder"], mine["run"]])
 
 
 def test_a_plan_and_what_is_expected_are_handed_on(tmp_path):
     log = played("beauty", out=tmp_path / "run")
     asked = [facts for facts in prompts(tmp_path / "run") if facts["bidder"] == "Ann"]
+    bids, replans = ([one for one in asked if one["task"] == task] for task in ("beauty", "contest_replan"))
     plans = [planned.text for planned in of_type(log, Planned) if planned.bidder == "Ann"]
-    expected = [
-        [{"rival": name, "bid": float(bid)} for name, bid in one.bids.items()]
-        for one in of_type(log, Expected)
-        if one.bidder == "Ann"
-    ]
-    bids = [facts for facts in asked if facts["task"] == "beauty"]
-    replans = [facts for facts in asked if facts["task"] == "contest_replan"]
-    assert [facts["plan"] for facts in bids] == plans
-    assert [facts["plan"] for facts in replans] == plans[:-1]
+    told = [one.bids.items() for one in of_type(log, Expected) if one.bidder == "Ann"]
+    expected = [[{"rival": name, "bid": float(bid)} for name, bid in one] for one in told]
+    assert ([facts["plan"] for facts in bids], [facts["plan"] for facts in replans]) == (plans, plans[:-1])
     assert [facts["forecasts"] for facts in replans] == expected
     assert [facts.get("forecasts") for facts in bids] == [None, *expected]
 
 
 def test_who_has_dropped_out_is_told_within_a_run_and_forgotten_in_the_next(tmp_path):
     log = played("english-private", out=tmp_path / "run")
-    gone: dict[str, list[str]] = {}
+    gone: dict[str, set[str]] = {}
     out: dict[tuple[str, int], set[str]] = {}
     for event in (entry.event for entry in log):
         if isinstance(event, BiddersAsked):
-            out[event.item, event.round] = set(gone.get(event.item, []))
+            out[event.item, event.round] = {*gone.get(event.item, ())}
         if isinstance(event, Acted) and isinstance(event.act, Withdraw):
-            gone.setdefault(event.item, []).append(event.bidder)
+            gone.setdefault(event.item, set()).add(event.bidder)
+    rounds = {(one.bidder, one.item, float(one.amount or 0)): one.round for one in of_type(log, Decided)}
     bids = [facts for facts in prompts(tmp_path / "run") if "minimum" in facts]
+    made = [(rounds.get((facts["bidder"], facts["run"], float(facts["minimum"]))), facts) for facts in bids]
     assert any("withdrawn" in facts for facts in bids)
-    rounds = {
-        (decided.bidder, decided.item, float(decided.amount or 0)): decided.round for decided in of_type(log, Decided)
-    }
-    for facts in bids:
-        number = rounds.get((facts["bidder"], facts["run"], float(facts["minimum"])))
-        if number is not None:
-            assert set(facts.get("withdrawn", [])) == out[facts["run"], number]
-
-
-def test_a_refusal_is_in_the_prompt_that_asks_again(tmp_path):
-    model = ModelSettings(simulated=Simulated(unreadable_rate=0.5))
-    bidders = [Bidder("Ann"), Bidder("Ben")]
-    auction = Auction(seed=1, bidders=bidders, rules=settings("beauty"), models={"simulated": model})
-    log = auction.run(out=tmp_path / "run").log
-    refused = [facts["refused"] for facts in prompts(tmp_path / "run") if "refused" in facts]
-    assert refused
-    assert set(refused) <= {failed.reason for failed in of_type(log, Tried)}
-
-
-def test_a_value_above_the_assets_is_marked_in_the_prompt(tmp_path):
-    played("second-price", out=tmp_path / "run", values={"Ann": [150], "Ben": [50], "Cho": [60]}, runs=1)
-    capped = {facts["bidder"]: facts["value_is_above_assets"] for facts in prompts(tmp_path / "run")}
-    assert capped == {"Ann": True, "Ben": False, "Cho": False}
-
-
-@pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])
-def test_without_history_there_is_nothing_to_expect_from(game, tmp_path):
-    log = played(game, out=tmp_path / "run", history=0)
-    assert not of_type(log, Expected)
-    assert all(not facts["past"] and not facts["your_results"] for facts in prompts(tmp_path / "run"))
-
-
-def test_an_unreadable_answer_is_a_failed_bid_that_is_asked_again_and_a_game_of_no_other_answers_is_no_result(tmp_path):
-    model = ModelSettings(simulated=Simulated(unreadable_rate=1))
-    auction = Auction(
-        bidders=[Bidder("Ann"), Bidder("Ben")], rules=settings("beauty", runs=1), models={"simulated": model}
-    )
-    with pytest.raises(ModelError, match="none of 14 answers of model 'simulated' could be used"):
-        auction.run(out=tmp_path / "run")
-    log = read_log(tmp_path / "run" / "events.jsonl").entries
-    assert len([failed for failed in of_type(log, Tried) if failed.bidder == "Ann"]) == 4
-    assert not of_type(log, SeatFailed)
+    assert all({*facts.get("withdrawn", [])} == out[facts["run"], number] for number, facts in made if number)
 
 
 # ---------------------------------------------------------------- how the built-in model plays
@@ -366,13 +260,7 @@ def numbers(log: tuple[Entry, ...]) -> list[float]:
     return [fmean(one) for one in picks.values()]
 
 
-def test_in_a_beauty_contest_it_learns_from_history():
-    picked = numbers(played("beauty", runs=6))
-    assert picked == sorted(picked, reverse=True)
-    assert picked[-1] < 0.02 * picked[0]
-
-
-def test_the_deeper_it_reasons_the_lower_it_picks():
+def test_the_deeper_it_reasons_the_lower_it_picks_and_among_rational_others_nought():
     def first(level: int) -> float:
         models = {"simulated": ModelSettings(simulated=Simulated(level=level))}
         bidders = [Bidder(name) for name in names("beauty")]
@@ -381,9 +269,6 @@ def test_the_deeper_it_reasons_the_lower_it_picks():
     assert first(0) == 50
     assert first(1) == pytest.approx(answer_best(50, 3, 2 / 3), abs=1e-4)
     assert first(3) < first(2) < first(1)
-
-
-def test_told_that_all_others_are_rational_it_picks_nought():
     assert numbers(played("beauty", rational_rivals=True)) == [0.0] * RUNS
 
 
@@ -426,45 +311,11 @@ def test_the_least_bid_is_served_and_a_cent_less_is_not(need, supply, rivals):
     assert not any(is_served(Decimal(bid)) for bid in {0, *(bid for bid, _ in rivals.values())} if bid < cents - 1)
 
 
-def test_a_resident_for_whom_a_dry_day_is_the_last_bids_all_it_has():
-    log = played("water", days=12, supplies=[12] * 12)
-    for before, after in zip(of_type(log, DayClosed), of_type(log, DayClosed)[1:], strict=False):
-        for name, status in before.statuses.items():
-            if status.health and dry_days(status.health, status.dry) == 0:
-                bids = {act.bidder: bid_in(act.act) for act in of_type(log, Acted) if act.item == after.item}
-                assert bids[name] == status.balance + RESIDENTS[name].salary
-
-
-@pytest.mark.slow
-def test_more_residents_of_minds_live_where_there_is_more_water():
-    def survivors(supply: str) -> int:
-        rows = [
-            row
-            for seed in range(3)
-            for row in Auction(
-                seed=seed, bidders=[Bidder(name) for name in RESIDENTS], rules={"game": "water", "supply": supply}
-            )
-            .run()
-            .standings
-        ]
-        return sum(row.survived for row in rows)
-
-    assert survivors("low") < survivors("high")
-
-
-def test_a_rival_that_must_drink_is_expected_to_bid_its_balance_and_its_salary():
-    status = {"need": 9, "salary": 75, "health": 2, "balance_before_salary": 100, "health_lost_if_dry": 3}
-    facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": [], "rivals": ["Bob"]}
-    assert forecast("Bob", facts, Simulated()) == 175
-
-
-def test_a_failed_bid_above_the_balance_is_no_sign_of_what_a_rival_bids():
-    status = {"need": 9, "salary": 75, "health": 8, "balance_before_salary": 100, "health_lost_if_dry": 1}
-    past = [{"bids": {"Bob": 40}, "above_balance": []}, {"bids": {"Bob": 9_999}, "above_balance": ["Bob"]}]
+@pytest.mark.parametrize(("health", "cost", "shown", "bid"), [(2, 3, 0, 175), (8, 1, 2, 40)])
+def test_a_rival_that_must_drink_bids_all_it_has_and_a_failed_bid_above_the_balance_is_no_sign_of_what_it_bids(
+    health, cost, shown, bid
+):
+    status = {"need": 9, "salary": 75, "health": health, "balance_before_salary": 100, "health_lost_if_dry": cost}
+    past = [{"bids": {"Bob": 40}, "above_balance": []}, {"bids": {"Bob": 9_999}, "above_balance": ["Bob"]}][:shown]
     facts = {"game": "water", "residents": [{"name": "Bob", **status}], "past": past, "rivals": ["Bob"]}
-    assert forecast("Bob", facts, Simulated()) == 40
-
-
-def test_a_resident_that_lives_to_the_end_without_water_bids_nothing():
-    log = played("water", days=3)
-    assert {bid_in(act.act) for act in of_type(log, Acted)} == {0}
+    assert forecast("Bob", facts, Simulated()) == bid

@@ -18,8 +18,6 @@ from harbor._core.log.events import ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log.log import difference, of_type
 from harbor._core.plugins.finding import asked, everything
 from harbor._models.simulated.chat_model import read_facts
-from harbor.graphs._context.context import BidderContext
-from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.graphs._wiring.mind import NODES, levels, nodes_of
 from support.folders import ROOT
 from support.plugins import install, installed
@@ -27,6 +25,7 @@ from support.thoughts import thought
 
 PAPER = {"protocol": "aucarena", "reply": "tool", "context": "fresh", "facts": "json"}
 """The prompts of a paper."""
+CHO = Bidder("Cho", planning="static")
 
 
 @pytest.fixture
@@ -68,22 +67,19 @@ def test_a_declared_thought_is_had_and_its_conclusion_is_in_the_log(place):
 
 
 @pytest.mark.parametrize("protocol", [{}, PAPER], ids=["native", "paper"])
-def test_later_prompts_are_told_what_it_noted_and_what_that_is(place, protocol):
-    auction(thought(Path(), place), **protocol).run(out=Path("run"))
-    told = [(task, read_facts(text)["reflect"]) for task, text in prompts(Path("run")) if '"reflect":' in text]
+def test_later_prompts_of_its_bidder_alone_are_told_what_it_noted_and_what_that_is(place, protocol):
+    bidders = [Bidder("Ann", nodes=(thought(Path(), place),), **protocol), Bidder("Ben", rule="minimum-raise"), CHO]
+    Auction(items=houses(3, 1), bidders=bidders).run(out=Path("run"))
+    calls = [json.loads(line) for line in Path("run/calls.jsonl").read_text().splitlines()]
+    assert not [call for call in calls if call["bidder"] == "Cho" and "reflect" in "".join(call["prompt"])]
+    texts = [(call["purpose"], "\n".join(call["prompt"])) for call in calls if call["bidder"] == "Ann"]
+    told = [(task, read_facts(text)["reflect"]) for task, text in texts if '"reflect":' in text]
     assert {task for task, _ in told} == {"bid", "believe", "replan", "reflect"}
     bids = [notes for task, notes in told if task == "bid"]
     assert (len(bids[0]), len(bids[-1])) == (1, 2)
-    for _, text in prompts(Path("run")):
+    for _, text in texts:
         is_explained = "`reflect`, if it is there, is what the items so far taught you." in text
         assert is_explained == (not protocol or '"reflect":' in text)  # all calls of Harbor's own begin alike
-
-
-def test_nobody_elses_prompt_is_told_what_it_noted(place):
-    bidders = [Bidder("Ann", nodes=(thought(Path(), place),)), Bidder("Ben")]
-    Auction(items=houses(3, 1), bidders=bidders).run(out=Path("run"))
-    calls = [json.loads(line) for line in Path("run/calls.jsonl").read_text().splitlines()]
-    assert {call["bidder"] for call in calls if "reflect" in "".join(call["prompt"])} == {"Ann"}
 
 
 def test_it_runs_in_the_step_after_what_it_needs(place):
@@ -103,14 +99,12 @@ def test_a_thought_at_a_call_comes_before_the_answer(place):
     assert all('"reflect":' in text for task, text in prompts(Path("run")) if task == "bid")
 
 
-def test_a_thought_that_is_not_worth_a_call_makes_none(place):
-    log = auction(thought(Path(), place, when="lambda view, ask: len(view.results) == 2")).run().log
-    assert [call.purpose for call in of_type(log, ModelCalled)].count("reflect") == 1
-
-
-def test_a_thought_after_the_auction_is_had_without_a_memory(place):
-    log = auction(thought(Path(), place, occasions="('end',)")).run().log
-    assert [call.purpose for call in of_type(log, ModelCalled)][-1] == "reflect"
+def test_a_thought_makes_a_call_only_when_it_is_worth_it_and_after_the_auction_also_without_a_memory(place):
+    rare = auction(thought(Path(), place, when="lambda view, ask: len(view.results) == 2")).run().log
+    assert [call.purpose for call in of_type(rare, ModelCalled)].count("reflect") == 1
+    other = {"name": "'late'", "tells": "'`late` is what came late.'", "occasions": "('end',)"}
+    late = auction(thought(Path(), f"{place}_late", **other)).run().log
+    assert [call.purpose for call in of_type(late, ModelCalled)][-1] == "late"
 
 
 def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(place):
@@ -125,20 +119,12 @@ def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(p
 
 
 @pytest.mark.parametrize(
-    ("piece", "occasions"),
+    ("piece", "occasions", "code", "told", "mistake"),
     [
-        ("facts", "('closed',)"),
-        ("facts", "('call',)"),
-        ("when", "('closed',)"),
-        ("when", "('call',)"),
-        ("fold", "('closed',)"),
-    ],
-)
-@pytest.mark.parametrize(
-    ("code", "told", "mistake"),
-    [
-        ("1 / 0", "has a mistake in its code", "ZeroDivisionError: division by zero"),
-        ("{}['nothing']", "found no such fact in the game 'english'", "KeyError: 'nothing'"),
+        ("facts", "('closed',)", "1 / 0", "has a mistake in its code", "ZeroDivisionError: division by zero"),
+        ("facts", "('call',)", "{}['x']", "found no such fact in the game 'english'", "KeyError: 'x'"),
+        ("when", "('call',)", "1 / 0", "has a mistake in its code", "ZeroDivisionError: division by zero"),
+        ("fold", "('closed',)", "{}['x']", "found no such fact in the game 'english'", "KeyError: 'x'"),
     ],
 )
 def test_a_mistake_in_the_code_of_a_thought_is_no_play_and_ends_the_run_in_one_line(
@@ -185,15 +171,6 @@ def test_an_installed_thought_is_named_by_its_name(tmp_path):
     assert "reflect" in {call.purpose for call in of_type(log, ModelCalled)}
 
 
-def test_a_thought_of_ones_own_is_in_the_games_of_runs_too(place):
-    facts, event = "lambda view: {'item': 'run', 'price': 1}", "lambda reply, view: Reflected(view.name, 'x', 'y')"
-    reference = thought(Path(), place, facts=facts, conclude=event)
-    bidders = [Bidder("Ann", nodes=(reference,)), Bidder("Ben")]
-    Auction(bidders=bidders, rules={"game": "second-price", "runs": 3}).run(out=Path("run"))
-    told = {task for task, text in prompts(Path("run")) if '"reflect":' in text}
-    assert told >= {"second_price", "contest_believe"}
-
-
 # ---------------------------------------------------------------- what is refused
 
 
@@ -201,15 +178,8 @@ def test_a_thought_of_ones_own_is_in_the_games_of_runs_too(place):
     ("part", "complaint"),
     [
         ("name", "lacks name: its name, in lower case; give it one"),
-        ("description", "lacks description: what it does, in one line; give it one"),
-        ("occasions", "lacks occasions: when it is had, some of 'opening', 'call', 'closed', 'end'; give it one"),
-        ("event", "lacks event: the private event that it concludes; give it one"),
         ("prompt", "lacks prompt: the file of its prompt; give it one"),
-        ("facts", "lacks facts: what its prompt tells, from what the bidder has seen; give it one"),
-        ("reply", "lacks reply: the shape of the reply, a pydantic model; give it one"),
         ("answer", "lacks answer: how the built-in model replies, from the facts of the prompt; give it one"),
-        ("conclude", "lacks conclude: what makes its event from the reply; give it one"),
-        ("fold", "lacks fold: what later prompts are told of its event, after what they were told before"),
         ("tells", "lacks tells: a sentence that explains this fact to later prompts; give it one"),
     ],
 )
@@ -228,58 +198,29 @@ def test_a_missing_part_is_named(place, part, complaint):
         ({"needs": "('beleive',)"}, "needs a node that is not there: unknown node 'beleive'; did you mean 'believe'?"),
         ({"on": "lambda mind, memory: False"}, "is off with the settings of this bidder; drop it, or change them"),
         ({"answers": "True", "occasions": "('call',)"}, "'bid' and 'reflect' each answer a call"),
+        (
+            {"name": "'budget'", "tells": "'`budget` is what you thought.'"},
+            "has a name that prompts use for something else: `budget`; rename it",
+        ),
     ],
 )
 def test_a_broken_node_is_refused_in_one_line(place, changes, complaint):
     assert complaint in refusal(thought(Path(), place, **changes))
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "What now?",
-        "What of ${item}?\n<facts>\n${facts}\n</facts>",
-        "It cost $5.\n<facts>\n${facts}\n</facts>",
-        "${facts}",
-    ],
-)
-def test_a_prompt_that_cannot_be_filled_is_refused(place, prompt):
-    assert "has a prompt that can't be filled" in refusal(thought(Path(), place, prompt))
+def test_a_prompt_that_cannot_be_filled_or_read_is_refused(place):
+    facts = "\n<facts>\n${facts}\n</facts>"
+    for prompt in ("What now?", f"What of ${{item}}?{facts}", f"It cost $5.{facts}"):
+        assert "has a prompt that can't be filled" in refusal(thought(Path(), place, prompt))
+    Path("reflect.md").unlink()
+    assert "has a prompt that can't be read" in refusal(f"{place}:REFLECT")
 
 
-def test_a_prompt_that_is_not_there_is_refused(place):
-    assert "has a prompt that can't be read" in refusal(thought(Path(), place, None))
-
-
-def test_a_thought_that_misses_a_fact_of_the_game_ends_the_run_in_one_line_that_names_both(place):
-    reference = thought(Path(), place, facts="lambda view: {'item': view.coming[0].name, 'price': 1}")
-    sessions = Auction(bidders=[Bidder("Ann", nodes=(reference,)), Bidder("Ben")], rules={"game": "beauty", "runs": 2})
-    with pytest.raises(CodeError) as ended:
-        sessions.run(out=Path("run"))
-    line = str(ended.value)
-    assert line.startswith("bidder 'Ann': the node 'reflect' found no such fact in the game 'beauty'")
-    assert f"(IndexError: tuple index out of range, at {place}.py:" in line
-    assert line.endswith("mend it, or drop it there")
-    assert "\n" not in line
-    assert "seat_failed" not in Path("run/events.jsonl").read_text()
-
-
-def test_nodes_that_wait_for_each_other_are_refused(place):
+def test_nodes_that_wait_for_each_other_or_are_there_already_or_nowhere_are_refused_before_a_run_is_written(place):
     one = thought(Path(), place, needs="('other',)")
     other = thought(Path(), f"{place}_too", name="'other'", needs="('reflect',)", tells="'`other` is another.'")
     assert "the nodes 'other' and 'reflect' wait for each other; change what one of them needs" in refusal(one, other)
-
-
-def test_a_node_that_the_game_has_already_is_refused():
     assert refusal("plan") == "bidder 'Ann': node 'plan' is a node of the game 'english' already; drop it"
-
-
-def test_a_name_that_prompts_use_already_is_refused(place):
-    reference = thought(Path(), place, name="'budget'", tells="'`budget` is what you thought.'")
-    assert "has a name that prompts use for something else: `budget`; rename it" in refusal(reference)
-
-
-def test_a_refused_node_writes_nothing(place):
     with pytest.raises(ConfigError):
         auction("nowhere").run(out=Path("run"))
     assert not Path("run").exists()
@@ -307,17 +248,6 @@ print({name.partition(".")[0] for name in sys.modules} & {"langgraph", "langchai
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "set()"
-
-
-@pytest.mark.parametrize("node", [node for node in NODES if node.prompt], ids=lambda node: node.name)
-def test_what_a_node_says_it_uses_is_a_setting_of_bidders(node):
-    assert set(node.settings) <= set(MindSettings.model_fields)
-
-
-def test_the_graph_of_a_mind_with_a_thought_of_its_own_shows_it(place):
-    mind = BidderContext.of(Bidder("Ann", nodes=(thought(Path(), place),)), SimulatedChat())
-    edges = {(edge.source, edge.target) for edge in GraphBidder(mind).graph.get_graph().edges}
-    assert ("believe", "reflect") in edges
 
 
 def test_a_task_in_a_prompt_never_makes_the_built_in_model_follow_code(place):

@@ -5,7 +5,7 @@ import gc
 import json
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, EnglishRules, Item, houses
 from harbor._core.basics.actions import LONGEST
-from harbor._core.basics.errors import CodeError, MemoryStoreError, ModelError, RunFolderError, RunPaused
+from harbor._core.basics.errors import ModelError, RunPaused
 from harbor._core.log.acts import Tried
 from harbor._core.log.events import Answered, ModelCalled, SaleClosed, SeatFailed
 from harbor._core.log.log import of_type
@@ -32,6 +32,7 @@ from harbor._games.english.events import ItemSold
 from harbor.evaluation._metrics.behaviour import bids
 
 Deed = Callable[[Sequence[BaseChatMessage], CancellationToken], Any]
+LOT = [Item(name="Lot A", start=1_000, true_value=2_000)]
 PATIENCE = 0.15
 """Seconds that the villain has."""
 
@@ -108,6 +109,10 @@ def raises(error: BaseException) -> Deed:
     return deed
 
 
+def raises_at_once(messages: Any, token: Any) -> Any:
+    raise RuntimeError("not even a coroutine")
+
+
 def replies(response: Any) -> Deed:
     async def deed(messages: Any, token: Any) -> Any:
         return response
@@ -151,14 +156,9 @@ async def hangs_errors_on_its_token(messages: Any, token: CancellationToken) -> 
     token.cancel()
 
 
-async def answers_twice(messages: Any, token: Any) -> Any:
-    yield said("I bid $5,000.")
-    yield said("I bid $6,000.")
-
-
-def starts(background: Callable[[], Awaitable[Any]]) -> Deed:
+def starts(background: Deed) -> Deed:
     async def deed(messages: Any, token: Any) -> Any:
-        task = asyncio.ensure_future(background())
+        task = asyncio.ensure_future(background(messages, token))
         await asyncio.wait({task})
         task.exception()
         raise RuntimeError("no more")
@@ -166,17 +166,9 @@ def starts(background: Callable[[], Awaitable[Any]]) -> Deed:
     return deed
 
 
-async def ending() -> None:
-    raise SystemExit(5)
-
-
-async def pressing() -> None:
-    raise KeyboardInterrupt
-
-
-async def starting_one_that_ends() -> None:
+async def starts_one_that_ends(messages: Any, token: Any) -> None:
     with suppress(RuntimeError):
-        await asyncio.gather(ending())
+        await asyncio.gather(raises(SystemExit(5))(messages, token))
 
 
 async def awaits_ctrl_c(messages: Any, token: Any) -> None:
@@ -203,32 +195,23 @@ FAILING: dict[str, tuple[Deed, str]] = {
     "ends its generator": (raises(GeneratorExit()), "GeneratorExit: "),
     "stops": (raises(StopIteration()), "RuntimeError: coroutine raised StopIteration"),
     "raises what nobody catches": (raises(BaseException("all")), "BaseException: all"),
-    "is out of memory": (raises(MemoryError()), "MemoryError: "),
-    "mends no code": (raises(CodeError("x")), "CodeError: x"),
-    "loses a memory": (raises(MemoryStoreError("x")), "MemoryStoreError: x"),
     "refuses a model": (raises(ModelError("x")), "ModelError: x"),
-    "loses a folder": (raises(RunFolderError("x")), "RunFolderError: x"),
     "pauses the run": (raises(RunPaused("x")), "RunPaused: x"),
+    "raises before it can be awaited": (raises_at_once, "RuntimeError: not even a coroutine"),
     "raises what can't be shown": (raises(Unshown()), "an error that can't be shown"),
     "has no text": (text(lambda: None), "TypeError: the text of its answer is NoneType; give words"),
     "has bytes for text": (text(lambda: b"I withdraw."), "TypeError: the text of its answer is bytes; give words"),
     "exits when it is read": (text(ends), "SystemExit: 3"),
     "gives nothing": (replies(None), "AttributeError: 'NoneType' object has no attribute 'chat_message'"),
-    "gives no message": (replies(Response(chat_message=None)), "AttributeError: 'NoneType' object has no attribute"),  # type: ignore[arg-type]
-    "gives words": (replies("I withdraw."), "AttributeError: 'str' object has no attribute 'chat_message'"),
-    "answers twice": (answers_twice, "TypeError: object async_generator can't be used in 'await' expression"),
+    "is no coroutine": (lambda *_: said("I bid $5,000."), "TypeError: object Response can't be used in 'await'"),
     "has words inside": (replies(said("I bid $5,000.", inner_messages=["x"])), "AttributeError: 'str' object has no"),
     "has a number inside": (replies(said("I bid $5,000.", inner_messages=7)), "TypeError: "),
-    "used less than nothing": (
-        usage(-1),
-        "ValueError: the models_usage of its answer has '-1'; give 0 to 10,000,000",
-    ),
+    "used less than nothing": (usage(-1), "ValueError: the models_usage of its answer has '-1'; give 0 to 10,000,000"),
     "used too much": (usage(10**7 + 1), "ValueError: the models_usage of its answer has '10000001'; give 0 to"),
-    "used words": (usage("many"), "ValueError: the models_usage of its answer has 'many'; give 0 to"),
     "used half a token": (usage(1, 0.5), "ValueError: the models_usage of its answer has '0.5'; give 0 to"),
-    "starts a task that exits": (starts(ending), "RuntimeError: no more"),
-    "starts a task that presses Ctrl-C": (starts(pressing), "RuntimeError: no more"),
-    "starts a task that starts one that exits": (starts(starting_one_that_ends), "RuntimeError: no more"),
+    "starts a task that exits": (starts(raises(SystemExit(5))), "RuntimeError: no more"),
+    "starts a task that presses Ctrl-C": (starts(raises(KeyboardInterrupt())), "RuntimeError: no more"),
+    "starts a task that starts one that exits": (starts(starts_one_that_ends), "RuntimeError: no more"),
 }
 
 
@@ -248,7 +231,7 @@ def test_an_agent_that_misbehaves_costs_itself_the_turn_and_nobody_else_anything
     assert [(kind, found[: len(detail)]) for kind, found in failures(log)] == [("error", detail)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(st.lists(st.sampled_from(sorted(FAILING)), min_size=4, max_size=4))
 def test_an_agent_that_misbehaves_otherwise_in_every_turn_costs_itself_these_turns_alone(names):
     wild, beside = held(*(FAILING[name][0] for name in names), lots="ABCD")
@@ -268,6 +251,12 @@ async def swallows_cancellation(messages: Any, token: Any) -> Any:
     while True:
         with suppress(asyncio.CancelledError):
             await asyncio.Event().wait()
+
+
+async def answers_late(messages: Any, token: Any) -> Any:
+    with suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+    return said("I bid $5,000.")
 
 
 async def never_gives_the_thread_back(messages: Any, token: Any) -> Any:
@@ -303,19 +292,13 @@ def reads_for_ever() -> str:
         pass
 
 
-@pytest.mark.parametrize(
-    "deed",
-    [
-        waits,
-        swallows_cancellation,
-        never_gives_the_thread_back,
-        does_not_let_itself_be_interrupted,
-        sleeps_in_c,
-        has_a_task_that_blocks,
-        tidies_up_for_ever,
-        text(reads_for_ever),
-    ],
-)
+ENDLESS = [
+    waits, swallows_cancellation, answers_late, never_gives_the_thread_back, does_not_let_itself_be_interrupted,
+    sleeps_in_c, has_a_task_that_blocks, tidies_up_for_ever, text(reads_for_ever),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("deed", ENDLESS)
 def test_an_agent_that_takes_for_ever_runs_out_of_time_and_costs_nobody_else_anything(deed, plainly):
     log, honest = held(deed, patience=PATIENCE)
     assert (told(log), honest.heard) == plainly
@@ -323,7 +306,7 @@ def test_an_agent_that_takes_for_ever_runs_out_of_time_and_costs_nobody_else_any
     assert all(f"no answer within {PATIENCE:g} s" in detail for _, detail in failures(log))
 
 
-async def test_the_time_for_which_an_agent_blocks_everybody_is_not_taken_from_the_others():
+def test_the_time_for_which_an_agent_blocks_everybody_is_not_taken_from_the_others():
     seconds = 0.5  # far more than it needs, also on a busy machine
 
     async def unhurried(messages: Any, token: Any) -> Any:
@@ -334,35 +317,29 @@ async def test_the_time_for_which_an_agent_blocks_everybody_is_not_taken_from_th
         time.sleep(1.5 * seconds)
         return said("I withdraw.")
 
-    auction = Auction(
-        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
-        bidders=[Bidder("Vic", agent=True), Bidder("Ann", agent=True, timeout_seconds=seconds)],
-    )
-    log = (await auction.arun(agents={"Vic": Doer(sleeps_longer), "Ann": Doer(unhurried)})).log
+    bidders = [Bidder("Vic", agent=True), Bidder("Ann", agent=True, timeout_seconds=seconds)]
+    log = Auction(items=LOT, bidders=bidders).run(agents={"Vic": Doer(sleeps_longer), "Ann": Doer(unhurried)}).log
     assert of_type(log, SeatFailed) == []
 
 
 # ---------------------------------------------------------------- touching what it was handed
 
 
-async def test_what_an_agent_does_to_the_messages_that_it_was_handed_reaches_nobody():
+def test_what_an_agent_does_to_the_messages_that_it_was_handed_reaches_nobody():
     kept: list[BaseChatMessage] = []
+
+    async def leaves_alone(messages: Any, token: Any) -> Any:
+        return said("I bid $1,000." if "Lot A" in messages[-1].to_text() else "I withdraw.")
 
     async def rewrites(messages: Any, token: Any) -> Any:
         kept.extend(messages)
-        answer = said("I bid $1,000." if "Lot A" in messages[-1].to_text() else "I withdraw.")
+        answer = await leaves_alone(messages, token)
         for message in kept:
             message.content, message.metadata["ask"], message.source = "Lot A is sold to Vic for $1.", "{}", "Ann"
         messages.clear()
         return answer
 
-    async def leaves_alone(messages: Any, token: Any) -> Any:
-        return said("I bid $1,000." if "Lot A" in messages[-1].to_text() else "I withdraw.")
-
-    (wild, beside), (plain, beside_plain) = (
-        await asyncio.to_thread(held, rewrites),
-        await asyncio.to_thread(held, leaves_alone),
-    )
+    (wild, beside), (plain, beside_plain) = held(rewrites), held(leaves_alone)
     assert kept
     assert told(wild) == told(plain)
     assert beside.heard == beside_plain.heard
@@ -384,56 +361,56 @@ def test_what_an_agent_changes_in_its_answer_afterwards_changes_nothing():
 # ---------------------------------------------------------------- answers of other kinds
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        StopMessage(content="I bid $1,000.", source="somebody"),
-        HandoffMessage(content="I bid $1,000.", target="Ann", source="somebody"),
-        TextMessage(content="I bid $1,000.", source="auctioneer"),
-    ],
-    ids=lambda message: type(message).__name__,
-)
-def test_only_the_words_of_an_answer_count_whatever_kind_of_message_they_come_in(message):
-    kinds, honest = held(replies(Response(chat_message=message)))
-    plain, beside_plain = held(replies(said("I bid $1,000.")))
-    assert told(kinds) == told(plain)
-    assert honest.heard == beside_plain.heard
-    assert isinstance(kinds[-1].event, SaleClosed)
+def test_only_the_words_of_an_answer_count_whatever_kind_of_message_they_come_in():
+    words = "I bid $1,000."
+    plain, beside_plain = held(replies(said(words)))
+    assert isinstance(plain[-1].event, SaleClosed)
+    for message in (
+        StopMessage(content=words, source="somebody"),
+        HandoffMessage(content=words, target="Ann", source="somebody"),
+        TextMessage(content=words, source="auctioneer"),
+    ):
+        kinds, honest = held(replies(Response(chat_message=message)))
+        assert (told(kinds), honest.heard) == (told(plain), beside_plain.heard)
 
 
 def test_an_answer_without_end_is_a_failed_bid_and_only_its_beginning_is_kept():
     log, _ = held(text(lambda: "I bid $1,000. " * 1_000_000))
-    assert {len(one.words) for one in of_type(log, Answered) if one.bidder == "Vic"} == {LONGEST + 1}
+    assert {len(words) for words in words_of_vic(log)} == {LONGEST + 1}
     assert {one.bidder for one in of_type(log, Tried)} == {"Vic"}
 
 
-def test_an_answer_that_tells_of_too_many_calls_is_refused():
-    used = TextMessage(content="x", source="x", models_usage=RequestUsage(prompt_tokens=1, completion_tokens=1))
-    log, _ = held(replies(said("I bid $5,000.", inner_messages=[used] * 2_000)))
+def words_of_vic(log: Sequence[Entry]) -> set[str]:
+    return {one.words for one in of_type(log, Answered) if one.bidder == "Vic"}
+
+
+def test_an_answer_that_tells_of_too_many_calls_or_has_messages_without_end_is_refused_before_they_fill_the_memory():
+    def inside(used: Any) -> Any:
+        return TextMessage(content="x", source="x", models_usage=used)
+
+    one, given = RequestUsage(prompt_tokens=1, completion_tokens=1), []
+
+    def without_end(used: Any) -> Iterator[TextMessage]:
+        while len(given) < 100_000:
+            given.append(1)
+            yield inside(used)
+
+    log, _ = held(replies(said("I bid $5,000.", inner_messages=[inside(one)] * 2_000)))
     assert failures(log) == {("error", "ValueError: it tells of more than 1,000 model calls in one answer")}
     assert of_type(log, ModelCalled) == []
+    for used in (None, one):
+        given.clear()
+        message = SimpleNamespace(chat_message=said("I bid $5,000.").chat_message, inner_messages=without_end(used))
+        assert failures(held(replies(message))[0]) >= {
+            ("error", "ValueError: it has more than 10,000 inner messages in one answer")
+        }
+        assert len(given) < 100_000
 
 
 def test_calls_that_an_answer_in_json_tells_of_are_counted():
     answer = {"action": "withdraw", "usage": [{"model": "m", "input_tokens": 900, "output_tokens": 12}]}
-    log, _ = held(text(lambda: json.dumps(answer)))
-    assert {(one.model, one.input_tokens, one.output_tokens) for one in of_type(log, ModelCalled)} == {("m", 900, 12)}
-
-
-@pytest.mark.parametrize("used", [None, RequestUsage(prompt_tokens=1, completion_tokens=1)])
-def test_an_answer_with_messages_without_end_is_refused_before_they_fill_the_memory(used):
-    given = []
-
-    def without_end() -> Iterator[TextMessage]:
-        while len(given) < 100_000:
-            given.append(1)
-            yield TextMessage(content="x", source="x", models_usage=used)
-
-    log, _ = held(
-        replies(SimpleNamespace(chat_message=said("I bid $5,000.").chat_message, inner_messages=without_end()))
-    )
-    assert failures(log) >= {("error", "ValueError: it has more than 10,000 inner messages in one answer")}
-    assert len(given) < 100_000
+    made = of_type(held(text(lambda: json.dumps(answer)))[0], ModelCalled)
+    assert {(one.model, one.input_tokens, one.output_tokens) for one in made} == {("m", 900, 12)}
 
 
 def test_a_text_of_a_class_of_its_own_is_taken_as_plain_words():
@@ -445,7 +422,7 @@ def test_a_text_of_a_class_of_its_own_is_taken_as_plain_words():
             raise SystemExit(7)
 
     log, _ = held(text(lambda: Tricky("I withdraw.")))
-    assert {one.words for one in of_type(log, Answered) if one.bidder == "Vic"} == {"I withdraw."}
+    assert words_of_vic(log) == {"I withdraw."}
 
 
 # ---------------------------------------------------------------- the user
@@ -482,8 +459,9 @@ async def test_a_house_that_is_cancelled_cancels_the_tokens_of_its_agents():
 
 def test_a_sale_leaves_no_task_of_its_own_behind():
     async def hold() -> set[str]:
-        auction = Auction(items=houses(2), bidders=[Bidder("Vic", agent=True, timeout_seconds=PATIENCE)])
-        await auction.arun(agents={"Vic": Doer(waits)})
+        await Auction(items=LOT, bidders=[Bidder("Vic", agent=True, timeout_seconds=PATIENCE)]).arun(
+            agents={"Vic": Doer(waits)}
+        )
         gc.collect()
         return {str(task) for task in asyncio.all_tasks() - {asyncio.current_task()}}
 
@@ -495,30 +473,21 @@ def test_a_sale_leaves_no_task_of_its_own_behind():
 KEY = "hunter2hunter3xyzzy"
 
 
-@pytest.fixture
-def key(monkeypatch):
-    monkeypatch.setenv("BIDDER_KEY", KEY)
-    return KEY
-
-
 async def says_the_key(messages: Any, token: Any) -> Response:
     told = TextMessage(content=f"I bid $1,000. My key {KEY}", source="somebody", metadata={"model": KEY})
     told.models_usage = RequestUsage(prompt_tokens=1, completion_tokens=1)
     return Response(chat_message=told)
 
 
-def test_a_key_that_an_agent_says_is_in_no_file_and_no_event(key, tmp_path):
-    out = tmp_path / "run"
-    auction = Auction(
-        items=[Item(name="Lot A", start=1_000, true_value=2_000)],
-        bidders=[Bidder("Vic", agent=True), Bidder("Ben", rule="minimum-raise", max_bids=1)],
-    )
-    log = auction.run(out, agents={"Vic": Doer(says_the_key)}).log
+def test_a_key_that_an_agent_says_is_in_no_file_and_no_event(monkeypatch, tmp_path):
+    monkeypatch.setenv("BIDDER_KEY", KEY)
+    auction = Auction(items=LOT, bidders=[Bidder("Vic", agent=True), Bidder("Ben", rule="minimum-raise")])
+    log = auction.run(tmp_path / "run", agents={"Vic": Doer(says_the_key)}).log
     assert of_type(log, Answered)
     assert {call.model for call in of_type(log, ModelCalled)} == {"[redacted]"}
-    files = [path for path in out.rglob("*") if path.is_file()]
+    files = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert files
-    assert not [path.name for path in files if key[:8].encode() in path.read_bytes()]
+    assert not [name for name, content in files.items() if KEY[:8].encode() in content]
 
 
 def test_a_bid_that_reads_like_a_key_stands(monkeypatch):
@@ -530,11 +499,10 @@ def test_a_bid_that_reads_like_a_key_stands(monkeypatch):
     assert told(held(bids_once)[0]) == told(log)
 
 
-def test_what_is_heard_of_words_with_a_key_does_not_depend_on_the_key(key, monkeypatch):
-    hidden, _ = held(says_the_key)
-    reasons = [failure.reason for failure in of_type(hidden, Tried)]
-    assert reasons
-    assert all(reason.startswith("$1,000 is below the least bid") for reason in reasons)
+def test_what_is_heard_of_words_with_a_key_does_not_depend_on_the_key(monkeypatch):
+    monkeypatch.setenv("BIDDER_KEY", KEY)
+    hidden = of_type(held(says_the_key)[0], Tried)
+    assert hidden
+    assert all(failure.reason.startswith("$1,000 is below the least bid") for failure in hidden)
     monkeypatch.delenv("BIDDER_KEY")
-    shown, _ = held(says_the_key)
-    assert [kept.event for kept in shown if isinstance(kept.event, Tried)] == of_type(hidden, Tried)
+    assert of_type(held(says_the_key)[0], Tried) == hidden

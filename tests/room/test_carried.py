@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,14 +42,14 @@ class Keeper(BaseChatAgent):
         pass
 
 
+@cache
 def played(game: str) -> tuple[list[Any], dict[str, Keeper]]:
     """Play a game of two agents, and of others with a model whose every thought has a canary; give its events."""
     held = auction(game)
-    names = [bidder.name for bidder in held.bidders]
-    agents = {name: Keeper(name.replace(" ", "_")) for name in names[:2]}
-    usual = {"rule": None, "model": MARKED.name}
-    seats = [one.model_copy(update={"rule": None, "agent": True}) for one in held.bidders[:2]]
-    seats += [one.model_copy(update=usual) for one in held.bidders[2:]]
+    agents = {bidder.name: Keeper(bidder.name.replace(" ", "_")) for bidder in held.bidders[:2]}
+    others = {"rule": None, "model": MARKED.name}
+    seats = [one.model_copy(update={"rule": None, "agent": True} if one.name in agents else others)
+             for one in held.bidders]  # fmt: skip
     config = held.model_copy(update={"bidders": seats})
     log = config.run(agents=agents, models={MARKED.name: MARKED.make(None, 0)}).log
     return [entry.event for entry in log], agents

@@ -73,18 +73,6 @@ if __name__ == "__main__":
             time.sleep(0.2)
         print(json.dumps({"turn": turn["turn"], **decide(turn)}), flush=True)
 """
-POLICY = """
-from harbor._games.policies import Truthful
-from harbor.games import ScriptedPolicy
-from agents import os, stop
-
-class Stopping(Truthful):
-    def decide(self, ask, seen):
-        stop(os.getpid())
-        return super().decide(ask, seen)
-
-STOPPING = ScriptedPolicy(name="stopping", description="stops the process", make=lambda _: Stopping())
-"""
 PROGRAM = f"[{sys.executable!r}, 'agents.py'"
 
 
@@ -104,31 +92,22 @@ def url():
         server.shutdown()
 
 
-def held(folder, settings, *options):
+def held(folder, settings):
     """Hold an auction in a process that stands still for a while when it is stopped; give its log."""
-    files = {"agents.py": AGENTS, "policy.py": POLICY, "small.toml": settings, "steady.py": getsource(steady)}
+    files = {"agents.py": AGENTS, "small.toml": settings, "steady.py": getsource(steady)}
     for name, text in files.items():
         (folder / name).write_text(text)
-    command = [*HARBOR, *options, "auction", "small.toml", "--out", "run", "--quiet"]
+    command = [*HARBOR, "auction", "small.toml", "--out", "run", "--quiet"]
     path = {**os.environ, "PYTHONPATH": str(folder)}
     with subprocess.Popen(command, cwd=folder, env=path) as running:
         assert stopped_and_continued(running, PAUSE) == (1, 0)
     return read_log(folder / "run" / "events.jsonl").entries
 
 
-@pytest.mark.parametrize(
-    "who",
-    [
-        'agent = "agents:plain"',
-        'agent = "agents:waits"',
-        f"agent = {{ command = {PROGRAM}, 'stop'] }}",
-        'rule = "stopping"',
-    ],
-)
+@pytest.mark.parametrize("who", ['agent = "agents:plain"', f"agent = {{ command = {PROGRAM}, 'stop'] }}"])
 @pytest.mark.slow
 def test_a_stop_in_its_turn_costs_nobody_the_turn(who, tmp_path):
-    plugin = ["--plugin", "policy:STOPPING"] if "rule" in who else []
-    log = held(tmp_path, SETTINGS + who + MORE + 'rule = "minimum-raise"', *plugin)
+    log = held(tmp_path, SETTINGS + who + MORE + 'rule = "minimum-raise"')
     assert not of_type(log, SeatFailed)
     assert {bid.bidder for bid in bids(log)} == {"Ann", "Ben"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,15 @@ from langgraph.types import Command
 
 from harbor import Bidder, HarborError, SimulatedChat, bidder_node
 from harbor._core.asking.amounts import Amount
-from harbor._core.asking.asks import Ask, Pause
+from harbor._core.asking.asks import Ask
 from harbor._core.log.acts import Tried
 from harbor._core.log.events import Answered
 from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import event_json
 from harbor._core.log.message_metadata import carried
 from harbor._house.auctioneer import call
+from support.cases import crossed
+from support.held_games import GAMES as HELD
 from support.held_games import auction
 from support.reader import Reader
 from support.sold import sold
@@ -71,20 +72,17 @@ def test_it_adds_a_message_with_its_bid_in_words_and_as_data(asked, amount):
 
 
 def test_it_can_be_awaited_and_takes_messages_as_dicts():
-    said = asyncio.run(
-        app_of(ann(model=Reader(readings=READINGS))).ainvoke({"messages": [{"role": "user", "content": ENGLISH}]})
-    )
+    app = app_of(ann(model=Reader(readings=READINGS)))
+    said = asyncio.run(app.ainvoke({"messages": [{"role": "user", "content": ENGLISH}]}))
     assert said["messages"][-1].content == "I bid $180,000."
 
 
 def test_what_a_message_carries_costs_no_call_and_plain_words_one_each():
     chat = Reader(readings=READINGS)
     app = app_of(ann(model=chat), checkpointer=InMemorySaver())
-    last(app, asking(), config=thread())
-    assert chat.read == []
-    last(app, HumanMessage(ENGLISH), config=thread())
-    last(app, HumanMessage("Dear all, a moment please."), config=thread())
-    assert chat.read == [ENGLISH, "Dear all, a moment please."]
+    told = asking(), HumanMessage(ENGLISH), HumanMessage("Dear all, a moment please.")
+    read = [last(app, message, config=thread()) and [*chat.read] for message in told]
+    assert read == [[], [ENGLISH], [ENGLISH, "Dear all, a moment please."]]
 
 
 def test_without_a_checkpointer_it_reads_all_again_and_answers_nothing_twice():
@@ -101,13 +99,6 @@ def test_it_believes_the_auctioneers_alone():
     rival = asking(message=AIMessage, name="ben")
     assert "I listen to 'auctioneer' alone" in last(app, rival, asking(message=SystemMessage)).content
     assert last(app, asking(message=AIMessage, name="auctioneer"), rival).content == "I bid $190,000."
-
-
-def test_it_says_what_it_lacks():
-    chat = Reader(readings={"Owl Barn, Ann?": {"asked": True, "item": "Owl Barn", "least": 50_000}})
-    said = last(app_of(ann(model=chat)), HumanMessage("Owl Barn, Ann?"))
-    assert said.content == "I was told no value of 'Owl Barn', so I can't bid on it. I know a value of: Wren House."
-    assert said.additional_kwargs == {}
 
 
 def test_one_price_is_taken_and_the_bid_is_of_that_price():
@@ -133,11 +124,6 @@ def test_one_price_is_taken_and_the_bid_is_of_that_price():
         assert said.content == ("Yes, I accept $210,000." if approved else "No, not at $210,000: I decline.")
 
 
-def test_it_is_ready_after_a_pause():
-    pause = HumanMessage("Think.", additional_kwargs=carried((), Pause("Ann")))
-    assert last(app_of(ann()), pause).content == "I am ready."
-
-
 def test_what_it_knows_and_thinks_reaches_neither_the_app_nor_the_others():
     chat = Reader(readings=READINGS)
     app = app_of(ann(), ben(model=chat), checkpointer=InMemorySaver())
@@ -157,27 +143,14 @@ def test_two_threads_know_nothing_of_each_other():
     assert last(app, asking(), config=thread("two")).content == "I bid $190,000."
 
 
-@pytest.mark.parametrize(
-    ("verdict", "words"), [(True, "I bid $190,000."), (False, "I withdraw."), ("I bid $200,000.", "I bid $200,000.")]
-)
-def test_a_person_approves_before_it_bids(verdict, words):
+def test_a_person_approves_before_it_bids():
     app = app_of(ann(approve=True), ben(), checkpointer=InMemorySaver())
-    asked = app.invoke({"messages": [asking()]}, thread())
-    assert asked["__interrupt__"][0].value["words"] == "I bid $190,000."
-    assert [one.type for one in asked["messages"]] == ["human"]
-    done = app.invoke(Command(resume=verdict), thread())["messages"]
-    assert [one.content for one in done if one.name == "ann"] == [words]
-
-
-def test_every_checkpoint_of_its_own_is_json():
-    saver = InMemorySaver()
-    app = app_of(ann(), checkpointer=saver)
-    last(app, asking(), config=thread())
-    own = [one.checkpoint for one in saver.list(None) if one.config["configurable"]["checkpoint_ns"] == "ann"]
-    assert len(own) > 3
-    for values in (one["channel_values"] for one in own):
-        state = {name: values[name] for name in ("heard", "taken", "conclusions", "answer") if name in values}
-        assert json.loads(json.dumps(state)) == state
+    for verdict, words in ((True, "I bid $190,000."), (False, "I withdraw."), ("I bid $200,000.", "I bid $200,000.")):
+        asked = app.invoke({"messages": [asking()]}, thread(words))
+        assert asked["__interrupt__"][0].value["words"] == "I bid $190,000."
+        assert [one.type for one in asked["messages"]] == ["human"]
+        done = app.invoke(Command(resume=verdict), thread(words))["messages"]
+        assert [one.content for one in done if one.name == "ann"] == [words]
 
 
 def test_its_name_among_messages_is_one_that_providers_take_and_auctioneers_are_a_list_of_names():
@@ -198,15 +171,13 @@ def test_once_it_is_made_it_reads_no_file(monkeypatch):
     assert last(node, HumanMessage(ENGLISH)).content == "I bid $180,000."
 
 
-@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["no checkpointer", "checkpointer"])
-@pytest.mark.parametrize("game", ["english-private", "first-price", "second-price", "beauty", "water", "english"])
-def test_it_plays_every_game_of_harbors_from_what_the_messages_carry_alone(game, saver):
+@pytest.mark.parametrize(("game", "saved"), crossed(HELD, [False, True]))
+def test_it_plays_every_game_of_harbors_from_what_the_messages_carry_alone(game, saved):
     held = auction(game, players=("random",))
     first, *others = held.bidders
     node = bidder_node(first.name, game=game, model=(chat := Reader(readings={})))
-    mine = first.model_copy(update={"rule": None, "agent": True})
-    played = held.model_copy(update={"bidders": [mine, *others]})
-    log = played.run(agents={first.name: app_of(node, checkpointer=saver)}).log
+    played = held.model_copy(update={"bidders": [first.model_copy(update={"rule": None, "agent": True}), *others]})
+    log = played.run(agents={first.name: app_of(node, checkpointer=InMemorySaver() if saved else None)}).log
     said = [event.words for event in of_type(log, Answered)]
     assert len(said) >= 2
     assert not [words for words in said if not words.startswith(("I bid", "I withdraw", "I choose"))]
