@@ -38,24 +38,12 @@ def again(action):
 
 
 @each
-def test_each_edge_and_what_is_beyond_it_is_read_back_as_it_was_written(space):
+def test_whatever_is_done_in_a_space_is_read_back_as_it_was_written_and_is_legal_still(space):
     for action in (*space.edges(), *space.beyond()):
         assert again(action) == action == act_of(action) == as_told(action)
-
-
-@each
-@QUICK
-@given(seed=st.integers(0, 2**32))
-def test_whatever_is_drawn_of_a_space_is_read_back_as_it_was_written_and_is_legal_still(space, seed):
-    action = space.draw(Random(seed))
-    assert again(action) == action
-    assert Ask("Ann", "Vase", 1, space).space.refusal(again(action)) == ""
-
-
-@QUICK
-@given(withdrawals)
-def test_a_withdrawal_keeps_its_reason_and_what_was_offered_in_vain(action):
-    assert again(action) == action
+    for action in map(space.draw, map(Random, range(100))):
+        assert again(action) == action
+        assert space.refusal(again(action)) == ""
 
 
 @QUICK
@@ -75,18 +63,13 @@ def test_an_event_tells_its_act_as_an_object_and_is_read_back(action):
 
 
 @pytest.mark.parametrize("written", [
-    None, "withdraw", 5, [], {}, {"action": None}, {"action": "sing"}, {"action": ["bid"], "amount": 5},
-    {"action": {"bid": 5}}, {"action": "bid"}, {"action": "bid", "amount": None}, {"action": "bid", "amount": "5"},
-    {"action": "bid", "amount": True}, {"action": "bid", "amount": False}, {"action": "bid", "amount": float("nan")},
-    {"action": "bid", "amount": float("inf")}, {"action": "bid", "amount": int("9" * 1_001)},
-    {"action": "bid", "amount": 5, "reasons": "It is cheap."}, {"action": "bid", "amount": 5, "items": "AB"},
-    {"action": "bid", "amount": 5, "items": [1]}, {"action": "bid", "amount": 5, "items": 7},
-    {"action": "bid", "amount": 5, "items": ["b", "a"]}, {"action": "accept", "price": 5},
-    {"action": "withdraw", "reason": "declined"}, {"action": "withdraw", "reason": "I have no money"},
-    {"action": "withdraw", "reason": None}, {"action": "withdraw", "reason": ["fault"]},
-    {"action": "withdraw", "offered": "5"}, {"action": "withdraw", "offered": True}, {"option": 5}, {"option": None},
-    {"units": True}, {"units": 1.5}, {"units": 3.0}, {"units": "3"}, {"units": float("inf")}, {"units": None},
-    {"words": None}, {"words": "a", "option": "a"}, {"reasons": "a", "words": "a"},
+    None, "withdraw", [], {}, {"action": "sing"}, {"action": {"bid": 5}}, {"action": "bid", "amount": None},
+    {"action": "bid", "amount": "5"}, {"action": "bid", "amount": True}, {"action": "bid", "amount": float("nan")},
+    {"action": "bid", "amount": int("9" * 1_001)}, {"action": "bid", "amount": 5, "reasons": "It is cheap."},
+    {"action": "bid", "amount": 5, "items": "AB"}, {"action": "bid", "amount": 5, "items": ["b", "a"]},
+    {"action": "accept", "price": 5}, {"action": "withdraw", "reason": "I have no money"},
+    {"action": "withdraw", "reason": ["fault"]}, {"action": "withdraw", "offered": "5"}, {"option": 5},
+    {"units": True}, {"units": 3.0}, {"units": float("inf")}, {"words": None}, {"words": "a", "option": "a"},
 ], ids=lambda written: repr(written)[:50])  # fmt: skip
 def test_what_is_no_act_is_refused(written):
     with pytest.raises(ValueError, match="is no ") as refused:

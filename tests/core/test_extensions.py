@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from contextlib import chdir
 
 import pytest
 
 from harbor._core.basics.errors import ConfigError
-from harbor._core.plugins.extensions import HARBOR, KINDS, lacks
+from harbor._core.plugins.extensions import HARBOR, KINDS
 from harbor._core.plugins.finding import asked, check_references, everything, find, found, given, names, references, use
 from harbor._games.game import ScriptedPolicy
-from harbor.evaluation import metric
 from support.plugins import install, installed, remembering
 
 GROUP = KINDS["policy"][0]
@@ -33,12 +31,8 @@ class Odd(ScriptedPolicy):
     def __getattr__(self, name):
         raise SystemExit(4)
 MINE = Odd(name="mine", description="odd", make=print)
-class Any:
-    def __getattr__(self, name):
-        raise SystemExit(4)
-ANY = Any()
 """
-"""Values that end the process when they are looked at."""
+"""A value that ends the process when it is looked at."""
 
 
 def brings(folder, name, text, entry="mine", value="MINE"):
@@ -61,25 +55,14 @@ def test_a_value_is_found_by_the_name_of_its_entry_point(site):
     assert (one.value.description, one.package, one.version, one.builtin) == ("does nothing", "strange", "0.1", False)
 
 
-def test_what_is_not_asked_for_is_not_imported(site):
-    find("policy", "random")
-    assert site not in sys.modules
-
-
 @pytest.mark.parametrize(("site", "complaint"), [
     ("raise OSError('no disk')", "can't be imported (OSError: no disk); mend it"),
-    ("import sys; sys.exit(0)", "can't be imported (SystemExit: 0); mend it"),
     (ODD, "a look at its policy failed (SystemExit: 4); mend it"),
-    ("raise BaseException", "can't be imported (BaseException); mend it"),
     ("MINE = 3", "'mine' is no policy, but 3; give a ScriptedPolicy"),
-    (policy("", make="5"), "policy 'mine' has make 5, which is no Callable"),
     (policy("", uses="'max_bids'"), "policy 'mine' has uses 'max_bids', which is no tuple[str, ...]; give one"),
     (policy("", uses="('max_bid',)"), "policy 'mine' uses unknown setting 'max_bid'; did you mean 'max_bids'?"),
-    (policy("", description="'two\\nlines'"), "write one line of text"),
     (policy("", make=""), "policy 'mine' lacks make: what makes the policy of a bidder; give it one"),
-    (policy("", description=""), "policy 'mine' lacks description: what it does, in one line; give it one"),
     (policy("", api="2"), "policy 'mine' is for version 2 of Harbor's extensions, and this Harbor has version 1"),
-    (policy("", name="'My Own'"), "policy 'My Own' must have a name in lower case"),
     (policy("", name="'other'"), "entry point 'mine' brings the policy 'other'; give both the same name"),
 ], indirect=["site"])  # fmt: skip
 def test_what_is_wrong_with_a_package_is_one_line_that_names_it_and_everything_else_goes_on(site, complaint):
@@ -113,30 +96,22 @@ def test_an_entry_point_may_bring_several_values(tmp_path):
         assert find("policy", "mine").description == "does nothing"
 
 
-def test_a_reference_is_followed_from_the_working_directory(tmp_path):
+def test_a_reference_is_followed_from_the_working_directory_and_may_then_be_in_a_file(tmp_path):
     (tmp_path / "beside.py").write_text(policy(""), encoding="utf-8")
     with installed(), chdir(tmp_path):
         asked("policy", "beside:MINE")
         one = found("policy", "beside:MINE")
         assert (one.name, one.package) == ("beside:MINE", "beside:MINE")
         assert references() == ("beside:MINE",)
-
-
-def test_a_value_that_ends_the_process_when_it_is_looked_at_is_refused_in_one_line(tmp_path):
-    (tmp_path / "odd_one.py").write_text(ODD, encoding="utf-8")
-    with installed(), chdir(tmp_path), pytest.raises(ConfigError, match=r"'odd_one:ANY'.*SystemExit: 4.*mend it"):
-        use("odd_one:ANY")
+        check_references({"bidders": [{"rule": "beside:MINE"}]}, "config 'sent'")
 
 
 @pytest.mark.parametrize(("reference", "complaint"), [
     ("nowhere.at_all:MINE", "can't be imported (ModuleNotFoundError"),
-    ("json:MINE", "can't be imported (AttributeError"),
     ("json:dumps", "'json:dumps' is no policy"),
     ("/tmp/policy.py", "is no name and no 'package.module:NAME'"),
     ("mine.py:MINE", "write 'mine:MINE', without .py"),
-    ("no_mod:MINE", "a module is looked for in the working directory and among installed packages"),
     ("lacking:MINE", "can't be imported (ModuleNotFoundError: No module named 'nowhere_at_all'); mend it"),
-    ("../policy:MINE", "is no name and no 'package.module:NAME'"),
     ("minimum-rise", "did you mean 'minimum-raise'?"),
 ])  # fmt: skip
 def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, tmp_path):
@@ -151,20 +126,12 @@ def test_a_name_that_leads_nowhere_is_refused_in_one_line(reference, complaint, 
 @pytest.mark.parametrize("values", [
     {"rules": {"game": "evil:GAME"}}, {"bidders": [{"name": "Ann", "rule": "evil.policies:MINE"}]},
     {"bidders": [{"nodes": ["reflect", "evil:NODE"]}]}, {"models": {"mine": {"use": "evil.chat:MODEL"}}},
-    {"correlations": [["profit", "evil:METRIC"]], "figures": ["winning-bids"]}, {"figures": ["evil:FIGURE"]},
-    {"auction": {"catalogue": "evil:CATALOGUE"}},
+    {"correlations": [["profit", "evil:METRIC"]]}, {"auction": {"catalogue": "evil:CATALOGUE"}},
     {"arms": [{"auction": {"bidders": {"*": {"agent": "evil:AGENT"}}}}], "metrics": ["profit", "evil:METRIC"]},
 ])  # fmt: skip
 def test_a_file_that_may_have_been_sent_names_no_code(values):
     with installed(), pytest.raises(ConfigError, match=r"names the code 'evil.*harbor --plugin evil"):
         check_references(values, "config 'sent'")
-
-
-def test_a_file_may_name_the_code_that_its_user_has_named(tmp_path):
-    (tmp_path / "trusted_policy.py").write_text(policy(""), encoding="utf-8")
-    with installed(), chdir(tmp_path):
-        asked("policy", "trusted_policy:MINE")
-        check_references({"bidders": [{"rule": "trusted_policy:MINE"}]}, "config 'sent'")
 
 
 def test_models_of_providers_and_names_of_people_are_no_code():
@@ -173,25 +140,6 @@ def test_models_of_providers_and_names_of_people_are_no_code():
             "models": {"a": {"use": "openai:o3"}}, "name": "evil:NAME", "bidders": [{"name": "a:B", "model": "x:y"}],
         }  # fmt: skip
         check_references(values, "config 'sent'")
-
-
-def test_what_a_package_prints_is_no_output_of_harbor(tmp_path, capsys):
-    with installed(brings(tmp_path, "loud", "print('hello')\n" + policy(""))):
-        find("policy", "mine")
-    assert capsys.readouterr() == ("", "hello\n")
-
-
-def test_a_value_that_cannot_be_looked_at_is_refused_in_one_line(tmp_path):
-    text = policy("") + "class Shy(str):\n    def __eq__(self, other): raise OSError('no')\n    __hash__ = None\n"
-    text += "MINE = ScriptedPolicy(name=Shy('mine'), description='x', make=lambda *_: None)\n"
-    failed = r"a look at its policy failed \(OSError: no\); mend it"
-    with installed(brings(tmp_path, "shy", text)), pytest.raises(ConfigError, match=failed):
-        find("policy", "mine")
-
-
-def test_an_installed_value_that_is_given_too_stays_that_of_its_package(site):
-    use(find("policy", "mine"))
-    assert (found("policy", "mine").package, given()) == ("strange", [])
 
 
 def test_a_value_given_in_python_takes_the_place_of_the_one_given_before():
@@ -208,15 +156,3 @@ def test_what_there_is_comes_in_the_order_of_its_packages_whatever_was_asked_for
     with remembering(monkeypatch):
         find("game", "water")
         assert names("game") == usual
-
-
-@pytest.mark.parametrize(
-    ("part", "given", "declared"),
-    [("least", "low", "float"), ("better", "fastest", "Better"), ("of", [3], "kind of event"), ("shared", 1, "bool")],
-)
-def test_a_part_of_another_type_is_named_whatever_type_is_declared(part, given, declared):
-    @metric("how odd it is", "number", **{part: given})
-    def oddity(entries):
-        return []
-
-    assert lacks(oddity).startswith(f"has {part} {given!r}, which is no {declared}")

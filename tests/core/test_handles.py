@@ -32,18 +32,12 @@ def no_handles() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_a_log_is_not_at_fault(tmp_path):
+def test_neither_a_log_nor_a_folder_nor_a_memory_is_at_fault(tmp_path):
     with pytest.raises(LogError, match=MORE), no_handles():
         read_log(tmp_path / "log")
-
-
-def test_a_folder_is_not_at_fault(tmp_path):
     sale = Auction(seed=7, items=houses(2, seed=7), bidders=[Bidder("Ann", rule="minimum-raise")])
     with pytest.raises(RunFolderError, match=MORE), no_handles():
         RunFolder.make(tmp_path / "run", sale)
-
-
-def test_a_memory_is_not_at_fault(tmp_path):
     match = "unable to open database file; too many files are open: allow more"
     with pytest.raises(MemoryStoreError, match=match), no_handles(), plain_errors("memory 'm'", FAILURES):
         sqlite3.connect(tmp_path / "memory.db")

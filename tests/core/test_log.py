@@ -8,7 +8,7 @@ import tempfile
 import types
 import typing
 from contextlib import closing
-from dataclasses import fields, replace
+from dataclasses import fields
 from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
@@ -18,10 +18,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harbor._core.asking.asks import Bid
 from harbor._core.basics.errors import LogError
 from harbor._core.log import acts, events, thoughts
-from harbor._core.log.acts import Acted, PaidSealed, Tried
+from harbor._core.log.acts import PaidSealed, Tried
 from harbor._core.log.events import (
     ANALYST,
     EVERYONE,
@@ -37,15 +36,13 @@ from harbor._core.log.events import (
     SharedEvent,
     Spent,
 )
-from harbor._core.log.log import Log, of_type, read_log, read_whole_lines
+from harbor._core.log.log import Log, read_log, read_whole_lines
 from harbor._core.log.log_entries import is_seen_by
 from harbor._core.log.thoughts import Decided
 from harbor._core.plugins.extensions import HARBOR, Part
 from harbor._games.english import events as english
-from harbor._games.english.events import ItemSold, ItemUnsold, SaleOpened
+from harbor._games.english.events import ItemSold, SaleOpened
 from harbor._games.english.rules import English, ValuedLot
-from harbor._games.first_price.rules import FirstPriceOpened
-from harbor._games.sessions.settings import Normal, Uniform
 from harbor._house.auctioneer import Sale
 from support import forging
 
@@ -130,10 +127,7 @@ def test_every_line_holds_its_number_its_time_its_type_and_its_audience_unless_t
     assert [line.get("audience") for line in parsed] == audiences
     assert [line["type"] for line in parsed] == ["log_opened", "item_sold", "tried", "paid_sealed", "sale_closed"]
     assert all(isinstance(line["at"], int | float) for line in parsed)
-
-
-def test_the_first_line_holds_the_schema_version(log):
-    assert json.loads(write(log, sold())[0])["schema"] == SCHEMA_VERSION
+    assert parsed[0]["schema"] == SCHEMA_VERSION
 
 
 def test_a_field_at_its_default_is_not_written_and_what_stands_within_another_is_whole(log):
@@ -145,14 +139,6 @@ def test_a_field_at_its_default_is_not_written_and_what_stands_within_another_is
     assert lines[1].keys() - lines[2].keys() == {"probes"}
     assert lines[1]["probes"] == {"requests": 1, "input_tokens": 0, "output_tokens": 0, "cost_dollars": 0}
     assert read(log) == [tried, call, plain]
-
-
-def test_a_distribution_within_an_event_keeps_its_kind(log):
-    opened = {"bidders": ("Ann",), "runs": 1, "show": "nothing", "history": 0, "rational_rivals": False}
-    kinds = (Normal(mean=50, deviation=10), Uniform(low=0, high=9), None)
-    told = [FirstPriceOpened(**opened, assets=Decimal(100), fee=Decimal(0), prior=prior) for prior in kinds]
-    write(log, *told, first=replace(opening(), parts=(Part("game", "first-price", HARBOR, version(HARBOR)),)))
-    assert read(log) == told
 
 
 @pytest.mark.parametrize("claimed", ["everyone", "analyst", "bidder:Ben", 'seats:["Ann"]', None, 5])
@@ -168,9 +154,9 @@ def test_a_line_that_claims_another_audience_than_its_event_has_is_refused(log, 
         read_log(log)
 
 
-def test_a_line_is_one_line_whatever_the_text_holds(log):
+def test_a_line_is_one_line_whatever_the_text_holds_also_if_it_is_no_valid_unicode(log):
     nasty = "a\nb\r\nc\u2028d\x85e\x1b[31m\x00"
-    write(log, Decided("Ann", "Item 1", 1, 1, nasty, None), SaleClosed())
+    write(log, Decided("Ann", "Item 1", 1, 1, nasty, None), SeatFailed("Ann", "error", "no file '\udcff'"))
     entries = read_log(log).entries
     assert len(entries) == 3
     assert entries[1].event.reasons == nasty
@@ -183,41 +169,17 @@ def test_a_log_does_not_write_over_a_file(log):
         Log(log)
 
 
-def test_a_listener_hears_every_entry_after_it_is_written(tmp_path):
-    path, heard = tmp_path / "log", []
-    log = Log(path)
-    log.append(opening())
-    log.listen(lambda entry: heard.append((entry, len(path.read_bytes().splitlines()))))
-    entries = [log.append(sold()), log.append(SaleClosed())]
-    log.close()
-    assert heard == [(entries[0], 2), (entries[1], 3)]
-
-
 def test_a_log_keeps_time_from_its_opening():
     ticks = iter([100.0, 100.5, 102.0])
     log = Log(clock=lambda: next(ticks))
     assert [log.append(opening()).at, log.append(sold()).at] == [0.5, 2.0]
 
 
-def test_money_is_written_as_a_number_and_read_to_the_cent(log):
-    lines = write(log, sold(), ItemSold("Item 2", "Ann", Decimal(10**12)))
-    assert [json.loads(line)["price"] for line in lines[1:]] == [47.5, 10**12]
-    assert [event.price for event in of_type(read_log(log).entries, ItemSold)] == [Decimal("47.5"), 10**12]
-
-
-def test_text_that_is_no_valid_unicode_does_not_break_the_log_off(log):
-    write(log, SeatFailed("Ann", "error", "no file '\udcff'"), SaleClosed())
-    assert len(read_log(log).entries) == 3
-
-
 # ---------------------------------------------------------------- the round trip
 
 
-each = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-
-
-@each
-def test_every_event_is_read_back_as_it_was_written_and_is_frozen(kind):
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_event_is_read_back_as_it_was_written_and_has_one_audience(kind):
     @QUICK
     @given(st.lists(built(kind), min_size=1, max_size=3))
     def round_trip(happened):
@@ -226,46 +188,25 @@ def test_every_event_is_read_back_as_it_was_written_and_is_frozen(kind):
             again = read(path)
         assert again == happened
         assert [type(event) for event in again] == [kind] * len(happened)
-        for field in fields(kind):
-            with pytest.raises(AttributeError):
-                setattr(happened[0], field.name, None)
-
-    round_trip()
-
-
-@each
-def test_every_event_has_one_audience(kind):
-    @settings(QUICK, max_examples=10)
-    @given(built(kind))
-    def has_one(event):
-        who = event.audience
+        event, who = happened[0], happened[0].audience
         if isinstance(event, SharedEvent):
             assert (who[:6], json.loads(who[6:])) == ("seats:", list(event.seats))
         else:
             one = f"bidder:{event.bidder}" if isinstance(event, PrivateEvent) else ANALYST
             assert who == (EVERYONE if isinstance(event, PublicEvent) else one)
 
-    has_one()
-
-
-def test_there_are_events_of_every_audience():
-    assert {base for base in BASES for kind in KINDS if issubclass(kind, base)} == set(BASES)
+    round_trip()
 
 
 # ---------------------------------------------------------------- logs that can't be trusted
 
 
-def test_a_whole_log_is_read_without_a_warning_and_one_that_ends_before_the_sale_closed_with_one(tmp_path):
-    write(tmp_path / "whole", sold(), SaleClosed())
-    write(tmp_path / "begun", sold())
-    whole = read_log(tmp_path / "whole")
-    assert (len(whole.entries), whole.warning) == (3, "")
-    assert "before the sale closed" in read_log(tmp_path / "begun").warning
-
-
 def test_a_log_cut_anywhere_gives_every_whole_line_and_a_warning(log):
     lines = write(log, sold(1), sold(2), SaleClosed())
     whole, cut = b"".join(lines), log.with_name("cut")
+    assert read_log(log).warning == ""
+    cut.write_bytes(b"".join(lines[:3]))
+    assert "before the sale closed" in read_log(cut).warning
     for length in range(len(lines[0]), len(whole)):
         cut.write_bytes(whole[:length])
         reading = read_log(cut)
@@ -281,16 +222,7 @@ def test_a_log_of_a_newer_schema_is_refused_by_both_versions(log):
         read_log(log)
 
 
-@pytest.mark.parametrize("number", [2, 3, 4])
-def test_an_edited_line_is_refused_by_its_number(log, number):
-    lines = write(log, sold(1), sold(2), sold(3), SaleClosed())
-    lines[number - 1] = lines[number - 1].replace(b"47.5", b"47.6")
-    log.write_bytes(b"".join(lines))
-    with pytest.raises(LogError, match=f"line {number} .*edited"):
-        read_log(log)
-
-
-def test_any_changed_byte_is_noticed(log):
+def test_any_changed_byte_is_noticed_and_an_edited_line_is_refused_by_its_number(log):
     write(log, sold(1), SaleClosed())
     whole, forged = log.read_bytes(), log.with_name("forged")
     rng = Random(7)
@@ -302,6 +234,9 @@ def test_any_changed_byte_is_noticed(log):
             assert place >= whole.rindex(b"\n", 0, -1)
         except LogError:
             pass
+    forged.write_bytes(whole.replace(b"47.5", b"47.6"))
+    with pytest.raises(LogError, match=r"line 2 .*edited"):
+        read_log(forged)
 
 
 def test_a_line_taken_out_or_put_in_or_moved_is_noticed(log):
@@ -319,10 +254,8 @@ def test_a_missing_log_or_a_folder_is_refused_by_its_path(tmp_path):
 
 
 @pytest.mark.parametrize("first", [
-    b"", b"\n", b"garbage", b"garbage\n", b"{}\n", b"[]\n", b"5\n", b"null\n", b"\x00\xff\xfe\n",
-    b'{"type": "log_opened"}\n', b'{"type": "item_sold", "schema": 1}\n', b'{"type": "log_opened", "schema": "new"}\n',
-    b"[" * 100_000 + b"\n", b'{"type": "log_opened", "schema": 1e999}\n', b'{"type": "log_opened", "schema": null}\n',
-    b'{"type": [], "schema": 1}\n',
+    b"", b"\n", b"garbage", b"{}\n", b"5\n", b"\x00\xff\xfe\n", b'{"type": "log_opened"}\n', b"[" * 100_000 + b"\n",
+    b'{"type": "item_sold", "schema": 1}\n', b'{"type": "log_opened", "schema": 1e999}\n',
 ], ids=lambda line: repr(line[:40]))  # fmt: skip
 def test_a_file_that_is_no_log_is_refused_in_one_line(log, first):
     log.write_bytes(first)
@@ -330,17 +263,6 @@ def test_a_file_that_is_no_log_is_refused_in_one_line(log, first):
         read_log(log)
     assert "\n" not in str(refusal.value)
     assert repr(str(log)) in str(refusal.value)
-
-
-@pytest.mark.parametrize("line", [
-    b"{}\n", b"[]\n", b"5\n", b"null\n", b'"text"\n', b"true\n", b'{"digest": 5}\n',
-    b'{"type": "no_such_event", "digest": ""}\n', b"garbage\n{}\n",
-], ids=lambda line: repr(line[:40]))  # fmt: skip
-def test_a_later_line_that_is_no_event_is_refused_by_its_number(log, line):
-    first, *_ = write(log)
-    log.write_bytes(first + line)
-    with pytest.raises(LogError, match="line 2 "):
-        read_log(log)
 
 
 @pytest.mark.parametrize("end", [
@@ -385,19 +307,6 @@ def a_sale(*names):
     return Sale(rules, names, Log(), Random(0))
 
 
-def test_a_bidder_sees_public_events_and_its_own_private_ones_in_order():
-    sale = a_sale("Bidder 1", "Bidder 10")
-    happened = [
-        opening(), Tried("Bidder 1", "Item 1", 1, 1, "mine"), Acted("Bidder 10", "Item 1", Bid(Decimal(10))),
-        Tried("Bidder 10", "Item 1", 1, 1, "theirs"), SeatFailed("Bidder 1", "timeout", "analyst's"),
-        ItemUnsold("Item 1"),
-    ]  # fmt: skip
-    for event in happened:
-        sale.record(event)
-    assert tuple(sale.seen_by("Bidder 1")) == (happened[1], happened[2], happened[5])
-    assert tuple(sale.seen_by("Bidder 10")) == (happened[2], happened[3], happened[5])
-
-
 @QUICK
 @given(st.lists(TEXT, unique=True, min_size=1, max_size=6), st.data())
 def test_an_event_of_some_seats_is_seen_by_these_and_by_no_name_that_is_like_theirs(names, data):
@@ -409,7 +318,7 @@ def test_an_event_of_some_seats_is_seen_by_these_and_by_no_name_that_is_like_the
         assert is_seen_by(name, event) is (name in seats)
 
 
-@pytest.mark.parametrize("name", ["everyone", "analyst", "bidder:Ben", ""])
+@pytest.mark.parametrize("name", ["everyone", "analyst", "bidder:Ben", "Be", "Ben1", ""])
 def test_no_name_opens_what_is_not_for_it(name):
     sale = a_sale(name, "Ben")
     sale.record(SeatFailed("Ben", "error", "analyst's"))

@@ -32,16 +32,6 @@ def test_what_is_run_sees_the_context_that_it_is_run_in():
     SOME.reset(token)
 
 
-def test_the_next_runs_after_one_that_fails():
-    async def fails():
-        raise ValueError("no")
-
-    before = run_kept(loop())
-    with pytest.raises(ValueError, match="no"):
-        run_kept(fails())
-    assert run_kept(loop()) is before
-
-
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
 def test_what_ends_the_program_ends_the_loop_too(end):
     async def ends():
@@ -52,13 +42,6 @@ def test_what_ends_the_program_ends_the_loop_too(end):
         run_kept(ends())
     assert before.is_closed()
     assert run_kept(loop()) is not before
-
-
-def test_what_one_leaves_going_ends_with_it():
-    async def leaves():
-        return asyncio.create_task(asyncio.Event().wait())
-
-    assert run_kept(leaves()).cancelled()
 
 
 def test_a_thread_has_a_loop_of_its_own_that_ends_with_the_work():

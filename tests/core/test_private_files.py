@@ -55,16 +55,6 @@ def test_nothing_is_written_through_a_link(tmp_path):
     assert (tmp_path / "record.json").read_bytes() == b"{}"
 
 
-def test_what_stands_beside_a_file_is_left_alone_and_a_failed_writing_leaves_nothing(tmp_path):
-    (tmp_path / "page.draft").write_bytes(b"precious")
-    write_whole(tmp_path / "page.html", b"new", private=False)
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(IsADirectoryError):
-        write_whole(tmp_path / "folder", b"new")
-    assert (tmp_path / "page.draft").read_bytes() == b"precious"
-    assert {path.name for path in tmp_path.iterdir()} == {"page.draft", "page.html", "folder"}
-
-
 SERIES = """
 items = { count = 1 }
 [series]

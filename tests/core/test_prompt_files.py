@@ -32,18 +32,10 @@ def test_a_part_is_sent_with_the_fact_that_it_explains_and_without_its_mark():
     assert sent(TEXT, compact({"plan": "Wait."})) == f"It is your turn.\n`plan` is your plan.\n\nDecide.\n\n{BLANK}\n"
 
 
-def test_a_fact_counts_at_any_depth():
-    assert "of a rival" in sent(TEXT, compact({"rivals": [{"profile": {}}]}))
-
-
 @given(st.text())
 def test_no_text_inside_a_fact_counts_as_a_fact(said):
     facts = compact({"name": f'{said}"plan":{said}', "listing": '"plan":1'})
     assert "`plan`" not in sent(TEXT, facts)
-
-
-def test_a_part_that_is_a_whole_paragraph_leaves_no_empty_line():
-    assert sent("One.\n\n[if plan]\n`plan`.\n\nTwo.\n", "{}") == "One.\n\nTwo.\n"
 
 
 @given(st.sets(st.sampled_from(["plan", "profile", "bids"])))
@@ -69,9 +61,3 @@ def test_a_mark_that_is_none_or_is_about_another_fact_is_refused(tmp_path, line,
     file.write_text(TEXT.replace("[if plan]", line))
     assert complaint in unfillable(file)
     assert "\n" not in unfillable(file)
-
-
-def test_facts_hang_on_no_mark(tmp_path):
-    file = tmp_path / "bid.md"
-    file.write_text(f"Decide.\n[if plan]\n`plan` is your plan.\n{BLANK}\n")
-    assert "the mark '[if plan]'" in unfillable(file)

@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harbor._core.prompts.prose import from_prose, in_prose
-from harbor._models.simulated.chat_model import read_facts
 
 SENTENCES = tomllib.loads(files("harbor._core").joinpath("sentences.toml").read_text())
 SLOT = re.compile(r"\{([a-z_]*)(?:=([^{}]*|\{\}))?\}")
@@ -76,37 +75,6 @@ def test_facts_are_told_in_plain_sentences():
     )
 
 
-def test_a_correction_is_told_in_plain_sentences():
-    wrong = [{"field": "budget", "bidder": "Ann"}, {"field": "win", "bidder": "Ben", "item": "Clock"}]
-    answer = {"budget": 9, "profits": [], "wins": [{"bidder": "Ben", "item": "Clock", "price": 4}]}
-    assert in_prose({"answer": answer, "wrong": wrong, "corrections_left": 4}) == (
-        "You have answered so far. Your budget is 9 dollars. No profits are known. "
-        '"Ben" won "Clock" at the price of 4 dollars.\n'
-        'Wrong in it is the "budget" of "Ann".\n'
-        'Wrong in it is the "win" of "Ben", for the item "Clock".\n'
-        "The number of corrections left, this one included, is 4."
-    )
-
-
-def test_a_profile_is_told_in_sentences_and_so_are_those_of_several_rivals():
-    assert in_prose({"profile": {"calm": 1.0}}) == 'Its profile so far gives "calm" the weight 1.0.'
-    assert in_prose({"profiles": {"Ben": {"calm": 100}, "Cho": {"calm": 62.5, "bold": 37.5}}}) == (
-        'Your profile of "Ben": It gives "calm" a share of 100 percent.\n'
-        'Your profile of "Cho": It gives "calm" a share of 62.5 percent. It gives "bold" a share of 37.5 percent.'
-    )
-
-
-def test_a_fact_without_a_sentence_is_told_by_its_name():
-    assert in_prose({"mood": {"calm": 1}}) == 'The fact "mood" is {"calm":1}.'
-
-
-def test_the_built_in_model_reads_prose_as_it_reads_json():
-    told = {"task": "bid", "you": "Ann", "budget": 12.5}
-    assert read_facts(f"Bid.\n<facts>\n{in_prose(told)}\n</facts>") == read_facts(
-        f"Bid.\n<facts>\n{json.dumps(told)}\n</facts>"
-    )
-
-
 @given(facts, st.sampled_from([".", " ", " And more.", ' "Ben".', "x."]))
 @example({"leader": "Ben"}, " And more.")
 @example({"mood": 1}, " And more.")
@@ -114,8 +82,3 @@ def test_a_line_that_goes_on_after_its_sentence_is_refused(told, rest):
     for line in in_prose(told).split("\n") if told else ():
         with pytest.raises(ValueError, match="no fact is told by"):
             from_prose(line + rest)
-
-
-def test_a_line_that_tells_no_fact_is_refused_with_the_line():
-    with pytest.raises(ValueError, match=r"no fact is told by 'Ann is tall\.'; write it with in_prose"):
-        from_prose("Ann is tall.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from decimal import Decimal
 from random import Random
 
@@ -11,18 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from harbor._core.asking.action_space import AcceptOrWait, Choice, Words
 from harbor._core.asking.amounts import Amount, Bundle, Number, Quantity
-from harbor._core.asking.asks import Ask, Pause
-from harbor._core.asking.decisions import BidReply, as_reply, without_reasons
+from harbor._core.asking.asks import Ask
+from harbor._core.asking.decisions import as_reply, without_reasons
 from harbor._core.basics.actions import Accept, Bid, BundleBid, Choose, Say, Take, Unreadable, Wait, Withdraw
 from harbor._core.basics.numbers import dollars
 from harbor._core.log.message_metadata import ASK
 from harbor._games.policies import Adversary, AtRandom
 from harbor._house.auctioneer import answer_to, call
-from harbor._room.seats import ask_message
 
 QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 money = st.decimals(0, 10**9, places=2)
@@ -38,18 +36,13 @@ def ranges(kind, numbers):
     return st.tuples(numbers, numbers).map(lambda pair: kind(min(pair), max(pair)))
 
 
+stepped = st.tuples(money, st.integers(0, 50), st.sampled_from(["0.05", "5", "7.50"]))
 spaces = st.one_of(
-    ranges(Amount, money),
-    st.tuples(money, st.integers(0, 50), st.sampled_from(["0.05", "5", "7.50"])).map(
-        lambda given: Amount(given[0], given[0] + given[1] * Decimal(given[2]), Decimal(given[2]))
-    ),
-    ranges(Number, st.decimals(0, 10**6, places=6)),
-    money.map(AcceptOrWait),
-    names.map(Choice),
-    st.tuples(names, money).map(lambda given: Bundle(*given)),
-    ranges(Quantity, st.integers(0, 10**6)),
+    ranges(Amount, money), stepped.map(lambda of: Amount(of[0], of[0] + of[1] * Decimal(of[2]), Decimal(of[2]))),
+    ranges(Number, st.decimals(0, 10**6, places=6)), money.map(AcceptOrWait), names.map(Choice),
+    st.tuples(names, money).map(lambda given: Bundle(*given)), ranges(Quantity, st.integers(0, 10**6)),
     st.integers(1, 2_000).map(Words),
-)
+)  # fmt: skip
 seeds = st.integers(0, 2**32).map(Random)
 items = texts | spoken_like
 
@@ -122,71 +115,17 @@ def test_an_action_of_another_space_is_refused(space):
 
 
 @each
-def test_a_space_is_one_value_that_can_be_compared_kept_in_a_set_and_sent_to_another_process(space):
-    assert pickle.loads(pickle.dumps(space)) == space
-    assert len({space, pickle.loads(pickle.dumps(space))}) == 1
-
-
-@each
-def test_the_auctioneer_tells_any_agent_what_it_can_say(space):
-    words = call(ask(space, refusal="too low", note="it is worth $5 to you; "))
-    begun = f"Your {space.answer_name} failed: too low. Ann, your call on Vase: it is worth $5 to you; "
-    assert words.startswith(begun)
-    assert call(Pause("Ann")) != words
-    assert ask_message(ask(space)).content == call(ask(space))
-
-
-@pytest.mark.parametrize(("space", "typed", "hint"), [
-    (ONE_OF_EACH[0], ["100", "withdraw"], "an amount from 100 to 987.50, or: withdraw"),
-    (Amount(Decimal(110), Decimal(110)), ["110", "withdraw"], "110, or: withdraw"),
-    (ONE_OF_EACH[1], ["0", "withdraw"], "a number from 0 to 100, or: withdraw"),
-    (ONE_OF_EACH[2], ["accept", "wait"], "accept, or: wait"),
-    (ONE_OF_EACH[3], ["red", "blue"], 'one of: "red", "blue", "red and blue"'),
-    (ONE_OF_EACH[4], ['0 for "A"', "withdraw"], 'AMOUNT for "A": from 0 to 950, for one or more items, or: withdraw'),
-    (ONE_OF_EACH[5], ["0"], "a whole number from 0 to 12"),
-    (ONE_OF_EACH[6], ["hello"], "a text of at most 200 characters"),
-])  # fmt: skip
-def test_what_a_person_is_told_to_type_can_be_typed(space, typed, hint):
-    assert space.hint == hint
-    for words in typed:
-        assert space.refusal(space.read(words, "Vase")) == ""
-
-
-@each
-def test_a_random_bidder_plays_legally_in_every_space(space):
-    for number in range(1, 30):
-        asked = ask(space)._replace(round=number)
-        answer = AtRandom(7).decide(asked, [])
-        assert asked.space.refusal(answer) == ""
-        assert answer_to(asked, space.say(answer)) == answer
-
-
-@each
-def test_an_adversary_has_words_for_every_space(space):
-    said = {Adversary(7).decide(ask(space)._replace(round=number), []) for number in range(60)}
+def test_a_random_bidder_plays_legally_and_an_adversary_says_much_in_every_space(space):
+    asks = [ask(space)._replace(round=number) for number in range(1, 60)]
+    answers = [AtRandom(7).decide(asked, []) for asked in asks]
+    assert {space.refusal(answer) for answer in answers} == {""}
+    assert [answer_to(asked, space.say(answer)) for asked, answer in zip(asks, answers, strict=True)] == answers
+    said = {Adversary(7).decide(asked, []) for asked in asks}
     assert len(said) > 5
     assert any(isinstance(space.read(one, "Vase"), Unreadable) or space.kind == "words" for one in said)
 
 
 # ---------------------------------------------------------------- replies of models
-
-REPLIES = [
-    ({"action": "Bid", "amount": "$1,000"}, Bid(Decimal(1000))),
-    ({"action": "bid", "amount": 12.5}, Bid(Decimal("12.5"))),
-    ({"action": "Accept"}, Accept()),
-    ({"option": "red"}, Choose("red")),
-    ({"action": "bid", "items": ["B", "A"], "amount": 900}, BundleBid(("A", "B"), Decimal(900))),
-    ({"units": 3}, Take(3)),
-    ({"words": "Let us split it."}, Say("Let us split it.")),
-]
-
-
-@pytest.mark.parametrize(("space", "reply"), [*zip(ONE_OF_EACH, REPLIES, strict=True)])
-def test_a_reply_of_the_shape_of_a_space_gives_its_action(space, reply):
-    values, action = reply
-    read = space.reply.model_validate({"reasons": "so", **values})
-    assert (read.missing(), read.taken()) == ("", action)
-    assert without_reasons(space.reply).model_validate(values).taken() == action
 
 
 @each
@@ -204,24 +143,11 @@ def test_a_model_is_told_the_shape_of_its_reply_with_the_reasons_first(space):
     assert TypeAdapter(dict).dump_json(space.facts())
 
 
-@QUICK
-@given(names)
-def test_a_model_is_told_the_options_and_the_items_that_it_may_name(named):
+def test_a_model_is_told_the_options_and_the_items_that_it_may_name():
+    named = ("red", 'a "b"')
     assert Choice(named).reply.model_json_schema()["properties"]["option"]["enum"] == list(named)
     on_sale = Bundle(named, Decimal(5)).reply.model_json_schema()["properties"]["items"]["items"]["enum"]
     assert on_sale == list(named)
-
-
-def test_equal_spaces_have_one_shape_so_that_it_is_bound_once():
-    assert Choice(("a", "b")).reply is Choice(("a", "b")).reply
-    assert Bundle(("a",), Decimal(5)).reply is Bundle(("a",), Decimal(7)).reply
-    assert Amount(Decimal(1), Decimal(2)).reply is Number(Decimal(1), Decimal(2)).reply is BidReply
-
-
-def test_a_model_that_names_another_option_hears_from_the_auctioneer_which_there_are():
-    space = Choice(("red", "blue"))
-    action = space.reply.model_validate({"reasons": "", "option": "green"}).taken()
-    assert space.refusal(action) == '\'green\' is none of: "red", "blue"'
 
 
 @pytest.mark.parametrize(("values", "missing"), [
@@ -234,12 +160,6 @@ def test_a_bundle_reply_says_what_it_lacks(values, missing):
     reply = Bundle(("A", "B"), Decimal(9)).reply.model_validate({"reasons": "", **values})
     assert reply.missing() == missing
     assert missing or reply.taken() == Withdraw()
-
-
-@pytest.mark.parametrize("values", [{"action": "bid"}, {}, {"action": "maybe"}, {"action": ["accept", "wait"]}])
-def test_a_price_is_accepted_or_waited_for_and_nothing_else(values):
-    with pytest.raises(ValidationError):
-        AcceptOrWait(Decimal(5)).reply.model_validate({"reasons": "", **values})
 
 
 # ---------------------------------------------------------------- what is heard
@@ -284,28 +204,13 @@ DOUBTFUL = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("space", "action", "answers"), SAID, ids=["accept", "wait", "units", "choice"])
-def test_a_plain_answer_is_heard(space, action, answers):
-    for said in answers:
-        assert space.read(said, "Vase") == action, said
-
-
-@pytest.mark.parametrize(("space", "answers"), DOUBTFUL, ids=lambda one: getattr(one, "kind", ""))
-def test_what_may_mean_another_answer_is_not_heard(space, answers):
-    for said in answers:
-        assert unreadable(space, said), said
-
-
-def test_an_answer_that_is_not_heard_has_the_reason():
-    assert PRICE.read("I accept $900.") == Unreadable("the price is $950 and no other")
-    assert SALE.read("I bid $900 for C and $800 for Lot 1") == Unreadable("more than one amount")
-    assert SALE.read("I bid for C") == Unreadable("a bid needs an amount")
-
-
-def test_a_dutch_price_never_asks_anybody_to_withdraw():
-    assert "withdraw" not in call(ask(PRICE)) + PRICE.hint
-    assert call(ask(PRICE)) == "Ann, your call on Vase: the price is $950. Say 'I accept' or 'I wait'."
-    assert (ask(PRICE).minimum, ask(PRICE).maximum) == (950, 950)
+def test_a_plain_answer_is_heard_and_what_may_mean_another_one_is_not():
+    for space, action, answers in SAID:
+        for said in answers:
+            assert space.read(said, "Vase") == action, said
+    for space, answers in DOUBTFUL:
+        for said in answers:
+            assert unreadable(space, said), said
 
 
 # ---------------------------------------------------------------- bundles
@@ -328,7 +233,7 @@ def bundle(amount, *names):
     ("I withdraw.", Withdraw()),
     ("I'm out", Withdraw()),
 ])  # fmt: skip
-def test_a_plain_bid_for_items_is_heard_whatever_numbers_and_words_are_in_their_names(said, heard):
+def test_a_plain_bid_for_items_is_heard_in_any_order_whatever_numbers_and_words_are_in_their_names(said, heard):
     assert SALE.read(said) == heard
 
 
@@ -369,8 +274,3 @@ def test_an_amount_in_steps_is_the_minimum_and_whole_steps():
     assert space.edges() == (Bid(Decimal(100)), Bid(Decimal(115)))
     assert f"in steps of {dollars(Decimal(5))}" in call(ask(space))
     assert space.facts()["step"] == 5
-
-
-def test_bids_for_the_same_items_are_equal_in_whatever_order_the_items_are_given():
-    assert bundle(5, "B", "A") == bundle(5, "A", "B")
-    assert hash(bundle(5, "B", "A")) == hash(bundle(5, "A", "B"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import suppress
 
@@ -24,43 +23,23 @@ def test_a_line_is_safe_after_sync_and_a_second_sync_costs_nothing(tmp_path):
     assert safe(tmp_path / "calls") == 8
 
 
-def test_what_is_synced_soon_is_safe_when_the_file_is_closed(tmp_path):
+@pytest.mark.parametrize("threads", [True, False])
+def test_what_is_synced_soon_is_safe_when_the_file_is_closed_also_where_no_thread_can_be_started(
+    threads, tmp_path, monkeypatch
+):
+    def none_left(_):
+        raise RuntimeError("can't start new thread")
+
+    if not threads:
+        monkeypatch.setattr(threading.Thread, "start", none_left)
     with synced_sizes() as safe:
         file = SyncedFile((tmp_path / "calls").open("ab"))
         for _ in range(20):
             file.append(b"line\n")
             file.sync_soon()
+        assert threads or safe(tmp_path / "calls") == 0
         file.close()
     assert safe(tmp_path / "calls") == 100
-
-
-def test_one_thread_syncs_all_that_is_to_be_synced_soon_and_ends_with_the_file(tmp_path, monkeypatch):
-    before, sync, threads = set(threading.enumerate()), os.fsync, set()
-    patch_syncing(monkeypatch, lambda handle: threads.add(threading.current_thread()) or sync(handle))
-    file = SyncedFile((tmp_path / "calls").open("ab"))
-    for _ in range(20):
-        file.append(b"line\n")
-        file.sync_soon()
-        while file._synced < file._written:
-            pass
-    assert threads == set(threading.enumerate()) - before
-    assert len(threads) == 1
-    file.close()
-    assert set(threading.enumerate()) == before
-
-
-def test_where_no_thread_can_be_started_a_line_is_safe_when_it_has_to_be(tmp_path, monkeypatch):
-    def none_left(_):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", none_left)
-    with synced_sizes() as safe:
-        file = SyncedFile((tmp_path / "calls").open("ab"))
-        file.append(b"one\n")
-        file.sync_soon()
-        assert safe(tmp_path / "calls") == 0
-        file.close()
-    assert safe(tmp_path / "calls") == 4
 
 
 def test_an_error_of_the_disk_is_told_however_often_it_is_asked_for(tmp_path, monkeypatch):
@@ -88,13 +67,10 @@ def test_a_folder_whose_making_broke_off_is_not_there_and_can_be_made_again(tmp_
     assert safe(path.parent) > 0
 
 
-def test_what_is_there_is_not_written_over(tmp_path):
+def test_what_is_there_is_not_written_over_and_a_file_is_safe_before_it_has_its_name(tmp_path):
     (tmp_path / "mine").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileExistsError), new_folder(tmp_path / "mine"):
         pass
-
-
-def test_a_file_that_is_written_whole_is_safe_before_it_has_its_name(tmp_path):
     with synced_sizes() as safe:
         write_whole(tmp_path / "results.json", b"{}\n", synced=True)
     assert safe(tmp_path / "results.json") == 3

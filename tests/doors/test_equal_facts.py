@@ -13,7 +13,6 @@ from harbor._core.log.acts import Acted
 from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import event_json
 from harbor._core.prompts.prompts import facts_in
-from harbor._games.english.events import rules_in_words
 from harbor._models.calls.client import ModelClient
 from support.listening import LISTENING, Listener
 from support.told import told_by, told_in
@@ -21,19 +20,13 @@ from support.told import told_by, told_in
 NOT_OF_THE_GAME = {"task", "give_reasons", "game"}
 """Facts of how a mind is asked."""
 SALES: dict[str, dict[str, Any]] = {
-    "english": {"increment_share": 0.3},
-    "second-price": {"runs": 2},
-    "water": {"days": 3},
-}
+    "english": {"increment_share": 0.3}, "second-price": {"runs": 2}, "water": {"days": 3},
+}  # fmt: skip
 """Games in which a mind is called more than once."""
 GAMES: dict[str, dict[str, Any]] = {
-    "english": {},
-    "second-price": {"runs": 1},
-    "first-price": {"runs": 1},
-    "english-private": {"runs": 1},
-    "beauty": {"runs": 1},
-    "water": {"days": 1},
-}
+    "english": {}, "water": {"days": 1},
+    **{game: {"runs": 1} for game in ("second-price", "first-price", "english-private", "beauty")},
+}  # fmt: skip
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -89,11 +82,6 @@ def test_an_agent_is_told_every_fact_of_the_first_call_of_a_mind(game, monkeypat
     assert {leaf for leaf in told if leaf not in heard_there and leaf not in turn["words"]} == set()
 
 
-def test_an_agent_hears_the_rules_of_the_ascending_auction_in_the_words_that_a_mind_reads():
-    assert rules_in_words("true value") in first_turn("english")["words"]
-    assert "never announced" in rules_in_words("price")
-
-
 def sale(game: str, alex: Bidder) -> Auction:
     """Seat Alex beside two scripts."""
     lots = [Item(name=name, start=1_000, true_value=2_000) for name in ("Vase", "Clock")]
@@ -118,8 +106,10 @@ def mind(game: str) -> tuple[list[set[str]], list[Any]]:
     return [told_by(prompt) for prompt in prompts], acts
 
 
-@pytest.mark.parametrize("game", SALES)
-@pytest.mark.parametrize("door", LISTENING)
+@pytest.mark.parametrize(
+    ("door", "game"),
+    [*((door, "english") for door in LISTENING), ("a function", "second-price"), ("a function", "water")],
+)
 def test_at_each_call_an_agent_at_any_door_is_told_in_words_just_what_a_mind_is_told(door, game, minds):
     told, acts = minds[game]
     listener = Listener(acts)

@@ -53,11 +53,6 @@ def test_an_agent_that_has_the_methods_of_a_door_is_none():
     assert not of_type(run.log, SeatFailed)
 
 
-def test_a_door_is_closed_once_when_its_sale_is_over():
-    sale("Tal").run(agents={"Tal": (door := Counted())})
-    assert (len(door.turns), door.closed) == (2, 1)
-
-
 def test_doors_are_closed_when_a_sale_breaks_off():
     def breaks(entry):
         if door.turns:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
-import shutil
 import sys
 import threading
 from contextlib import asynccontextmanager, suppress
@@ -19,7 +17,6 @@ import pytest
 
 from harbor._config.agents import AgentCommand
 from harbor._core.asking.asks import Amount, Ask, Bid, Unreadable, Withdraw
-from harbor._core.basics.errors import ConfigError
 from harbor._core.log.acts import Acted
 from harbor._core.log.events import BidderSeated
 from harbor._doors import processes
@@ -35,7 +32,6 @@ for line in sys.stdin:
     {answer}
     sys.stdout.flush()
 """
-NEEDS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not here")
 
 
 class Table:
@@ -107,32 +103,9 @@ async def test_a_process_lives_from_its_first_turn_to_the_end_of_the_sale():
     assert not psutil.pid_exists(int(one))
 
 
-@NEEDS_NODE
-async def test_a_node_process_takes_a_seat(tmp_path):
-    bidder = tmp_path / "bidder.mjs"
-    bidder.write_text(
-        'import { createInterface } from "node:readline";\n'
-        "for await (const line of createInterface({ input: process.stdin })) {\n"
-        "  const turn = JSON.parse(line);\n"
-        '  console.log(JSON.stringify({ turn: turn.turn, action: "bid", amount: turn.space.minimum }));\n'
-        "}\n"
-    )
-    assert await answers(AgentCommand(command=("node", str(bidder))), 2) == [Bid(Decimal(100))] * 2
-
-
-async def test_an_answer_without_a_line_end_counts_if_the_process_ends_with_it():
-    program = "import sys; sys.stdin.readline(); print('{\"action\": \"withdraw\"}', end='')"
-    assert await answers(python(program), 2) == [Withdraw(), Withdraw()]
-
-
-async def test_a_process_may_answer_one_turn_and_end():
-    once = "import json; print(json.dumps({'words': str(json.loads(input())['turn'])}))"
-    assert await answers(python(once), 5) == ["1", "2", "3", "4", "5"]
-
-
-async def test_a_process_with_nothing_to_do_is_never_started(tmp_path):
-    await ProcessDoor(python(f"open({str(tmp_path / 'started')!r}, 'w')")).close()
-    assert not (tmp_path / "started").exists()
+async def test_a_process_may_answer_one_turn_and_end_also_without_a_line_end():
+    once = "import json; print(json.dumps({'words': str(json.loads(input())['turn'])}), end='')"
+    assert await answers(python(once), 3) == ["1", "2", "3"]
 
 
 # ---------------------------------------------------------------- what it is given
@@ -147,17 +120,11 @@ async def test_a_process_has_only_the_usual_variables_and_those_that_are_named(m
     assert "SOME_API_KEY" not in words
 
 
-def test_a_variable_that_is_named_and_not_set_is_a_mistake_in_the_settings(monkeypatch):
-    monkeypatch.delenv("NOT_SET", raising=False)
-    with pytest.raises(ConfigError, match=r"'NOT_SET' is not set; set it"):
-        ProcessDoor(AgentCommand(command=("true",), env=("NOT_SET",)))
-
-
 async def test_a_process_has_no_file_and_no_terminal_of_the_house():
-    answer = "print(json.dumps({'words': ' '.join(sorted(os.listdir('/proc/self/fd')))}))"
     if Path("/proc/self/fd").exists():
         with Path(__file__).open() as kept:
             os.set_inheritable(kept.fileno(), True)
+            answer = "print(json.dumps({'words': ' '.join(sorted(os.listdir('/proc/self/fd')))}))"
             assert await answers(answering(answer)) == ["0 1 2 3"]  # 3 is the listing's own
 
 
@@ -166,20 +133,13 @@ async def test_a_process_has_no_file_and_no_terminal_of_the_house():
 
 HOSTILE = {
     "a print": ("Thinking ...", "'Thinking ...' is no answer"),
-    "words": ("I bid $120.", "is no answer"),
     "a list": ("[1]", "it is JSON, but no object"),
-    "a text": ('"I bid $120."', "it is JSON, but no object"),
-    "an empty line": ("", "is no answer"),
-    "half an object": ('{"action": "bid"', "is no answer"),
     "two objects": ('{"action": "withdraw"} {"action": "withdraw"}', "Extra data"),
-    "deep nesting": ("[" * 60_000, "is no answer"),
     "a deep object": ('{"a":' * 12_000, "nested too deeply"),
     "a huge number": ('{"action": "bid", "amount": ' + "9" * 5_000 + "}", "is no answer"),
     "a name twice": ('{"action": "bid", "action": "withdraw"}', "a name is there twice"),
     "NaN": ('{"action": "bid", "amount": NaN}', "NaN is no JSON"),
-    "infinity": ('{"action": "bid", "amount": -Infinity}', "Infinity is no JSON"),
     "a turn to come": ('{"turn": 99, "action": "withdraw"}', "answers the turn '99', and this is turn 1"),
-    "a turn in words": ('{"turn": "1", "action": "withdraw"}', "its turn is '1', and has to be a number: 1"),
     "a turn that is true": ('{"turn": true, "action": "withdraw"}', "its turn is 'True', and has to be a number: 1"),
 }
 
@@ -194,28 +154,19 @@ async def test_a_line_that_is_no_answer_is_a_failed_bid_that_says_why(line, why)
 
 
 INVALID = {
-    "an amount beyond all floats": '{"action": "bid", "amount": 1e999}',
-    "a huge amount": '{"action": "bid", "amount": 1e300}',
-    "an amount that is an object": '{"action": "bid", "amount": {"a": 1}}',
-    "no amount": '{"action": "bid"}',
-    "an unknown action": '{"action": "steal"}',
-    "words that are none": '{"words": 1}',
-    "endless calls": json.dumps({"action": "withdraw", "usage": [{}] * 1_001}),
-    "tokens below 0": '{"action": "withdraw", "usage": [{"input_tokens": -1}]}',
-    "an empty object": "{}",
+    "an amount beyond all floats": """print('{"action": "bid", "amount": 1e999}')""",
+    "an amount that is an object": """print('{"action": "bid", "amount": {"a": 1}}')""",
+    "endless calls": "print(json.dumps({'action': 'withdraw', 'usage': [{}] * 1_001}))",
+    "an empty object": "print('{}')",
+    "no UTF-8": r"""sys.stdout.buffer.write(b'{"action": "\xff\xfe"}\n')""",
 }
 
 
-@pytest.mark.parametrize("line", INVALID.values(), ids=INVALID)
-async def test_an_object_that_is_no_answer_is_a_failed_bid(line):
-    [answer] = await answers(answering(f"print({line!r})"))
+@pytest.mark.parametrize("does", INVALID.values(), ids=INVALID)
+async def test_an_object_that_is_no_answer_is_a_failed_bid(does):
+    [answer] = await answers(answering(does))
     assert isinstance(answer, Unreadable)
     assert len(answer.reason) <= 300
-
-
-async def test_bytes_that_are_no_utf_8_are_a_failed_bid():
-    [answer] = await answers(answering(r"sys.stdout.buffer.write(b'{\"action\": \"\xff\xfe\"}\n')"))
-    assert isinstance(answer, Unreadable)
 
 
 UNTIDY = {
@@ -241,15 +192,12 @@ async def test_an_untidy_process_takes_part_and_none_of_its_answers_is_taken_for
             assert int(answer) in turns
 
 
-async def test_a_process_that_owes_an_answer_after_a_line_that_is_none_is_replaced_before_the_next_question():
+async def test_a_process_that_owes_an_answer_is_replaced_before_the_next_question_unless_it_numbers_them():
     answer = "print('I bid!' if turn['turn'] == 1 else json.dumps({'words': str(os.getpid())}))"
     async with seated(answering(answer)) as table:
         [first, _], [second, _] = [await table.question(), await table.question()]
         assert first != second
         assert [second] == [str(pid) for pid in children()]
-
-
-async def test_a_process_that_numbers_its_answers_is_never_replaced():
     answer = "print('debug'); print(json.dumps({'turn': turn['turn'], 'words': str(os.getpid())}))"
     async with seated(answering(answer)) as table:
         assert len({(await table.question())[0] for _ in "123"}) == 1
@@ -313,8 +261,6 @@ async def test_a_process_that_reads_nothing_is_replaced_before_it_fills_the_memo
 
 STACK = """
 node:internal/modules/cjs/loader:1147
-  throw err;
-
 Error: Cannot find module 'nowhere'
 {frames}
   code: 'MODULE_NOT_FOUND'
@@ -330,15 +276,10 @@ async def failure(settings):
 
 
 DEATHS = {
-    "no program": (
-        AgentCommand(command=("no-such-program-here",)),
-        r"'no-such-program-here' can't be started \(No such file or directory\)",
-    ),
+    "no program": (AgentCommand(command=("no-such-here",)), r"'no-such-here' can't be started \(No such file or dir"),
     "no permission": (AgentCommand(command=(os.devnull,)), r"can't be started \(Permission denied\)"),
-    "its last words": (
-        python("import sys; sys.exit('no module named\\n bidding')"),
-        "exit code 1 before it answered; .* ends in 'no module named bidding'",
-    ),
+    "its last words": (python("import sys; sys.exit('no module named\\n bidding')"),
+                       "exit code 1 before it answered; .* ends in 'no module named bidding'"),
     "an error above its stack": (
         python(f"import sys; sys.exit({STACK!r})"), r"Cannot find module 'nowhere' code: 'MODULE_NOT_FOUND'\"$"
     ),
@@ -351,17 +292,11 @@ async def test_a_process_that_does_not_start_or_dies_is_told_with_the_reason_and
     assert re.search(why, await failure(settings))
 
 
-@pytest.mark.parametrize(("set_", "name"), [("", "OPENAI_API_KEY"), ("x", "OPENAI_API_KEY"), ("x", "MY_SHOP")])
+@pytest.mark.parametrize(("set_", "name"), [("", "OPENAI_API_KEY"), ("x", "MY_SHOP")])
 async def test_a_process_that_misses_a_variable_tells_how_it_is_passed_on(set_, name, monkeypatch):
     monkeypatch.setenv(name, set_) if set_ else monkeypatch.delenv(name, raising=False)
     told = await failure(python(f"import os; os.environ[{name!r}]"))
     assert f"name this one in its settings, as env = ['{name}']" in told
-
-
-async def test_a_process_that_has_a_variable_is_not_told_to_ask_for_it(monkeypatch):
-    monkeypatch.setenv("MY_SHOP", "x")
-    settings = python("import sys; sys.exit('MY_SHOP is closed')").model_copy(update={"env": ("MY_SHOP",)})
-    assert (await failure(settings)).endswith("ends in 'MY_SHOP is closed'")
 
 
 async def test_a_process_that_closes_its_output_and_goes_on_is_told_and_replaced():
@@ -389,13 +324,9 @@ async def test_a_process_is_not_stopped_by_what_it_writes_to_stderr():
 
 async def test_no_piece_of_a_key_is_told_from_stderr_or_stdout(monkeypatch):
     monkeypatch.setenv("FOR_THE_AGENT", "abc-DEF-123-ghi-789")
-    fails, echoes = (
-        settings.model_copy(update={"env": ("FOR_THE_AGENT",)})
-        for settings in (
-            python("import os, sys; sys.exit('refused: ' + os.environ['FOR_THE_AGENT'][4:])"),
-            answering("print('key', os.environ['FOR_THE_AGENT'])"),
-        )
-    )
+    programs = ("import os, sys; sys.exit('refused: ' + os.environ['FOR_THE_AGENT'][4:])",
+                EACH.format(answer="print('key', os.environ['FOR_THE_AGENT'])"))  # fmt: skip
+    fails, echoes = (python(one).model_copy(update={"env": ("FOR_THE_AGENT",)}) for one in programs)
     told = await failure(fails)
     assert "DEF-123" not in told
     assert "refused: [redacted]" in told
@@ -426,17 +357,15 @@ async def test_a_process_that_ignores_its_end_is_killed_with_all_that_it_started
     assert all(map(ends, words.split()))
 
 
-LEAVING = """
-import os, sys, time
-if (child := os.fork()) == 0:
-    time.sleep(3600)
-sys.stdin.readline()
-print('{"words": "%d"}' % child, flush=True)
-"""
-
-
 async def test_what_a_process_leaves_behind_is_killed_also_if_it_holds_its_output_open():
-    left = await answers(python(LEAVING), 2)
+    leaving = """
+    import os, sys, time
+    if (child := os.fork()) == 0:
+        time.sleep(3600)
+    sys.stdin.readline()
+    print('{"words": "%d"}' % child, flush=True)
+    """
+    left = await answers(python(leaving), 2)
     assert len({*left}) == 2
     assert all(map(ends, left))
 

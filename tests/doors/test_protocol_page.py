@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from harbor import AgentCommand, AgentServer, Auction, Bidder, Item
 from harbor._core.asking.asks import Amount, Ask, Space, Unreadable
-from harbor._core.log.acts import Acted, Signal
+from harbor._core.log.acts import Signal
 from harbor._core.log.events import BidderSeated, Lot
 from harbor._doors.door import LONGEST_ANSWER, SeatTurns, answer_in, object_of
 from harbor._doors.processes import PASSED_ON
@@ -26,7 +26,7 @@ from harbor._games.english.events import ItemOpened, SaleOpened
 from harbor.evaluation._metrics.behaviour import bids
 from support.held_games import GAMES, auction
 from support.processes import when
-from support.protocol import PAGE, SCHEMA, fields, schema
+from support.protocol import PAGE, SCHEMA, schema
 
 TEXT = PAGE.read_text(encoding="utf-8")
 ASK = Ask("Ann", "Vase", 1, Amount(Decimal(100), Decimal(500)))
@@ -50,10 +50,6 @@ def test_the_turn_on_the_page_is_a_turn():
     assert json.loads(shown) == SeatTurns("english", "a1b2c3").of(ASK, SEEN).as_json()
 
 
-def test_the_page_tells_every_field_of_a_turn_in_its_order():
-    assert [name for name, _ in fields()] == list(SeatTurns("english", "a1b2c3").of(ASK, SEEN).as_json())
-
-
 def test_the_answers_on_the_page_are_answers_and_tell_what_they_cost():
     [shown] = blocks("answers to the turn above")
     given = [answer_in(object_of(line), ASK) for line in shown.splitlines()]
@@ -64,27 +60,21 @@ def test_the_answers_on_the_page_are_answers_and_tell_what_they_cost():
 ROWS = re.findall(r"^\| `(\{\"kind.*?\})` \| .* \| `(\{.*\})` \|$", TEXT, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("space", "answer"), ROWS)
-def test_the_answer_to_a_space_on_the_page_is_one_and_is_legal(space, answer):
-    ask = Ask("Ann", "Vase", 1, TypeAdapter(Space).validate_json(space))
-    given = answer_in(object_of(answer), ask).answer
-    assert not isinstance(given, Unreadable | str), given
-    assert ask.space.refusal(given) == ""
-
-
-def test_the_page_has_every_space():
+def test_the_page_has_every_space_with_a_legal_answer():
+    for space, answer in ROWS:
+        ask = Ask("Ann", "Vase", 1, TypeAdapter(Space).validate_json(space))
+        given = answer_in(object_of(answer), ask).answer
+        assert not isinstance(given, Unreadable | str), given
+        assert ask.space.refusal(given) == ""
     kinds = set(TypeAdapter(Space).json_schema()["discriminator"]["mapping"])
     assert {json.loads(space)["kind"] for space, _ in ROWS} == kinds
 
 
-def test_the_page_tells_the_limits_that_hold():
+def test_the_limits_and_settings_on_the_page_hold():
     assert f"at most {LONGEST_ANSWER:,} bytes" in TEXT
     [told] = re.findall(r"It gets the variables (.*?), those that", TEXT, re.DOTALL)
     assert sorted(re.findall(r"`(\w+)`", told)) == sorted(PASSED_ON)
     assert f"`timeout_seconds` of its bidder ({Bidder('Ann').timeout_seconds:g})" in TEXT
-
-
-def test_the_settings_on_the_page_are_settings(monkeypatch):
     bidders = [one for block in blocks("settings") for one in tomllib.loads(block)["bidders"]]
     assert [type(Bidder(**one).agent) for one in bidders] == [AgentCommand, AgentServer]
 
@@ -134,50 +124,21 @@ def log(agent, given=None):
     return [entry.event for entry in result.log if type(entry.event).__name__ not in ("LogOpened", "BidderLabelled")]
 
 
-@pytest.mark.parametrize(
-    ("program", "file"),
-    [
-        (sys.executable, "bidder.py"),
-        pytest.param("node", "bidder.mjs", marks=pytest.mark.skipif(not shutil.which("node"), reason="no Node here")),
-    ],
-)
+NODE = pytest.param("node", "bidder.mjs", marks=pytest.mark.skipif(not shutil.which("node"), reason="no Node here"))
+
+
+@pytest.mark.parametrize(("program", "file"), [(sys.executable, "bidder.py"), NODE])
 def test_the_programs_on_the_page_play_as_a_function_does(program, file, tmp_path):
     [text] = blocks(file)
     (tmp_path / file).write_text(text)
     assert log(AgentCommand(command=(program, str(tmp_path / file)))) == log(True, bid)
 
 
-@pytest.mark.parametrize(
-    ("start", "each"),
-    [
-        ("", "print({0}, flush=True)"),
-        ("print('Ready', flush=True)\n", "print({0}, flush=True)"),
-        ("", "print('debug\\n' + {0}, flush=True)"),
-        ("", "print({0} + '\\n' + {0}, flush=True)"),
-    ],
-    ids=["unnumbered", "a banner", "a print before each answer", "doubled answers"],
-)
-def test_the_program_on_the_page_bids_the_same_if_it_numbers_nothing_and_is_untidy(start, each, tmp_path):
-    [text] = blocks("bidder.py")
-    tidy = 'print(json.dumps({"turn": turn["turn"], **answer}), flush=True)'
-    assert tidy in text
-    (tmp_path / "bidder.py").write_text(start + text.replace(tidy, each.format("json.dumps(answer)")))
-    found = log(AgentCommand(command=(sys.executable, str(tmp_path / "bidder.py"))))
-    assert acts(found) == acts(log(True, bid))
-
-
-def acts(events):
-    return [(event.bidder, event.item, event.round, event.act) for event in events if isinstance(event, Acted)]
-
-
-def test_the_check_on_the_page_finds_the_program_on_it_sound_and_one_with_a_mistake_not(tmp_path, monkeypatch):
+def test_the_check_on_the_page_finds_the_program_on_it_sound(tmp_path, monkeypatch):
     [text], [check] = blocks("bidder.py"), blocks("check.py")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bidder.py").write_text(text)
     exec(check, {})
-    (tmp_path / "bidder.py").write_text(text.replace('"amount": price', '"amount": price - 1'))
-    with pytest.raises(AssertionError, match="is below the least"):
-        exec(check, {})
 
 
 def test_the_server_on_the_page_plays_as_a_function_does(tmp_path, monkeypatch):

@@ -12,7 +12,6 @@ import pytest
 from harbor import AgentCommand, AgentServer, Auction, Bidder, Item, of_type
 from harbor._config.agents import FLUSH
 from harbor._core.asking.asks import Withdraw
-from harbor._core.basics.errors import ConfigError
 from harbor._core.log.acts import Acted, Tried
 from harbor._core.log.events import SeatFailed
 from harbor._doors import processes
@@ -73,24 +72,3 @@ def test_a_sale_with_all_kinds_of_broken_agents_ends_and_sells_to_the_one_that_a
     gone = {one.bidder: one.act.reason for one in of_type(result.log, Acted) if isinstance(one.act, Withdraw)}
     assert (gone["Chatty"], gone["Deaf"]) == ("failed bids", "fault")
     assert [child for child in psutil.Process().children(recursive=True) if child.is_running()] == []
-
-
-@pytest.mark.parametrize(
-    ("agent", "complaint"),
-    [
-        ({"command": []}, "agent.command: must contain at least one"),
-        ({"command": "node bidder.mjs"}, "write the program and each argument apart: ['node', 'bidder.mjs']"),
-        ({"command": ["node", "sk-abcdefgh12345678"]}, "has a key in it"),
-        ({"command": ["node"], "url": "http://127.0.0.1/"}, "is a program and a server; keep command or url"),
-        ({"url": "ftp://127.0.0.1/"}, "is no address of a server"),
-        ({"url": "http://me:secret@127.0.0.1/"}, "has a key or a password in it"),
-        ({"url": "http://127.0.0.1/?api_key=abcdefgh"}, "has a key or a password in it"),
-        ({}, "is neither a program nor a server"),
-    ],
-)
-def test_settings_of_an_agent_that_can_t_be_meant_are_refused_in_one_line(agent, complaint):
-    with pytest.raises(ConfigError) as refused:
-        Bidder("Ann", agent=agent)
-    assert complaint in str(refused.value)
-    assert "\n" not in str(refused.value)
-    assert "abcdefgh" not in str(refused.value)

@@ -62,20 +62,14 @@ def test_the_next_turn_tells_what_is_new_and_repeats_what_was_seen():
     assert second["so_far"] in first["words"]
 
 
-@pytest.mark.parametrize(
-    ("given", "answer"),
-    [
-        ({"action": "withdraw"}, Withdraw()), (Bidding(action="withdraw"), Withdraw()),
-        ({"action": "bid", "amount": 120}, Bid(Decimal(120))), (Bidding(action="bid", amount=120), Bid(Decimal(120))),
-        ('{"action": "bid", "amount": 120}', Bid(Decimal(120))),
-        (b'```json\n{"action": "bid", "amount": 120}\n```\n', Bid(Decimal(120))),
-        ({"words": "I bid $120."}, "I bid $120."), ("I bid $120.", "I bid $120."),
-        ("```\nI bid $120.\n```", "```\nI bid $120.\n```"), ('["bid", 120]', '["bid", 120]'),
-        ({"action": "bid"}, Unreadable("a bid needs an amount")),
-        ([1], Unreadable(f"a value of type list is no answer; {AS_DESCRIBED}")),
-        (None, Unreadable(f"nothing (None) is no answer; {AS_DESCRIBED}")),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("given", "answer"), [
+    ({"action": "withdraw"}, Withdraw()), (Bidding(action="bid", amount=120), Bid(Decimal(120))),
+    ('{"action": "bid", "amount": 120}', Bid(Decimal(120))),
+    (b'```json\n{"action": "bid", "amount": 120}\n```\n', Bid(Decimal(120))),
+    ({"words": "I bid $120."}, "I bid $120."), ("```\nI bid $120.\n```", "```\nI bid $120.\n```"),
+    ('["bid", 120]', '["bid", 120]'), ({"action": "bid"}, Unreadable("a bid needs an amount")),
+    ([1], Unreadable(f"a value of type list is no answer; {AS_DESCRIBED}")),
+])  # fmt: skip
 def test_an_answer_is_words_or_what_the_schema_asks_for(given, answer):
     assert answer_in(given, ASK).answer == answer
 
@@ -85,22 +79,14 @@ def test_an_answer_tells_of_calls_of_models():
     assert [(one.model, one.input_tokens) for one in given.usage] == [("openai:gpt-4o-mini", 7)]
 
 
-@pytest.mark.parametrize(
-    ("usage", "why"),
-    [
-        ([{"input_tokens": 10**7 + 1}], "usage.0.input_tokens: Input should be less than or equal to 10000000"),
-        ([{"output_tokens": 10**7}] * 11, "usage: Value error, it tells of more than 100,000,000 tokens in one answer"),
-        ([{}] * 1_001, "usage: Value error, it tells of more than 1,000 model calls in one answer"),
-        ([{"input_tokens": 1}, {"input_tokens": -1}], "usage.1.input_tokens: Input should be greater than or equal"),
-    ],
-)
+@pytest.mark.parametrize(("usage", "why"), [
+    ([{"input_tokens": 10**7 + 1}], "usage.0.input_tokens: Input should be less than or equal to 10000000"),
+    ([{"output_tokens": 10**7}] * 11, "usage: Value error, it tells of more than 100,000,000 tokens in one answer"),
+    ([{}] * 1_001, "usage: Value error, it tells of more than 1,000 model calls in one answer"),
+    ([{"input_tokens": 1}, {"input_tokens": -1}], "usage.1.input_tokens: Input should be greater than or equal"),
+])  # fmt: skip
 def test_an_answer_with_usage_that_can_not_be_is_unreadable_as_a_whole(usage, why):
     given = answer_in({"action": "withdraw", "usage": usage}, ASK)
     assert isinstance(given.answer, Unreadable)
     assert given.answer.reason.startswith(why)
     assert given.usage == ()
-
-
-def test_an_answer_may_tell_of_as_many_tokens_as_its_bounds_allow():
-    usage = [{"input_tokens": 10**7, "output_tokens": 10**7}] * 5
-    assert len(answer_in({"action": "withdraw", "usage": usage}, ASK).usage) == 5

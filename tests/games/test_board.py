@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -39,19 +38,6 @@ def test_a_board_names_every_bidder_once_and_changes_with_the_game(game):
     asked = {name for entry in entries for name in getattr(entry.event, "bidders", ())}
     assert sorted(row[0] for row in last[-1].rows) == sorted(asked)
     assert len(set(last)) > 10
-
-
-@pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("make", [PlainBoard, None])
-def test_an_event_makes_those_rows_anew_that_it_changes_and_no_other(game, make):
-    entries, board = log_of(game), (make or find("game", game).board)()
-    before = Shown()
-    for entry in entries:
-        board.note(entry.event)
-        now = board.shown()
-        if now.columns == before.columns:
-            assert all(row is old for row, old in zip(now.rows, before.rows, strict=False) if row == old)
-        before = now
 
 
 @pytest.mark.parametrize("game", ["english-private", "first-price", "second-price", "beauty"])
@@ -117,15 +103,3 @@ def test_a_board_that_fails_is_told_of_in_one_line_and_a_plain_one_takes_its_pla
         assert board.shown() == plain.shown()
     assert "board" in board.complaint
     assert "\n" not in board.complaint
-
-
-@pytest.mark.parametrize("game", GAMES)
-def test_every_game_has_something_to_show_without_a_board_of_its_own(game):
-    board = PlainBoard()
-    for entry in log_of(game):
-        board.note(entry.event)
-    assert {row[0] for row in board.shown().rows} == {row[0] for row in seen_on_board(game, log_of(game))[-1].rows}
-
-
-def test_a_game_whose_board_is_none_is_refused():
-    assert "board" in replace(find("game", "english"), board="rows").complaint()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,21 +46,6 @@ def test_a_pick_is_what_the_source_would_choose_and_is_told_where_there_was_a_ch
     assert noted == [
         kind("who leads", tuple(among), chosen) for among, chosen in zip(draws, picked, strict=True) if len(among) > 1
     ]
-
-
-def test_of_one_nothing_is_told_and_yet_the_source_has_gone_on():
-    noted, source = [], Random(7)
-    chance = Chance(Random(7), noted.append)
-    assert chance.pick("who leads", ["Ann"]) == source.choice(["Ann"])
-    assert noted == []
-    assert chance.getstate() == source.getstate()
-
-
-def test_what_is_picked_is_the_thing_itself_and_is_told_as_its_text():
-    noted, things = [], [object(), object(), object()]
-    picked = Chance(Random(1), noted.append).pick("which", things)
-    assert picked in things
-    assert noted == [Drawn("which", tuple(map(str, things)), str(picked))]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -122,14 +106,6 @@ def test_rules_do_not_begin_chance_anew(again):
 def test_nothing_is_drawn_among_nothing(source):
     with pytest.raises(ConfigError, match="'a prize' is drawn among nothing; give at least one thing"):
         Chance(source).pick("a prize", [])
-
-
-def test_an_array_is_drawn_among():
-    assert Chance(Random(1)).pick("a number", np.array([4, 5])) in (4, 5)
-
-
-def test_without_a_source_one_of_one_is_taken_without_a_draw_that_is_told():
-    assert Chance(None, told=lambda: pytest.fail("it asked for a draw")).pick("who leads", ["Ann"]) == "Ann"
 
 
 IMPOSSIBLE = {

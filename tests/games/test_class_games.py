@@ -6,9 +6,7 @@ import pytest
 
 from harbor import Auction
 from harbor._cli.shared.files import load
-from harbor._core.basics.numbers import dollars
 from harbor._core.log.events import BidderLabelled, Event
-from harbor._core.plugins.finding import find
 from harbor._games.sessions.measures import past_runs
 from harbor._games.sessions.session import SessionOpened
 
@@ -40,15 +38,3 @@ def test_zero_is_not_what_wins_a_beauty_contest_among_levels():
         first = next(past_runs(played("beauty", seed))).results
         assert [one.bidder for one in first if one.won]
         assert all(one.action > 5 for one in first if one.won)
-
-
-@pytest.mark.parametrize("preset", ["beauty", "second-price"])
-def test_the_board_tells_what_is_earned_so_far(preset):
-    config = load(preset)
-    result = Auction(**dict(config)).run()
-    board = find("game", config.rules.game).board()
-    for entry in result.log:
-        board.note(entry.event)
-    shown = board.shown()
-    told = {row[0]: row[shown.columns.index("earned so far")] for row in shown.rows}
-    assert told == {row.bidder: dollars(row.earned) for row in result.standings}

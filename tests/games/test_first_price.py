@@ -77,10 +77,6 @@ def test_equilibrium_bids_of_normal_values_are_those_of_the_reference_to_four_di
     assert [equilibrium_bid(value, players - 1, NORMAL) for value in (40, 50, 60)] == pytest.approx(bids, abs=6e-5)
 
 
-def test_with_one_rival_the_bid_at_the_mean_is_the_mean_less_two_standard_deviations_times_the_density():
-    assert equilibrium_bid(50, 1, NORMAL) == pytest.approx(50 - 20 * stats.norm.pdf(0), abs=5e-5)
-
-
 @USUAL
 @given(st.integers(1, 200), st.integers(1, 10_000), SHARES)
 def test_with_uniform_values_the_bid_is_the_value_times_n_minus_one_over_n(rivals, high, share):
@@ -112,48 +108,19 @@ def test_bids_rise_with_the_value_and_stay_below_it(prior, rivals, shares):
     assert equilibrium_bid(high, rivals, prior) < highest_bid(rivals, prior)
 
 
-@USUAL
-@given(PRIORS, RIVALS, SHARES)
-def test_a_further_rival_raises_the_bid(prior, rivals, share):
-    value = prior.quantile(share)
-    assert equilibrium_bid(value, rivals, prior) < equilibrium_bid(value, rivals + 1, prior)
-
-
-@USUAL
-@given(st.integers(6, 900), st.integers(2, 100), RIVALS, st.floats(-3, 3))
-def test_equal_values_in_other_money_are_bid_alike(deviation, factor, rivals, distance):
-    mean = 9 * deviation + 1  # so far from 0 that nothing is cut off
-    small, large = (Normal(mean=mean * one, deviation=deviation * one) for one in (1, factor))
-    bid = equilibrium_bid(mean + distance * deviation, rivals, small)
-    assert equilibrium_bid((mean + distance * deviation) * factor, rivals, large) == pytest.approx(bid * factor)
-
-
 @pytest.mark.parametrize("prior", [NORMAL, Uniform(low=0, high=100), Uniform(low=900, high=1_000)])
 def test_without_a_rival_nothing_is_bid_and_the_lowest_value_is_bid_whole(prior):
     assert equilibrium_bid(float(prior.mean), 0, prior) == 0
     assert equilibrium_bid(prior.lowest, 3, prior) == prior.lowest
 
 
-@USUAL
-@given(PRIORS, RIVALS, st.integers(0, 99))
-def test_a_best_response_to_rivals_in_equilibrium_gains_nothing(prior, rivals, hundredth):
-    """Among all bids that some value makes, and those are all that could be better."""
-    value = prior.quantile((hundredth + 0.5) / 100)
-    others = [prior.quantile(share / 200) for share in range(1, 200)]
-    gains = [(value - equilibrium_bid(x, rivals, prior)) * prior.cdf(x) ** rivals for x in others]
-    own = (value - equilibrium_bid(value, rivals, prior)) * prior.cdf(value) ** rivals
-    assert max(gains) <= own + 1e-9 * value
-
-
 # ---------------------------------------------------------------- through the rules
 
 
-@pytest.mark.parametrize(("players", "revenue"), [(2, 44.358), (3, 50.0), (5, 54.95)])
-def test_revenue_of_rational_bidders_is_the_mean_second_value(players, revenue):
-    log = auction(players, runs=500, seed=players).run().log
-    prices = [float(event.amount) for event in events(log, Paid)]
-    assert len(prices) == 500
-    assert abs(fmean(prices) - revenue) < 3 * stdev(prices) / len(prices) ** 0.5
+def test_revenue_of_rational_bidders_is_the_mean_second_value():
+    prices = [float(event.amount) for event in events(auction(3, runs=400, seed=3).run().log, Paid)]
+    assert len(prices) == 400
+    assert abs(fmean(prices) - 50) < 3 * stdev(prices) / len(prices) ** 0.5
 
 
 def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn_from():
@@ -162,21 +129,9 @@ def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn
         assert [float(event.act.amount) for event in events(log, ActedSealed)] == bids
 
 
-@pytest.mark.parametrize("players", [2, 3, 5])
-@pytest.mark.parametrize("prior", [NORMAL, Uniform(low=0, high=100)])
+@pytest.mark.parametrize(("players", "prior"), [(2, NORMAL), (3, Uniform(low=0, high=100))])
 def test_no_bid_in_cents_gains_a_thousandth_of_the_surplus_against_equilibrium_bids(players, prior):
     assert gain_share(players, prior, values=50, points=400) < 0.001
-
-
-def test_against_bids_of_another_distribution_there_is_a_gain_to_find():
-    gain = gain_share(2, NORMAL, lambda value, rivals, _: value * rivals / (rivals + 1), values=50, points=400)
-    assert gain == pytest.approx(0.25, abs=0.01)
-
-
-def test_equilibrium_play_has_payoff_one_and_deviation_zero():
-    log = auction(3, runs=4).run().log
-    rows = measures.standings(log)
-    assert {(row.payoff, row.payoff_ratio, row.deviation) for row in rows} == {(1.0, 1.0, 0.0)}
 
 
 def sale_of(one: Auction) -> Sale:
@@ -207,16 +162,8 @@ def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_
     assert found.payoffs() == approx(100 / 112.88, 1.1)
     assert found.deviations() == approx(1 - 100 / 112.88, 0.1)
     assert [row.bidder for row in measures.standings(sale.log.entries)] == ["Ben", "Ann"]
-
-
-def test_whoever_bids_nothing_or_fails_is_compared_with_the_equilibrium_too():
     sale = played(of_values(60, 50, distribution=NORMAL), Withdraw(), Withdraw("failed bids"))
     assert measures.Played.of(sale.log.entries).payoffs() == approx(100 / 112.88, 0.9)
-
-
-def test_all_measures_that_compare_with_the_equilibrium_have_values():
-    log = auction(2, rule="random", runs=3).run().log
-    assert all(one.value is not None for one in measure(COMPARED, log))
 
 
 # ---------------------------------------------------------------- what is told
@@ -226,21 +173,10 @@ def opened(one: Auction) -> SessionOpened:
     return build(one).opened()
 
 
-@pytest.mark.parametrize(("rules", "words"), [
-    ({}, "from the normal distribution with mean $50 and standard deviation $10, cut off below one cent."),
-    ({"group": "M"}, "from the normal distribution with mean $500 and standard deviation $100, cut off below"),
-    ({"distribution": UNIFORM}, "Each player's value is drawn independently from the uniform distribution from $0"),
-])  # fmt: skip
-def test_the_opening_tells_everybody_the_distribution_that_values_are_drawn_from(rules, words):
-    assert words in opened(auction(**rules)).words
-
-
 @pytest.mark.parametrize("game", ["second-price", "english-private"])
-@pytest.mark.parametrize("rules", [{}, {"distribution": UNIFORM}])
-def test_where_truth_is_dominant_no_distribution_is_told(game, rules):
-    told = opened(auction(game=game, **rules))
-    assert told.prior is None
-    assert "distribution" not in told.words
+def test_where_truth_is_dominant_no_distribution_is_told(game):
+    told = opened(auction(game=game, distribution=UNIFORM))
+    assert (told.prior, "distribution" in told.words) == (None, False)
 
 
 def test_a_bidder_reads_the_distribution_in_the_opening_and_nowhere_else():
@@ -258,15 +194,10 @@ def facts_of(one: Auction) -> dict:
     return json.loads(json.dumps(known, default=float))
 
 
-@pytest.mark.parametrize(
-    ("rules", "amount"),
-    [
-        ({"distribution": NORMAL}, 42.02),
-        ({"distribution": UNIFORM}, 25),
-        ({}, 25),  # nothing is told: as if values were uniform from 0 on
-        ({"distribution": NORMAL, "assets": 30}, 30),
-    ],
-)
+@pytest.mark.parametrize(("rules", "amount"), [
+    ({"distribution": NORMAL}, 42.02), ({"distribution": UNIFORM}, 25), ({"distribution": NORMAL, "assets": 30}, 30),
+    ({}, 25),  # nothing is told: as if values were uniform from 0 on
+])  # fmt: skip
 def test_the_built_in_model_bids_by_what_its_prompt_tells(rules, amount):
     facts = facts_of(of_values(50, 60, rule="random", **rules))
     assert ("prior" in facts) is ("distribution" in rules)
@@ -306,43 +237,23 @@ def test_a_rational_player_that_meets_an_opening_without_an_equilibrium_says_so(
         rational(sale.asks()[0], sale.seen_by("Ann"))
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        {"assets": 50},  # the limit of all bids: nobody's money binds
-        {"draw": "once"},  # in a single run nothing becomes known
-        {"values": {"Ann": [50], "Ben": [60]}, "distribution": NORMAL},
-    ],
-)
+@pytest.mark.parametrize("rules", [
+    {"assets": 50},  # the limit of all bids: nobody's money binds
+    {"draw": "once"},  # in a single run nothing becomes known
+])  # fmt: skip
 def test_where_nothing_binds_and_nothing_becomes_known_there_is_an_equilibrium(rules):
     assert len(events(auction(**rules).run().log, RunLabelled)) == 1
-
-
-def test_with_more_bidders_the_same_assets_bind():
-    assert opened(auction(2, rule="random", assets=55)).unsolved == ""
-    assert "bids, which go up to $55.64" in opened(auction(3, rule="random", assets=55)).unsolved
 
 
 # ---------------------------------------------------------------- distributions
 
 
 @pytest.mark.parametrize(("rules", "line"), [
-    ({"kind": "normal", "mean": 50, "deviation": 0}, "rules.distribution.deviation 0: must be greater than 0"),
-    ({"kind": "normal", "mean": 50, "deviation": -1}, "rules.distribution.deviation -1: must be greater than 0"),
     ({"kind": "normal", "mean": 50, "deviation": 0.5}, "rules.distribution.deviation 0.5: must be 1 or more"),
-    ({"kind": "normal", "mean": -50, "deviation": 9}, "rules.distribution.mean -50: must be greater than 0"),
     ({"kind": "normal", "mean": float("nan"), "deviation": 9}, "mean nan: is not a finite number"),
-    ({"kind": "normal", "mean": 50, "deviation": float("inf")}, "deviation inf: is not a finite number"),
-    ({"kind": "normal", "mean": 50}, "rules.distribution: deviation is missing; write deviation = ..."),
-    ({"kind": "normal", "mean": 50, "sd": 9}, "unknown key 'sd'"),
     ({"kind": "uniform", "low": 9, "high": 9}, "high 9 is not at least 1 above low 9; set them further apart"),
-    ({"kind": "uniform", "low": 9, "high": 5}, "high 5 is not at least 1 above low 9; set them further apart"),
-    ({"kind": "uniform", "low": -1, "high": 5}, "rules.distribution.low -1: must be 0 or more"),
-    ({"kind": "uniform", "low": 0, "high": 0.01}, "high 0.01 is not at least 1 above low 0"),
     ({"kind": "unifrom", "low": 0, "high": 9}, "unknown distribution 'unifrom'; did you mean 'uniform'?"),
     ({"low": 0, "high": 9}, "rules.distribution: is no distribution; write { kind ="),
-    ("normal", "rules.distribution 'normal': is no distribution; write { kind ="),
-    (True, "rules.distribution True: is no distribution; write { kind ="),
 ])  # fmt: skip
 def test_a_distribution_that_cannot_be_drawn_from_is_refused_in_one_line(rules, line):
     with pytest.raises(ConfigError) as refused:
@@ -351,26 +262,17 @@ def test_a_distribution_that_cannot_be_drawn_from_is_refused_in_one_line(rules, 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("rules", "line"),
-    [
-        (
-            {"values": {"Ann": [120], "Ben": [50]}, "distribution": UNIFORM},
-            "rules.values: $120 of 'Ann' is no value of the uniform distribution from $0 to $100, which gives $0.00 to "
-            "$100.00; change one of them",
-        ),
-        ({"values": {"Ann": [50], "Ben": [141]}, "distribution": NORMAL}, "$141 of 'Ben' is no value of the normal"),
-        (
-            {"values": {"Ann": [50], "Ben": [50]}, "distribution": NORMAL, "runs": 2},
-            "rules.values has 1 values for 'Ann'; give one for each of the 2 runs",
-        ),
-        ({"distribution": NORMAL, "group": "M"}, "group 'M' and distribution are two distributions of values; drop"),
-    ],
-)
-@pytest.mark.parametrize("game", ["first-price", "second-price"])
-def test_settings_that_contradict_the_distribution_are_refused_in_one_line(rules, line, game):
+@pytest.mark.parametrize(("rules", "line"), [
+    ({"values": {"Ann": [120], "Ben": [50]}, "distribution": UNIFORM},
+     "$120 of 'Ann' is no value of the uniform distribution from $0 to $100, which gives $0.00 to $100.00"),
+    ({"values": {"Ann": [50], "Ben": [141]}, "distribution": NORMAL}, "$141 of 'Ben' is no value of the normal"),
+    ({"values": {"Ann": [50], "Ben": [50]}, "distribution": NORMAL, "runs": 2},
+     "rules.values has 1 values for 'Ann'; give one for each of the 2 runs"),
+    ({"distribution": NORMAL, "group": "M"}, "group 'M' and distribution are two distributions of values; drop"),
+])  # fmt: skip
+def test_settings_that_contradict_the_distribution_are_refused(rules, line):
     with pytest.raises(ConfigError) as refused:
-        build(auction(game=game, **rules))
+        build(auction(**rules))
     assert line in str(refused.value)
 
 
@@ -382,13 +284,6 @@ def test_draws_lie_in_the_support_and_are_whole_cents_of_at_least_one(prior, see
         assert prior.lowest - 0.005 <= value <= prior.highest + 0.005
 
 
-@USUAL
-@given(PRIORS, SHARES)
-def test_a_share_of_the_values_lies_below_its_quantile(prior, share):
-    assert prior.cdf(prior.quantile(share)) == pytest.approx(share, rel=1e-6)
-    assert (prior.cdf(prior.lowest), prior.cdf(prior.highest)) == (0, pytest.approx(1))
-
-
 def test_draws_follow_their_distribution():
     for prior in (NORMAL, Normal(mean=5, deviation=20), Uniform(low=20, high=60)):
         drawn = [float(prior.draw(rng)) for rng in [Random(1)] for _ in range(4_000)]
@@ -398,10 +293,7 @@ def test_draws_follow_their_distribution():
 @pytest.mark.parametrize("game", ["first-price", "second-price", "english-private"])
 def test_the_published_groups_draw_the_values_that_they_drew_before(game):
     drawn = build(auction(game=game, rule="random", runs=3, seed=7)).values
-    assert {name: tuple(map(float, given_)) for name, given_ in drawn.items()} == {
-        "Ann": (62.11, 57.84, 63.2),
-        "Ben": (63.34, 28.83, 70.51),
-    }
+    assert [[*map(float, given_)] for given_ in drawn.values()] == [[62.11, 57.84, 63.2], [63.34, 28.83, 70.51]]
 
 
 # ---------------------------------------------------------------- logs

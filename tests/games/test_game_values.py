@@ -24,72 +24,16 @@ from harbor._models.simulated.chat_model import answer_of
 from harbor._runs.auction import Auction
 from support.folders import ROOT
 from support.plugins import installed
+from support.third_price import ThirdClosed
 
 GAMES = ("beauty", "english", "english-private", "first-price", "second-price", "water")
 REFERENCE = "toss:COIN"
-TOSS = '''
-from dataclasses import dataclass, field
-from decimal import Decimal
-from pathlib import Path
-
-from harbor._config.rules import RuleSettings
-from harbor._core.asking.amounts import Amount
-from harbor._core.asking.asks import Ask, Bid
-from harbor._core.log.events import LotClosed, PublicEvent
-from harbor._games.game import Game, Measures, Outlook, Play
-
-class CoinRules(RuleSettings):
-    game: str = "coin"
-    tosses: int = 2
-
-@dataclass(frozen=True, slots=True)
-class CoinOpened(PublicEvent):
-    words = "Guess heads (1) or tails (0)."
-
-@dataclass(frozen=True, slots=True)
-class DayOpened(PublicEvent):
-    """Called as an event of another game is."""
-    item: str
-
-@dataclass(frozen=True, slots=True)
-class CoinTossed(LotClosed):
-    heads: bool
-
-@dataclass(frozen=True)
-class Coin:
-    names: tuple[str, ...]
-    tosses: int
-    def start(self):
-        return 0
-    def asks(self, state):
-        return [Ask(name, "toss", 1, Amount(Decimal(0), Decimal(1))) for name in self.names if 0 < state <= self.tosses]
-    def settle(self, state, actions, rng):
-        opened = [CoinOpened(), DayOpened("toss")] if not state else []
-        return opened or [CoinTossed("toss", rng.random() < 0.5)]
-    def apply(self, state, event):
-        return state + isinstance(event, CoinOpened | CoinTossed)
-
-COIN = Game(
-    name="coin", description="guess how a coin falls", settings=CoinRules,
-    build=lambda rules, config: Coin(tuple(bidder.name for bidder in config.bidders), rules.tosses),
-    opening=CoinOpened, events=(CoinOpened, DayOpened, CoinTossed),
-    play=Play(
-        facts=lambda name, seen: {"seen": len(seen)}, plan="Guess heads.",
-        system=Path(__file__).parent / "system.md", prompt=Path(__file__).parent / "bid.md",
-        policy=lambda facts, settings, chance: {"reasons": "", "action": "bid", "amount": facts["maximum"]},
-    ),
-    rational=lambda ask, seen: Bid(ask.maximum),
-    measures=Measures("tosses", lambda entries: [], lambda entries: []),
-)
-'''
 
 
 @pytest.fixture
 def toss(tmp_path, monkeypatch):
     """A stranger's game in the working directory, followed by nobody yet."""
-    (tmp_path / "toss.py").write_text(TOSS)
-    (tmp_path / "system.md").write_text("Guess.\n<facts>\n${facts}\n</facts>\n")
-    (tmp_path / "bid.md").write_text("Heads or tails?\n<facts>\n${facts}\n</facts>\n")
+    (tmp_path / "toss.py").write_text("from support.third_price import THIRD as COIN")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     with installed():
@@ -111,22 +55,12 @@ def test_harbors_games_come_in_by_the_door_of_everybody():
     assert {found("game", name).package for name in GAMES} == {HARBOR}
 
 
-@pytest.mark.parametrize("name", [name for name in GAMES if name != "english"])
-def test_the_prompts_of_a_game_have_exactly_one_block_of_facts(name):
-    play = find("game", name).play
-    assert {file.read_text().count("<facts>\n${facts}\n</facts>") for file in (play.system, play.prompt)} == {1}
-
-
 def test_settings_are_those_of_the_game_that_they_name():
-    assert Auction(bidders=[Bidder("Alex")], rules=WaterRules(days=3)).rules == WaterRules(days=3)
     with pytest.raises(ConfigError, match=r"rules: WaterRules are no settings of the game 'english'; drop game"):
         Auction(bidders=[Bidder("Alex")], rules=WaterRules(game="english"))
 
 
 @pytest.mark.parametrize(("rules", "line"), [
-    ({"game": "water", "days": -5}, "Auction: rules.days -5: must be 1 or more"),
-    ({"game": "wate"}, "Auction: unknown game 'wate'; did you mean 'water'? (at rules)"),
-    ({"game": "water", "day": 3}, "Auction: unknown key 'day'; did you mean 'days'? (at rules)"),
     ({"game": 5}, "Auction: rules: game 5 is no name; write a text in quotes"),
     ({"game": "games/water.py"}, "game 'games/water.py' is no name and no 'package.module:NAME'"),
     (7, "Auction: rules 7: must be a table of settings"),
@@ -180,33 +114,21 @@ def test_parts_that_do_not_fit_together_are_refused():
 
 
 def tosses(result):
-    return [entry.event for entry in result.log if type(entry.event).__name__ == "CoinTossed"]
+    return of_type(result.log, ThirdClosed)
 
 
 def test_a_game_is_played_by_its_reference_from_the_working_directory(toss):
     bidders = '[[bidders]]\nname = "Ann"\nrule = "rational"\n[[bidders]]\nname = "Ben"\n'
-    (toss / "coin.toml").write_text(f'[rules]\ngame = "{REFERENCE}"\ntosses = 3\n{bidders}')
+    (toss / "coin.toml").write_text(f'[rules]\ngame = "{REFERENCE}"\nruns = 3\n{bidders}')
     config = read_settings(toss / "coin.toml", AuctionConfig)
     result = Auction(**dict(config)).run(out=toss / "run")
     assert len(tosses(result)) == 3
     assert not any(type(entry.event).__name__ in ("SeatFailed", "Tried") for entry in result.log)
-    assert [*result.standings] == []
-    assert result.metrics().as_json()["tosses"] == []
+    assert len(result.metrics().as_json()["runs"]) == 3
     kept = json.loads((toss / "run" / "config.json").read_text())["rules"]
-    assert kept == {"reasks": 3, "game": REFERENCE, "tosses": 3}
+    assert kept == {"reasks": 3, "game": REFERENCE, "runs": 3}
     again = read_settings(toss / "run" / "config.json", AuctionConfig)
     assert tosses(Auction(**dict(again)).run()) == tosses(result)
-
-
-def test_settings_of_a_game_given_in_python_need_no_name_once_it_was_named(toss):
-    coin = asked("game", REFERENCE)
-    assert Auction(bidders=[Bidder("Ann")], rules=coin.settings(tosses=1)).rules.tosses == 1
-
-
-def test_a_game_refuses_the_settings_that_its_rules_do_not_use(toss):
-    asked("game", REFERENCE)
-    with pytest.raises(ConfigError, match="bidder 'Ann' of the game 'coin' has no use for budget"):
-        Auction(bidders=[Bidder("Ann", budget=7)], rules={"game": "coin"}).run()
 
 
 @pytest.mark.parametrize("name", ["toss:COIN", "os:path"])

@@ -5,17 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from itertools import chain, combinations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harbor import Auction, Bidder, Item
 from harbor._core.asking.amounts import Amount
 from harbor._core.asking.asks import Ask, Bid, Withdraw
 from harbor._core.log.acts import Signal
 from harbor._core.log.events import BidderSeated, Lot
-from harbor._core.log.log import of_type
-from harbor._games.english.events import ItemSold, SaleOpened, ValueRevealed
+from harbor._games.english.events import SaleOpened, ValueRevealed
 from harbor._games.english.valuation import Knapsack, Prospect, earnings
 
 QUICK = settings(max_examples=150, deadline=None)
@@ -60,13 +57,6 @@ def test_money_earns_at_least_what_the_best_subset_earns_and_less_than_one_item_
 
 
 @QUICK
-@given(st.lists(amounts, max_size=8), amounts, st.integers(0, 8))
-def test_where_all_items_cost_the_same_it_is_the_best_subset_to_the_cent(worths, cost, number):
-    given_ = [Prospect(worth, cost) for worth in worths]
-    assert earnings(given_, number * cost) == best_subset(given_, number * cost)
-
-
-@QUICK
 @given(prospects, st.integers(0, 1500).map(Decimal), st.integers(0, 1500).map(Decimal))
 def test_more_money_never_earns_less_and_each_dollar_less_than_the_one_before(given_, budget, more):
     half = earnings(given_, budget + more / 2)
@@ -107,18 +97,3 @@ def test_short_of_money_it_leaves_an_item_for_a_later_one_that_earns_more_for_th
 def test_revealed_true_values_put_its_estimates_right():
     assert answer(96, 1000, 100) == Bid(dollars(96))
     assert answer(96, 1000, 100, revealed=[95]) == Withdraw()  # estimates of 100 are worth 95
-
-
-@pytest.mark.parametrize("budget", [300, 500, 800])
-def test_alone_it_earns_what_the_best_subset_earns_but_for_one_item(budget):
-    items = [
-        Item(name=name, start=start, true_value=value)
-        for name, start, value in (("A", 100, 105), ("B", 100, 180), ("C", 100, 150), ("D", 100, 260), ("E", 100, 120))
-    ]
-    log = Auction(items=items, bidders=[Bidder("Ann", rule="knapsack", budget=budget, overestimate=0)]).run().log
-    bought = [sale.item for sale in of_type(log, ItemSold)]
-    value = {item.name: item.true_value for item in items}
-    best = best_subset([Prospect(item.true_value, item.start) for item in items], dollars(budget))
-    earned = sum((value[name] - 100 for name in bought), Decimal(0))
-    dearest = max(one.true_value - one.start for one in items)
-    assert best - dearest <= earned <= best

@@ -50,7 +50,7 @@ def pick(level, seen, bound=100, seed=0):
     return answer.amount
 
 
-@pytest.mark.parametrize("bound", [1, 10, 100, 1_000])
+@pytest.mark.parametrize("bound", [1, 1_000])
 def test_the_first_step_answers_best_to_the_middle_of_the_range_and_each_other_to_the_step_below(bound):
     middle, seen = Decimal(bound) / 2, contest(bound=bound)
     for level in (1, 2, 3, 4):
@@ -100,9 +100,7 @@ def test_level_1_answers_best_to_bids_that_are_uniform(count):
         assert abs(best_bid(1, value, rivals) - best) <= 0.011
 
 
-@pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: prior.words)
-@pytest.mark.parametrize("count", [2, 3, 5])
-@pytest.mark.parametrize("steps", [2, 3])
+@pytest.mark.parametrize(("steps", "count", "prior"), [(2, 5, PRIORS[2]), (3, 2, PRIORS[1]), (3, 3, PRIORS[2])])
 def test_each_further_level_answers_best_to_the_level_below(steps, count, prior):
     rivals = Rivals(count - 1, prior, 200.0)
     theirs = sorted(best_bid(steps - 1, prior.quantile((place + 0.5) / 2_000), rivals) for place in range(2_000))
@@ -116,10 +114,8 @@ def test_each_further_level_answers_best_to_the_level_below(steps, count, prior)
 
 
 def test_among_uniform_values_all_levels_from_1_on_bid_the_equilibrium():
-    for count in (2, 3, 4):
-        rivals = Rivals(count - 1, PRIORS[0], 100.0)
-        for steps in (1, 2, 3):
-            assert abs(best_bid(steps, 80.0, rivals) - 80 * (count - 1) / count) < 0.01
+    for steps, count in ((1, 4), (2, 3), (3, 2)):
+        assert abs(best_bid(steps, 80.0, Rivals(count - 1, PRIORS[0], 100.0)) - 80 * (count - 1) / count) < 0.01
 
 
 @given(st.integers(1, 2), st.integers(1, 20_000), st.integers(1, 200), st.sampled_from(PRIORS), st.integers(0, 4))
@@ -128,18 +124,13 @@ def test_levels_bid_legally_and_never_above_the_value(steps, cents, assets, prio
     names = tuple(f"P{number}" for number in range(rivals + 1))
     config = AuctionConfig(bidders=[Bidder(name, rule="random") for name in names])
     rules = FIRST_PRICE.settings(distribution=prior, assets=assets)
-    seen = [
-        FIRST_PRICE.build(rules, config).opened(),
-        Signal("P0", {"run 1": Decimal(cents) / 100}),
-    ]
+    seen = [FIRST_PRICE.build(rules, config).opened(), Signal("P0", {"run 1": Decimal(cents) / 100})]
     answer = FIRST_PRICE.level(steps, Ask("P0", "run 1", 1, Amount(Decimal(0), Decimal(assets))), seen, Random(0))
     assert 0 <= answer.amount <= min(Decimal(cents) / 100, Decimal(assets))
     assert answer.amount == round(answer.amount, 2)
 
 
-@pytest.mark.parametrize(
-    "rival", [{"rule": "level-2"}, {"rule": "levels"}, {"rule": "levels", "levels": [0, 0, 0, 1]}], ids=str
-)
+@pytest.mark.parametrize("rival", [{"rule": "level-2"}, {"rule": "levels", "levels": [0, 0, 0, 1]}], ids=str)
 def test_without_a_distribution_of_values_levels_from_2_on_are_refused_in_one_line(rival):
     rules = {"game": "first-price", "runs": 1, "values": {"Ann": [50], "Ben": [60]}}
     bidders = [Bidder("Ann", rule="random"), Bidder("Ben", **rival)]
@@ -180,15 +171,8 @@ def test_the_levels_of_a_mixture_are_drawn_with_its_weights():
 
 @pytest.mark.parametrize(("levels", "line"), [
     ([0.2, 0.4, 0.3], "levels: has weights that add up to 0.9; make them add up to 1, such as [0.2, 0.4, 0.4]"),
-    ([0.333, 0.333, 0.333], "levels: has weights that add up to 0.999; make them add up to 1"),
-    ([0.5, 0.6], "levels: has weights that add up to 1.1; make them add up to 1"),
-    ([], "levels: must contain at least one"),
     ([1.5, -0.5], "levels[0] 1.5: must be 1 or less"),
-    ([-0.5, 0.5, 1], "levels[0] -0.5: must be 0 or more"),
     ([float("nan"), 1], "levels[0] nan: is not a finite number"),
-    ([float("inf")], "levels[0] inf: is not a finite number"),
-    ([1e-30, 1], "levels[0] 1e-30: must have at most 6 places after the point"),
-    (["a", "b"], "levels[0] 'a': is not a number"),
     (0.5, "levels 0.5: must be a list"),
 ])  # fmt: skip
 def test_a_mixture_that_is_none_is_refused_in_one_line(levels, line):
@@ -198,19 +182,12 @@ def test_a_mixture_that_is_none_is_refused_in_one_line(levels, line):
     assert "\n" not in str(refused.value)
 
 
-def test_weights_are_added_as_they_are_written():
-    assert Bidder("Ann", rule="levels", levels=[0.1] * 10).levels == (Decimal("0.1"),) * 10
-
-
-@pytest.mark.parametrize("rule", ["level-0", "level-1", "level-2", "levels"])
+@pytest.mark.parametrize("rule", ["level-0", "levels"])
 @pytest.mark.parametrize("game", names("game"))
 def test_a_game_that_says_nothing_of_levels_refuses_rivals_of_one(rule, game):
     config = AuctionConfig(rules={"game": game}, bidders=[Bidder(name, rule=rule) for name in ("Ann", "Ben")])
     if find("game", game).level is not None:
         assert [bidder.player for bidder in resolve(config).bidders] == [rule, rule]
         return
-    with pytest.raises(
-        ConfigError, match=f"can't be played by the rule {rule!r}: the game does not say how"
-    ) as refused:
+    with pytest.raises(ConfigError, match=f"can't be played by the rule {rule!r}: the game does not say how"):
         resolve(config)
-    assert "\n" not in str(refused.value)

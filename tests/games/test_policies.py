@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from decimal import Decimal
-from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -12,16 +10,12 @@ from hypothesis import strategies as st
 
 from harbor import Auction, Bidder, Item
 from harbor._core.asking.amounts import Amount
-from harbor._core.asking.asks import Ask, Bid, Pause, Withdraw
+from harbor._core.asking.asks import Ask, Bid, Withdraw
 from harbor._core.log.acts import Acted, Signal
-from harbor._core.log.events import BidderSeated, Lot
-from harbor._core.log.log import Log, of_type
-from harbor._games.english.events import ItemOpened, ItemSold, ItemUnsold, PriceLowered
+from harbor._core.log.log import of_type
+from harbor._games.english.events import ItemOpened, ItemSold, PriceLowered
 from harbor._games.english.game import ENGLISH
-from harbor._games.english.rules import English, ValuedLot
 from harbor._games.policies import MinimumRaise, Truthful
-from harbor._house.auctioneer import Sale
-from support.turns import take_turn
 
 
 def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann", turn=1):
@@ -38,26 +32,6 @@ def placed(bidder="Ann", item="Vase", times=1):
 
 def seated(**estimates):
     return Signal("Ann", {item: Decimal(amount) for item, amount in estimates.items()}, noisy=True)
-
-
-def hold(players, *starts, budget=1000, values=None):
-    """Hold a sale in which each player decides by itself; give its log."""
-    values = values or [2 * start for start in starts]
-    items = tuple(
-        ValuedLot(Lot(f"Item {number}", Decimal(start)), Decimal(value))
-        for number, (start, value) in enumerate(zip(starts, values, strict=True), start=1)
-    )
-    sale = Sale(
-        English(items, dict.fromkeys(players, Decimal(budget))), tuple(players), Log(), Random(7), "open", "open"
-    )
-    for name in players:
-        estimates = {item.lot.name: item.true_value * Decimal("1.1") for item in items}
-        sale.record(BidderSeated(name, Decimal(budget), {}, "profit"))
-        sale.record(Signal(name, estimates, noisy=True))
-    sale.settle({})
-    while asks := sale.asks():
-        take_turn(sale, {ask.bidder: players[ask.bidder].decide(ask, sale.seen_by(ask.bidder)) for ask in asks})
-    return sale.log.entries
 
 
 # ---------------------------------------------------------------- the rule bidder
@@ -78,15 +52,6 @@ def test_a_rule_bidder_counts_its_own_bids_and_anew_after_a_lowered_price():
     assert MinimumRaise(1).decide(ask(bidder="Bidder 1", turn=9), seen) == Bid(Decimal(100))
 
 
-@pytest.mark.parametrize("most", [1, 4, 5])
-def test_rule_bidders_alone_make_no_more_than_their_bids_on_any_item(most):
-    log = hold({name: MinimumRaise(most) for name in ("Ann", "Ben", "Cho")}, 100, 50, 10)
-    for item in ("Item 1", "Item 2", "Item 3"):
-        bids = [one.bidder for one in of_type(log, Acted) if one.item == item and isinstance(one.act, Bid)]
-        assert 0 < max(bids.count(name) for name in ("Ann", "Ben", "Cho")) <= most
-    assert len(of_type(log, ItemSold)) == 3
-
-
 # ---------------------------------------------------------------- the truthful bidder
 
 
@@ -97,29 +62,7 @@ def test_a_truthful_bidder_raises_by_the_minimum_up_to_its_estimate(minimum, est
     assert answer == (Bid(Decimal(minimum)) if minimum <= estimate else Withdraw())
 
 
-def test_a_truthful_bidder_never_pays_more_than_its_estimate():
-    log = hold({"Ann": Truthful(), "Ben": Truthful()}, 100, 300, values=[150, 200])
-    assert [sold.item for sold in of_type(log, ItemSold)] == ["Item 1"]
-    assert of_type(log, ItemSold)[0].price <= 165
-    assert of_type(log, ItemUnsold) == [ItemUnsold("Item 2")]
-
-
 # ---------------------------------------------------------------- both
-
-
-@pytest.mark.parametrize("player", [MinimumRaise(4), Truthful()], ids=repr)
-def test_acting_is_deciding_and_there_is_nothing_to_think_at_a_pause(player):
-    assert asyncio.run(player.act(Pause("Ann", ("Vase",)), [])) is None
-    seen = [seated(Vase=150), opened()]
-    assert asyncio.run(player.act(ask(), seen)) == player.decide(ask(), seen) == Bid(Decimal(100))
-
-
-@settings(max_examples=60)
-@given(st.integers(1, 500), st.integers(500, 2000), st.integers(0, 6), st.sampled_from([MinimumRaise(4), Truthful()]))
-def test_a_scripted_bidder_only_makes_legal_bids(minimum, maximum, made, player):
-    asked = ask(minimum, maximum)
-    answer = player.decide(asked, [seated(Vase=700), opened(), *placed(times=made)])
-    assert not isinstance(answer, Bid) or asked.space.refusal(answer) == ""
 
 
 # ---------------------------------------------------------------- the rational bidder of the ascending auction

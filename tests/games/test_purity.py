@@ -12,55 +12,30 @@ from support.plugins import install, installed
 
 GAME = """
 import random
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 
-from harbor.events import LotClosed, PublicEvent
-from harbor.games import Ask, Bid, Game, Measures, Number, Play, RuleSettings
+from support.third_price import THIRD, Third, ThirdRules, drawn
 
 BUILT = []
 
-class {kind}Rules(RuleSettings):
+class Rules(ThirdRules):
     game: str = "{name}"
 
-@dataclass(frozen=True, slots=True)
-class {kind}Opened(PublicEvent):
-    pass
-
-@dataclass(frozen=True, slots=True)
-class {kind}Over(LotClosed):
-    number: float
-
-@dataclass(frozen=True)
-class {kind}:
-    bidders: tuple
-    def start(self):
-        return 0
-    def asks(self, state):
-        return [Ask(name, "it", 1, Number(Decimal(0), Decimal(9))) for name in self.bidders if state == 1]
-    def settle(self, state, actions, rng):
-        return [{kind}Over("it", {number})] if state else [{kind}Opened()]
-    def apply(self, state, event):
-        return state + isinstance(event, {kind}Opened | {kind}Over)
+class Changed(Third):
+    def settle(self, run, actions, rng):
+        first, *more = super().settle(run, dict(actions), rng)
+        return [replace(first, price=Decimal({number})) if run else first, *more]
 
 def build(rules, config):
     BUILT.append(config.name)
-    return {kind}(tuple(bidder.name for bidder in config.bidders))
+    return Changed(drawn(rules, config))
 
-(Path(__file__).parent / "{name}.md").write_text("<facts>\\n${{facts}}\\n</facts>\\n")
-PROMPT = Path(__file__).parent / "{name}.md"
-GAME = Game(
-    name="{name}", description="a number", settings={kind}Rules, build=build,
-    opening={kind}Opened, events=({kind}Opened, {kind}Over),
-    play=Play(facts=lambda *_: {{}}, system=PROMPT, prompt=PROMPT, policy=lambda *_: {{}}, plan="None."),
-    rational=lambda ask, seen: Bid(ask.maximum),
-    measures=Measures("its", lambda entries: [], lambda entries: []),
-)
+GAME = replace(THIRD, name="{name}", settings=Rules, build=build)
 """
 NUMBERS = {
-    "pure": "rng.random()", "coin": "random.random()", "race": "float(list(actions).index('Ann'))", "crash": "1 / 0",
-    "taker": "float(len(actions.popitem()))",
+    "pure": "rng.randrange(99)", "coin": "random.randrange(10**9)", "race": "list(actions).index('Ann')",
+    "crash": "1 / 0", "taker": "len(actions.popitem())",
 }  # fmt: skip
 
 
@@ -68,7 +43,7 @@ NUMBERS = {
 def games(tmp_path):
     """A package for each of these games."""
     for name, number in NUMBERS.items():
-        text = GAME.format(name=name, kind=name.title(), number=number)
+        text = GAME.format(name=name, number=number)
         install(tmp_path, f"strange-{name}", {f"{name}_game.py": text}, {"harbor.games": {name: f"{name}_game:GAME"}})
     with installed(tmp_path):
         yield
@@ -101,9 +76,3 @@ def test_pure_rules_are_tried_once_in_a_process_and_not_those_of_the_run(games):
     play("pure")
     play("pure")
     assert len(sys.modules["pure_game"].BUILT) == 3  # for either run, and for the rehearsal
-
-
-def test_a_game_that_is_refused_costs_no_other(games):
-    with pytest.raises(ConfigError):
-        play("coin")
-    assert play("pure").log

@@ -15,11 +15,11 @@ from harbor._config.auction import AuctionConfig, Bidder, Simulated
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.basics.errors import ConfigError
 from harbor._core.basics.numbers import stream
-from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, PaidSealed, Signal, Tried
+from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, PaidSealed, Tried
 from harbor._core.log.events import EVERYONE, BidderLabelled
 from harbor._core.log.log import Log, of_type
 from harbor._games.beauty.game import BEAUTY
-from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, contests, target
+from harbor._games.beauty.rules import Beauty, PrizeAwarded, contests, target
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.english_private.game import ENGLISH_PRIVATE
 from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateRules, PriceRaised
@@ -32,25 +32,23 @@ from harbor._games.second_price.game import policy as second_price
 from harbor._games.sessions import measures as metrics
 from harbor._games.sessions.measures import Result, past_runs
 from harbor._games.sessions.private_games import ItemAllotted
-from harbor._games.sessions.session import RunClosed, RunLabelled, SessionOpened
+from harbor._games.sessions.session import RunLabelled, SessionOpened
 from harbor._games.water.play import policy as water
-from harbor._house.auctioneer import Sale, announce, call, told_to
-from support.best_response import best_response
+from harbor._house.auctioneer import Sale, call, told_to
 from support.turns import take_turn
 
 RATIONAL = {
     SecondPrice: Rational(SECOND_PRICE), EnglishPrivate: Rational(ENGLISH_PRIVATE), Beauty: Rational(BEAUTY),
 }  # fmt: skip
-QUICK = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = {SecondPrice: SecondPriceRules, FirstPrice: FirstPriceRules, EnglishPrivate: EnglishPrivateRules}
+QUICK = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 NAMES = ("Ann", "Ben", "Cho", "Dee", "Eve")
-TWO_THIRDS = Fraction(2, 3)
 
 
 def auction(kind, *values, assets=100, **options):
     """A session for Ann, Ben, ...: a value each, or a list of values, one a run."""
-    settings = {SecondPrice: SecondPriceRules, FirstPrice: FirstPriceRules, EnglishPrivate: EnglishPrivateRules}[kind]
     lists = [tuple(map(dollar, value if isinstance(value, list) else [value])) for value in values]
-    options = settings(runs=len(lists[0]), **options)
+    options = SETTINGS[kind](runs=len(lists[0]), **options)
     return kind(NAMES[: len(lists)], options, dict(zip(NAMES, lists, strict=False)), dollar(assets))
 
 
@@ -113,23 +111,6 @@ def assets_after(sale):
 money = st.integers(0, 10_000).map(lambda cents: Decimal(cents) / 100)
 bids = st.lists(st.one_of(st.none(), money), min_size=1, max_size=5)
 values = st.lists(st.integers(1, 15_000).map(lambda cents: Decimal(cents) / 100), min_size=2, max_size=5)
-numbers = st.lists(st.integers(0, 10_000).map(lambda number: Decimal(number) / 100), min_size=1, max_size=5)
-
-
-# ---------------------------------------------------------------- second price
-
-
-@QUICK
-@given(bids)
-def test_the_winner_bid_the_most_and_pays_the_second_highest(offers):
-    rules = auction(SecondPrice, *[50] * len(offers))
-    settled = results(run(rules, offers))
-    made = sorted((bid for bid in offers if bid is not None), reverse=True)
-    won = [event for event in settled if event.won]
-    assert len(won) == min(1, len(made))
-    for event in won:
-        assert event.action == made[0]
-        assert event.paid == (made[1] if len(made) > 1 else 0)
 
 
 @QUICK
@@ -167,74 +148,6 @@ def test_a_broken_rule_costs_the_entrance_fee_at_the_end_and_a_withdrawal_does_n
     assert [event.fee for event in results(clock)] == [0, 10, 0]
 
 
-def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
-    sale = sale_of(auction(SecondPrice, 120, 10))
-    ask = sale.asks()[0]
-    assert ask.maximum == 100
-    assert picked(sale, Signal)[0] == Signal("Ann", {"run 1": dollar(120)})
-    assert SECOND_PRICE.play.facts("Ann", sale.seen_by("Ann"))["value_is_above_assets"] is True
-    assert SECOND_PRICE.play.facts("Ben", sale.seen_by("Ben"))["value_is_above_assets"] is False
-    assert "it is worth $120 to you, more than your assets, which cap your bid" in call(ask)
-    assert ask.space.refusal(Bid(dollar("100.01")))
-    assert picked(run(auction(SecondPrice, 120, 10), [100, 10]), RunLabelled)[0].actions == {"Ann": 100, "Ben": 10}
-
-
-def test_every_run_begins_with_the_same_assets_and_a_value_of_its_own():
-    sale = run(auction(SecondPrice, [60, 70], [10, 20]), [60, 10], [70, 20])
-    assert picked(sale, Signal) == [
-        Signal("Ann", {"run 1": dollar(60)}), Signal("Ben", {"run 1": dollar(10)}),
-        Signal("Ann", {"run 2": dollar(70)}), Signal("Ben", {"run 2": dollar(20)}),
-    ]  # fmt: skip
-    assert assets_after(sale) == [150, 100, 150, 100]
-    assert sale.asks() == []
-
-
-# ---------------------------------------------------------------- first price
-
-
-@QUICK
-@given(bids)
-def test_the_winner_of_a_first_price_auction_pays_its_bid(offers):
-    settled = results(run(auction(FirstPrice, *[50] * len(offers)), offers))
-    assert len(settled) == len(offers)
-    for event in settled:
-        assert event.paid == (event.action if event.won else 0)
-        assert not event.won or event.action == max(bid for bid in offers if bid is not None)
-
-
-def test_a_first_price_auction_of_values_without_a_distribution_claims_no_equilibrium():
-    sale = run(auction(FirstPrice, 50, 40), [25, 20])
-    assert picked(sale, RunLabelled) == []
-    row = metrics.standings(sale.log.entries)[0]
-    assert (row.bidder, row.mean_assets, row.payoff, row.payoff_ratio, row.deviation) == ("Ann", 125, None, None, None)
-
-
-# ---------------------------------------------------------------- private-value English
-
-
-def stay_in_up_to(rules, limits):
-    """Hold a session between bidders that stay in while the price is not above their limit."""
-    sale = sale_of(rules)
-    while asks := sale.asks():
-        take_turn(sale, {ask.bidder: act(ask.minimum if ask.minimum <= limits[ask.bidder] else None) for ask in asks})
-    return sale
-
-
-@pytest.mark.slow
-@QUICK
-@given(values, st.integers(0, 4), st.lists(st.integers(0, 110), min_size=5, max_size=5))
-def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_its_value(drawn, seat, others):
-    """By search: whatever limits the others have, no limit of one's own gains more than a step of the price."""
-    rules, me = auction(EnglishPrivate, *drawn, assets=100), NAMES[seat % len(drawn)]
-
-    def left(limit):
-        limits = {**dict(zip(NAMES, others, strict=True)), me: limit}
-        return assets_after(stay_in_up_to(rules, limits))[NAMES.index(me)]
-
-    truthful = left(drawn[NAMES.index(me)])
-    assert all(left(limit) < truthful + rules.step for limit in range(0, 105, 5))
-
-
 @pytest.mark.parametrize(("drawn", "options", "rounds", "ended"), [
     ((17, 12, 4), {}, [[5, 5, None], [10, 10], [15, None]], [(15, 10), (10, 0), (None, 0)]),
     ((17, 4), {}, [[5, None]], [(5, 5), (None, 0)]),
@@ -252,104 +165,6 @@ def test_the_price_rises_by_a_step_while_two_are_in_and_the_last_one_wins(drawn,
     assert [event.won for event in results(sale)] == [paid > 0 for _, paid in ended]
 
 
-def test_only_the_price_itself_can_be_bid():
-    ask = sale_of(auction(EnglishPrivate, 60, 60)).asks()[0]
-    assert ask.space.refusal(Bid(dollar(5))) == ""
-    assert ask.space.refusal(Bid(dollar(6))) == "$6 is not $5, the one amount that can be bid"
-    assert ask.space.refusal(Bid(dollar(4)))
-    assert "it is worth $60 to you; exactly $5. Say" in call(ask)
-
-
-def test_bids_of_an_open_auction_are_shown_and_values_only_where_the_session_shows_them():
-    for show, seen in (("nothing", {}), ("actions and values", {"Ann": 17, "Ben": 4})):
-        sale = run(auction(EnglishPrivate, 17, 4, show=show), [5, None])
-        [past] = past_runs(entry.event for entry in sale.log.entries if entry.event.audience == EVERYONE)
-        assert (past.shown, past.closed.values) == ({"Ann": 5, "Ben": None}, seen)
-
-
-@QUICK
-@given(values)
-def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
-    sale, second = play(auction(EnglishPrivate, *drawn, assets=150)), sorted(drawn)[-2]
-    step = sale.rules.step
-    assert all(second - step < event.paid <= second + step for event in results(sale) if event.won)
-    bids = [event for event in picked(sale, Acted) if isinstance(event.act, Bid)]
-    assert all(event.act.amount <= drawn[NAMES.index(event.bidder)] for event in bids)
-
-
-# ---------------------------------------------------------------- equilibrium
-
-
-@QUICK
-@given(st.sampled_from([SecondPrice, EnglishPrivate]), values)
-def test_equilibrium_play_of_an_auction_deviates_by_exactly_zero(kind, drawn):
-    entries = play(auction(kind, *drawn, assets=120)).log.entries
-    assert set(map(tuple, metrics.Played.of(entries).deviations().values())) == {(0.0,)}
-    assert {(row.payoff, row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 1.0, 0.0)}
-
-
-@pytest.mark.parametrize("players", [1, 2, 3, 5])
-def test_equilibrium_play_of_a_beauty_contest_deviates_by_exactly_zero(players):
-    entries = play(beauty(players, runs=4)).log.entries
-    assert {(row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 0.0)}
-
-
-# ---------------------------------------------------------------- beauty contest
-
-
-@QUICK
-@given(numbers, st.fractions(0, 1).filter(bool), st.integers(1, 100_000))
-def test_the_prize_is_conserved_and_ties_split_it_to_the_cent(picks, fraction, cents):
-    prize = Decimal(cents) / 100
-    prizes = award(dict(zip(NAMES, picks, strict=False)), fraction, prize)
-    assert sum(prizes.values()) == prize
-    assert max(prizes.values()) - min(prizes.values()) <= Decimal("0.01")
-
-
-@QUICK
-@given(numbers, st.fractions(0, 1).filter(bool))
-def test_winners_are_exactly_those_closest_to_the_target(picks, fraction):
-    named = dict(zip(NAMES, picks, strict=False))
-    aim = target(picks, fraction)
-    winners = award(named, fraction, Decimal(100))
-    nearest = min(abs(Fraction(pick) - aim) for pick in picks)
-    assert {name for name, pick in named.items() if abs(Fraction(pick) - aim) == nearest} == set(winners)
-
-
-@pytest.mark.slow
-@QUICK
-@given(
-    st.lists(st.integers(0, 100).map(Decimal), min_size=2, max_size=4), st.sampled_from([TWO_THIRDS, Fraction(1, 2)])
-)
-def test_the_best_response_to_known_guesses_is_found(others, fraction):
-    """By search: no number on a grid wins more of the prize against these guesses."""
-
-    def won(number):
-        return award({"me": number, **dict(zip(NAMES, others, strict=False))}, fraction, Decimal(100)).get("me", 0)
-
-    best = best_response(others, fraction)
-    assert 0 <= best <= 100
-    assert won(best) > 0
-    assert all(won(Decimal(number) / 4) <= won(best) for number in range(401))
-
-
-def test_two_thirds_of_the_mean_are_exact_and_a_tie_splits_the_prize():
-    table = {
-        (30, 20, 40): (0, 100, 0),
-        (15, 15, 90): (50, 50, 0),
-        (0, 0, 0): (33.34, 33.33, 33.33),
-    }  # targets: 20, 80/3
-    for picks, assets in table.items():
-        after = results(run(beauty(), picks))
-        assert [(one.won, one.assets) for one in after] == [(one > 0, dollar(one)) for one in assets], picks
-
-
-def test_who_picks_nothing_is_not_in_the_mean_and_wins_nothing():
-    for picks, aim in (([30, None, "broken"], (20, ("Ann",))), ([None, None, None], (None, ()))):
-        closed = picked(run(beauty(), picks), PrizeAwarded)[0]
-        assert (closed.target, closed.winners) == aim
-
-
 def test_who_gets_no_cent_of_the_prize_in_equilibrium_has_no_ratio():
     bidders = [{"name": name, "rule": "rational"} for name in ("Ann", "Ben", "Cho")]
     rows = Auction(rules={"game": "beauty", "prize": 0.02, "runs": 1}, bidders=bidders).run().standings
@@ -357,33 +172,17 @@ def test_who_gets_no_cent_of_the_prize_in_equilibrium_has_no_ratio():
     assert [row.bidder for row in rows] == ["Ann", "Ben", "Cho"]
 
 
-@pytest.mark.parametrize(("number", "legal"), [("0", 1), ("100", 1), ("12.345678", 1), ("12.3456789", 0), ("100.1", 0)])
-def test_a_number_from_zero_to_the_bound_is_legal_to_six_places(number, legal):
-    assert (sale_of(beauty()).asks()[0].space.refusal(Bid(Decimal(number))) == "") is bool(legal)
-
-
-def test_a_number_is_no_money_in_the_words_of_the_game():
-    sale = run(beauty(), [12.5, 30, 0])
-    words = [call(sale_of(beauty()).asks()[0])]
-    words += [announce(entry.event) for entry in sale.log.entries if isinstance(entry.event, Acted | RunClosed)]
-    assert words[0] == "Ann, your call on run 1: a number from 0 to 100. Say 'I choose <number>' or 'I withdraw'."
-    assert words[1:] == [
-        "Ann chooses 12.5 on run 1.", "Ben chooses 30 on run 1.", "Cho chooses 0 on run 1.",
-        "Run 1 is over. The target was 9.444444: Ann won.",
-    ]  # fmt: skip
-
-
-# ---------------------------------------------------------------- what is shown
-
-
 def seen(sale, bidder, kind):
     return [event for event in sale.seen_by(bidder) if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize("kind", [SecondPrice, FirstPrice])
-@pytest.mark.parametrize(("show", "history", "actions", "drawn"), [
-    ("nothing", 3, {}, {}), ("actions", 0, {}, {}), ("actions", 3, {"Ann": 41, "Ben": 37}, {}),
-    ("actions and values", 3, {"Ann": 41, "Ben": 37}, {"Ann": 60, "Ben": 55}), ("actions and values", 0, {}, {}),
+BIDS = {"Ann": 41, "Ben": 37}
+
+
+@pytest.mark.parametrize(("kind", "show", "history", "actions", "drawn"), [
+    (SecondPrice, "nothing", 3, {}, {}), (FirstPrice, "actions", 0, {}, {}), (SecondPrice, "actions", 3, BIDS, {}),
+    (FirstPrice, "actions and values", 3, BIDS, {"Ann": 60, "Ben": 55}),
+    (SecondPrice, "actions and values", 0, {}, {}),
 ])  # fmt: skip
 def test_a_sealed_bid_becomes_public_as_far_as_the_session_shows_it(kind, show, history, actions, drawn):
     sale = run(auction(kind, 60, 55, show=show, history=history), [41, 37])
@@ -407,75 +206,16 @@ def test_nothing_of_a_sealed_bid_is_seen_before_its_run_is_over():
     assert not any("3737" in repr(event) for event in sale.seen_by("Ann"))
 
 
-def test_a_bidder_learns_its_own_outcome_whatever_is_shown():
-    sale = run(auction(SecondPrice, 60, 55, show="nothing"), [41, 37])
-    for name, outcome in (("Ann", (41, True, 37, 0, 123, 60)), ("Ben", (37, False, 0, 0, 100, 55))):
-        assert results_in(sale.seen_by(name)) == [Result(name, "run 1", *outcome)]
-    assert seen(sale, "Ann", AllocatedSealed) == [AllocatedSealed(("Ann",), "Ann", "run 1")]
-    assert seen(sale, "Ann", PaidSealed) == [PaidSealed(("Ann",), "Ann", HOUSE, "run 1", dollar(37))]
-    assert seen(sale, "Ben", AllocatedSealed) == seen(sale, "Ben", PaidSealed) == []
-
-
-def test_a_bidder_that_hears_words_alone_is_told_its_own_outcome_whatever_is_shown():
-    def heard(sale, name):
-        return " ".join(line for event in sale.seen_by(name) for line in told_to(name, event))
-
-    sale = run(auction(SecondPrice, 60, 55, 50, show="nothing"), [41, 37, "broken"])
-    assert "You get run 1. You pay $37 for run 1." in heard(sale, "Ann")
-    assert "You pay" not in heard(sale, "Ben")
-    assert "You pay a fee of $10 for a broken rule in run 1." in heard(sale, "Cho")
-    assert "You are paid $50 for run 1." in heard(run(beauty(show="nothing"), [15, 15, 90]), "Ann")
-
-
-@pytest.mark.parametrize(("setting", "words"), [
-    ("rational_rivals", "perfectly rational"), ("equal_rivals", "equally rational"),
-])  # fmt: skip
-def test_how_rational_players_are_is_told_to_everyone_in_the_opening(setting, words):
-    for told in (False, True):
-        opened = picked(sale_of(beauty(**{setting: told})), SessionOpened)[0]
-        assert getattr(opened, setting) is (words in opened.words) is told
-
-
-@pytest.mark.parametrize("kind", [SecondPrice, FirstPrice, EnglishPrivate])
-def test_the_opening_of_an_auction_tells_what_is_at_stake(kind):
-    opened = picked(sale_of(auction(kind, [60, 5], [50, 6], assets=150)), SessionOpened)[0]
-    assert (opened.assets, opened.fee) == (150, 15)
-    told = [
-        "In each run you have $150 to spend, and the item has a value for you that only you are told;",
-        "Your payoff of a run is the money you have left, plus your value of the item if you win it.",
-        "Only if all your attempts to answer a call fail, an entrance fee of $15 is charged; to withdraw",
-        "There are 2 runs, and each starts afresh.",
-    ]
-    assert [words for words in told if words not in opened.words] == []
-
-
-def test_where_nothing_is_charged_the_opening_says_so():
-    free = sale_of(auction(SecondPrice, 60, 50, entrance_fee_share=0))
-    for sale in (free, sale_of(beauty())):
-        opened = picked(sale, SessionOpened)[0]
-        assert "No fee is charged for an answer that fails. There is 1 run." in opened.words
-        assert "entrance fee" not in opened.words
-    assert "In each run you have" not in picked(sale_of(beauty()), SessionOpened)[0].words
-
-
-# ---------------------------------------------------------------- settings
+def test_how_rational_players_are_is_told_to_everyone_in_the_opening():
+    for setting, words in (("rational_rivals", "perfectly rational"), ("equal_rivals", "equally rational")):
+        for told in (False, True):
+            opened = picked(sale_of(beauty(**{setting: told})), SessionOpened)[0]
+            assert getattr(opened, setting) is (words in opened.words) is told
 
 
 def built(game, names=NAMES, seed=0, **rules):
     config = AuctionConfig(bidders=[Bidder(name) for name in names], rules={"game": game, **rules}, seed=seed)
     return build(config)
-
-
-@pytest.mark.parametrize(
-    ("group", "mean", "deviation", "assets"), [("L", 50, 10, 100), ("M", 500, 100, 1000), ("H", 5000, 1000, 10000)]
-)
-def test_groups_draw_their_values_and_set_the_assets(group, mean, deviation, assets):
-    rules = built("second-price", group=group, runs=2000)
-    drawn = [float(value) for given in rules.values.values() for value in given]
-    assert rules.assets == assets
-    assert sum(drawn) / len(drawn) == pytest.approx(mean, abs=deviation / 20)
-    spread = sum((value - mean) ** 2 for value in drawn) / len(drawn)
-    assert spread**0.5 == pytest.approx(deviation, rel=0.03)
 
 
 @pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
@@ -490,71 +230,6 @@ def test_equal_seeds_draw_equal_values_which_stay_the_same_in_all_runs_if_so_set
     assert told not in built(game, draw="once", runs=1).opened().words
 
 
-@pytest.mark.parametrize(("group", "least", "most"), [("L", 10, 100), ("M", 100, 1000), ("H", 1000, 10000)])
-def test_groups_draw_the_bound_of_the_beauty_contest(group, least, most):
-    drawn = {built("beauty", group=group, seed=seed).bound for seed in range(200)}
-    assert all(least <= bound < most for bound in drawn)
-    assert len(drawn) > 50
-
-
-def test_given_values_hold_for_each_run_or_for_all():
-    rules = built("second-price", ("Ann", "Ben"), runs=2, values={"Ann": [60], "Ben": [10, 20]})
-    assert rules.values == {"Ann": (60, 60), "Ben": (10, 20)}
-
-
-@pytest.mark.parametrize(("game", "settings", "line"), [
-    ("beauty", {"fraction": 0}, "rules.fraction 0: must be greater than 0"),
-    ("beauty", {"fraction": "3/2"}, "rules.fraction '3/2': must be 1 or less"),
-    ("beauty", {"fraction": "-1/2"}, "rules.fraction '-1/2': must be greater than 0"),
-    ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
-    ("beauty", {"fraction": "half"}, "is not a fraction; write one, such as '2/3' or 0.5"),
-    ("beauty", {"bound": 0}, "rules.bound 0: must be greater than 0"),
-    ("beauty", {"history": -1}, "rules.history -1"),
-    ("beauty", {"rational_rivals": True, "equal_rivals": True},
-     "rational_rivals and equal_rivals tell players two things of their rivals; drop one"),
-    ("second-price", {"values": {"Ann": [5], "Ben": [5]}, "draw": "once"},
-     "draw 'once' draws no values if values are given; drop draw, or values"),
-    ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
-    ("second-price", {"values": {"Ann": [5, 6]}}, "rules.values has 2 values for 'Ann'; give 1, or one for each"),
-    ("second-price", {"group": "XL"}, "rules.group 'XL'"),
-    ("first-price", {"values": {"Ann": [5], "Ben": [5], "Bem": [5]}},
-     "rules.values: unknown bidder 'Bem'; did you mean 'Ben'?"),
-    ("second-price", {"values": {"Ann": [5], "Ben": [5]}, "group": "M"},
-     "group 'M' draws no values if values are given; drop group, or values"),
-    ("beauty", {"bound": 50, "group": "M"}, "group 'M' draws the bound, so bound 50 is not used; drop one"),
-    ("water", {"supplies": [5] * 20, "supply": "low"},
-     "supplies fix each day, so supply [10, 20] is not used; drop one"),
-    ("second-price", {"entrance_fee_share": 2}, "rules.entrance_fee_share 2"),
-    ("english-private", {"step_share": 0}, "rules.step_share 0"),
-    ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
-])  # fmt: skip
-def test_a_setting_that_makes_no_game_is_refused_by_name(game, settings, line):
-    with pytest.raises(ConfigError) as refused:
-        built(game, ("Ann", "Ben"), **settings)
-    assert line in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"), [("2/3", TWO_THIRDS), (0.5, Fraction(1, 2)), (1, Fraction(1)), ("0.1", Fraction(1, 10))]
-)
-def test_a_fraction_is_kept_exact_and_written_back(given, kept):
-    rules = BeautyRules(fraction=given)
-    assert rules.fraction == kept
-    assert BeautyRules.model_validate_json(rules.model_dump_json()) == rules
-
-
-# ---------------------------------------------------------------- metrics
-
-
-def test_payoff_is_assets_over_assets_in_equilibrium_and_deviation_its_distance_from_one_and_the_price_what_was_paid():
-    entries = run(auction(SecondPrice, 60, 50, show="nothing"), [40, 50]).log.entries  # Ann would have 110
-    found = metrics.Played.of(entries)
-    for told, ann, ben in ((found.payoffs(), 100 / 110, 1.1), (found.deviations(), 1 - 100 / 110, 0.1)):
-        assert told == {"Ann": [pytest.approx(ann)], "Ben": [pytest.approx(ben)]}
-    assert [row.bidder for row in metrics.standings(entries)] == ["Ben", "Ann"]
-    assert metrics.runs(entries) == [metrics.RunResult("run 1", ("Ben",), dollar(40), None)]
-
-
 def test_the_payoff_of_a_beauty_contest_is_the_share_of_the_prize_and_its_optimum_one_in_n():
     entries = run(beauty(4, runs=2), [30, 20, 20, 90], [0, 0, 0, 0]).log.entries
     assert metrics.Played.of(entries).payoffs()["Ann"] == [1.0, 0.25]
@@ -562,9 +237,13 @@ def test_the_payoff_of_a_beauty_contest_is_the_share_of_the_prize_and_its_optimu
     assert metrics.standings(entries)[0].payoff_ratio == pytest.approx(0.625 / 0.25)
 
 
-def test_the_deviation_from_a_zero_equilibrium_is_the_share_of_the_bound():
-    entries = run(beauty(bound=50, runs=2), [10, 50, 0], [5, None, 0]).log.entries
+def test_actions_and_their_deviations_as_shares_of_the_bound_are_measured_whatever_is_shown():
+    entries = run(beauty(bound=50, runs=2, show="nothing"), [10, 50, 0], [5, None, 0]).log.entries
     assert metrics.Played.of(entries).deviations() == {"Ann": [0.2, 0.1], "Ben": [1.0], "Cho": [0.0, 0.0]}
+    assert metrics.Played.of(entries).paths() == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}
+    assert [(one.name, one.winners, one.target) for one in contests(entries)] == [
+        ("run 1", ("Ann",), pytest.approx(40 / 3)), ("run 2", ("Cho",), pytest.approx(5 / 3)),
+    ]  # fmt: skip
 
 
 def test_where_any_common_number_is_an_equilibrium_no_deviation_is_claimed_and_the_payoff_stands():
@@ -573,15 +252,6 @@ def test_where_any_common_number_is_an_equilibrium_no_deviation_is_claimed_and_t
     assert (label.actions, label.assets) == ({}, dict.fromkeys(NAMES[:4], 25))
     assert metrics.Played.of(sale.log.entries).deviations() == {}
     assert [(row.payoff_ratio, row.deviation) for row in metrics.standings(sale.log.entries)] == [(1.0, None)] * 4
-
-
-def test_the_path_of_actions_runs_over_the_session_and_does_not_depend_on_what_is_shown():
-    entries = run(beauty(runs=2, show="nothing"), [10, 50, 0], [5, None, 0]).log.entries
-    assert metrics.Played.of(entries).paths() == {"Ann": [10, 5], "Ben": [50, None], "Cho": [0, 0]}
-    assert [(one.name, one.winners, one.target) for one in contests(entries)] == [
-        ("run 1", ("Ann",), pytest.approx(40 / 3)),
-        ("run 2", ("Cho",), pytest.approx(5 / 3)),
-    ]
 
 
 def test_earnings_are_value_less_price_less_fee_and_points_the_runs_won():
@@ -593,24 +263,6 @@ def test_earnings_are_value_less_price_less_fee_and_points_the_runs_won():
     sale = sale_of(auction(SecondPrice, 60, 50))
     take_turn(sale, {"Ann": Withdraw("failed bids"), "Ben": Bid(dollar(20))})
     assert metrics.Played.of(sale.log.entries).earnings() == {"Ann": [-10], "Ben": [50]}
-
-
-@QUICK
-@given(st.lists(st.integers(0, 100), min_size=2, max_size=5), st.fractions(Fraction(1, 9), 1, max_denominator=9))
-def test_a_beauty_contest_pays_out_its_prize_and_gives_one_point(picks, fraction):
-    rows = metrics.standings(run(beauty(len(picks), fraction=fraction), picks).log.entries)
-    assert sum(row.earned for row in rows) == 100
-    assert sum(row.points for row in rows) == pytest.approx(1)
-    assert all((row.points > 0) == (row.runs_won > 0) for row in rows)
-
-
-def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
-    sale = sale_of(beauty(runs=4))
-    sale.record(Tried("Ann", "run 1", 1, 1, "odd"))
-    sale.record(Tried("Ann", "run 1", 1, 2, "odd"))
-    for _ in range(4):
-        take_turn(sale, {ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
-    assert metrics.Played.of(sale.log.entries).broken_shares() == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
 
 
 @pytest.mark.parametrize("game", ["second-price", "english-private", "beauty"])
@@ -635,3 +287,147 @@ def test_a_type_that_bids_0_times_its_yardstick_bids_nothing(policy):
     facts = {"personas": [{"weight": 1.0, "text": "It bids 0 times that."}], "players": ["Ann", "Ben"]}
     facts |= {"value": 50, "maximum": 90, "you": "Ann", "residents": [{"name": "Ann"}]}
     assert policy(facts, Simulated(), Random(1))["amount"] == 0
+
+
+@QUICK
+@given(st.sampled_from([SecondPrice, EnglishPrivate]), values)
+def test_equilibrium_play_deviates_by_exactly_zero(kind, drawn):
+    entries = play(auction(kind, *drawn, assets=120)).log.entries
+    assert {(row.payoff, row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 1.0, 0.0)}
+    entries = play(beauty(len(drawn), runs=2)).log.entries
+    assert {(row.payoff_ratio, row.deviation) for row in metrics.standings(entries)} == {(1.0, 0.0)}
+
+
+@QUICK
+@given(
+    st.lists(st.none() | st.integers(0, 10_000).map(lambda number: Decimal(number) / 100), min_size=1, max_size=5),
+    st.fractions(Fraction(1, 9), 1, max_denominator=9), st.integers(1, 100_000),
+)  # fmt: skip
+def test_those_closest_to_the_target_get_the_whole_prize_and_one_point_to_the_cent_alike(picks, fraction, cents):
+    sale = run(beauty(len(picks), fraction=fraction, prize=Decimal(cents) / 100), picks)
+    found, numbers = results(sale), [pick for pick in picks if pick is not None]
+    aim = target(numbers, fraction) if numbers else None
+    nearest = min((abs(Fraction(pick) - aim) for pick in numbers), default=None)
+    assert [one.won for one in found] == [pick is not None and abs(Fraction(pick) - aim) == nearest for pick in picks]
+    prizes = [one.assets for one in found if one.won]
+    assert sum(one.assets for one in found) == sum(prizes) == (Decimal(cents) / 100 if numbers else 0)
+    assert not prizes or max(prizes) - min(prizes) <= Decimal("0.01")
+    rows = metrics.standings(sale.log.entries)
+    assert sum(row.points for row in rows) == pytest.approx(1 if numbers else 0)
+    assert {row.bidder: row.earned for row in rows} == {one.bidder: one.assets for one in found}
+
+
+@pytest.mark.parametrize(("picks", "aim", "assets"), [
+    ([30, 20, 40], 20, (0, 100, 0)), ([15, 15, 90], 80 / 3, (50, 50, 0)), ([0, 0, 0], 0, (33.34, 33.33, 33.33)),
+    ([30, None, "broken"], 20, (100, 0, 0)), ([None, None, None], None, (0, 0, 0)),
+])  # fmt: skip
+def test_the_target_is_two_thirds_of_the_mean_of_those_who_picked(picks, aim, assets):
+    sale = run(beauty(), picks)
+    assert assets_after(sale) == [dollar(one) for one in assets]
+    closed = picked(sale, PrizeAwarded)[0]
+    assert (closed.target is None) is (aim is None)
+    assert float(closed.target or 0) == pytest.approx(aim or 0)
+    assert closed.winners == tuple(name for name, one in zip(NAMES, assets, strict=False) if one)
+
+
+def test_assets_cap_the_bid_of_a_higher_value_and_it_is_said_so():
+    sale = run(auction(SecondPrice, 120, 10), [100, 10])
+    ask = sale_of(sale.rules).asks()[0]
+    assert ask.maximum == 100
+    assert "it is worth $120 to you, more than your assets, which cap your bid" in call(ask)
+    facts = [SECOND_PRICE.play.facts(name, sale_of(sale.rules).seen_by(name)) for name in NAMES[:2]]
+    assert [one["value_is_above_assets"] for one in facts] == [True, False]
+    assert picked(sale, RunLabelled)[0].actions == {"Ann": 100, "Ben": 10}
+
+
+def test_only_the_price_itself_can_be_bid():
+    space = sale_of(auction(EnglishPrivate, 60, 60)).asks()[0].space
+    assert [space.refusal(Bid(dollar(amount))) == "" for amount in (4, 5, 6)] == [False, True, False]
+
+
+def test_bids_of_an_open_auction_are_shown_and_values_only_where_the_session_shows_them():
+    for show, drawn in (("nothing", {}), ("actions and values", {"Ann": 17, "Ben": 4})):
+        sale = run(auction(EnglishPrivate, 17, 4, show=show), [5, None])
+        [past] = past_runs(entry.event for entry in sale.log.entries if entry.event.audience == EVERYONE)
+        assert (past.shown, past.closed.values) == ({"Ann": 5, "Ben": None}, drawn)
+
+
+def test_a_bidder_learns_its_own_outcome_alone_also_in_words_where_nothing_is_shown():
+    sale = run(auction(SecondPrice, 60, 55, 50, show="nothing"), [41, 37, "broken"])
+    outcomes = ((41, True, 37, 0, 123, 60), (37, False, 0, 0, 100, 55), (None, False, 0, 10, 90, 50))
+    for name, outcome in zip(NAMES, outcomes, strict=False):
+        assert results_in(sale.seen_by(name)) == [Result(name, "run 1", *outcome)]
+    assert seen(sale, "Ann", AllocatedSealed) == [AllocatedSealed(("Ann",), "Ann", "run 1")]
+    assert seen(sale, "Ann", PaidSealed) == [PaidSealed(("Ann",), "Ann", HOUSE, "run 1", dollar(37))]
+    assert seen(sale, "Ben", AllocatedSealed) == seen(sale, "Ben", PaidSealed) == []
+
+    def heard(sale, name):
+        return " ".join(line for event in sale.seen_by(name) for line in told_to(name, event))
+
+    assert "You get run 1. You pay $37 for run 1." in heard(sale, "Ann")
+    assert "You pay" not in heard(sale, "Ben")
+    assert "You pay a fee of $10 for a broken rule in run 1." in heard(sale, "Cho")
+    assert "You are paid $50 for run 1." in heard(run(beauty(show="nothing"), [15, 15, 90]), "Ann")
+
+
+def test_the_opening_tells_the_fee_where_one_is_charged():
+    free = [sale_of(auction(SecondPrice, 60, 50, entrance_fee_share=0)), sale_of(beauty())]
+    opened = [picked(sale, SessionOpened)[0].words for sale in (sale_of(auction(SecondPrice, 60, 50)), *free)]
+    assert ["an entrance fee of $10 is charged" in words for words in opened] == [True, False, False]
+    assert ["No fee is charged" in words for words in opened] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("group", "mean", "deviation", "assets"), [("L", 50, 10, 100), ("M", 500, 100, 1000), ("H", 5000, 1000, 10000)]
+)
+def test_groups_draw_values_and_bounds_and_set_the_assets(group, mean, deviation, assets):
+    rules = built("second-price", group=group, runs=2000)
+    drawn = [float(value) for given in rules.values.values() for value in given]
+    assert rules.assets == assets
+    assert sum(drawn) / len(drawn) == pytest.approx(mean, abs=deviation / 20)
+    assert (sum((value - mean) ** 2 for value in drawn) / len(drawn)) ** 0.5 == pytest.approx(deviation, rel=0.03)
+    bounds = {built("beauty", group=group, seed=seed).bound for seed in range(200)}
+    assert all(assets / 10 <= bound < assets for bound in bounds)
+    assert len(bounds) > 50
+
+
+def test_given_values_hold_for_each_run_or_for_all():
+    rules = built("second-price", ("Ann", "Ben"), runs=2, values={"Ann": [60], "Ben": [10, 20]})
+    assert rules.values == {"Ann": (60, 60), "Ben": (10, 20)}
+
+
+FIVES = {"Ann": [5], "Ben": [5]}
+
+
+@pytest.mark.parametrize(("game", "settings", "line"), [
+    ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
+    ("beauty", {"rational_rivals": True, "equal_rivals": True},
+     "rational_rivals and equal_rivals tell players two things of their rivals; drop one"),
+    ("second-price", {"values": FIVES, "draw": "once"}, "draw 'once' draws no values if values are given"),
+    ("second-price", {"values": {"Ann": [5]}}, "rules.values has 0 values for 'Ben'; give 1, or one for each"),
+    ("first-price", {"values": {**FIVES, "Bem": [5]}}, "rules.values: unknown bidder 'Bem'; did you mean 'Ben'?"),
+    ("second-price", {"values": FIVES, "group": "M"}, "group 'M' draws no values if values are given"),
+    ("beauty", {"bound": 50, "group": "M"}, "group 'M' draws the bound, so bound 50 is not used; drop one"),
+    ("water", {"supplies": [5] * 20, "supply": "low"}, "supplies fix each day, so supply [10, 20] is not used"),
+    ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
+])  # fmt: skip
+def test_a_setting_that_makes_no_game_is_refused_by_name(game, settings, line):
+    with pytest.raises(ConfigError) as refused:
+        built(game, ("Ann", "Ben"), **settings)
+    assert line in str(refused.value)
+
+
+def test_a_fraction_is_kept_exact_and_written_back():
+    for given_, kept in {"2/3": Fraction(2, 3), 0.5: Fraction(1, 2), "0.1": Fraction(1, 10)}.items():
+        rules = BeautyRules(fraction=given_)
+        assert rules.fraction == kept
+        assert BeautyRules.model_validate_json(rules.model_dump_json()) == rules
+
+
+def test_the_share_of_broken_rules_counts_runs_and_not_attempts():
+    sale = sale_of(beauty(runs=4))
+    for attempt in (1, 2):
+        sale.record(Tried("Ann", "run 1", 1, attempt, "odd"))
+    for _ in range(4):
+        take_turn(sale, {ask.bidder: Bid(Decimal(1)) for ask in sale.asks()})
+    assert metrics.Played.of(sale.log.entries).broken_shares() == {"Ann": 0.25, "Ben": 0.0, "Cho": 0.0}
