@@ -50,23 +50,14 @@ def test_a_profile_has_the_score_worked_by_hand(score, judged, worked):
 SEVEN_OF_TEN = [judgement("a" if number < 7 else "b", 0.7, 0.2, 0.1) for number in range(10)]
 
 
-def test_profiles_that_are_right_as_often_as_they_are_sure_have_no_calibration_error():
-    assert calibration_error(SEVEN_OF_TEN) == pytest.approx(0)
-
-
 def test_the_calibration_error_is_the_mean_over_bins_of_the_gap_in_each():
+    assert calibration_error(SEVEN_OF_TEN) == pytest.approx(0)
     # In the bin of 0.7: 10 profiles, right; in that of 0.9: 2 of which 1 is right, so 0.4 too sure.
     sure = [judgement("a", 0.9, 0.05, 0.05), judgement("b", 0.9, 0.05, 0.05)]
     assert calibration_error([*SEVEN_OF_TEN, *sure]) == pytest.approx(2 / 12 * 0.4)
-
-
-def test_gaps_of_one_bin_cancel_and_those_of_two_do_not():
     short, long = judgement("a", 0.62, 0.3, 0.08), judgement("b", 0.62, 0.3, 0.08)
-    assert calibration_error([short, long]) == pytest.approx(0.12)
+    assert calibration_error([short, long]) == pytest.approx(0.12)  # gaps of one bin cancel, those of two do not
     assert calibration_error([short, judgement("b", 0.82, 0.1, 0.08)]) == pytest.approx((0.38 + 0.82) / 2)
-
-
-def test_without_a_profile_there_is_nothing_to_calibrate():
     with pytest.raises(ValueError, match="there is no profile to calibrate"):
         calibration_error([])
 

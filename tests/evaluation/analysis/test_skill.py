@@ -12,47 +12,35 @@ from hypothesis import strategies as st
 from harbor.evaluation._analysis.ratings import Skill, after_one, per_game, rate
 
 WON = {"Ann": 1, "Ben": 2, "Cho": 3}
-DRAWN = {"Ann": 1, "Ben": 1}
+FEW = "fewer than 5 games to resample"
 ANN_WINS, BEN_WINS = [[{"Ann": 1, "Ben": 2}]], [[{"Ann": 2, "Ben": 1}]]
 RANKING = st.dictionaries(st.sampled_from(["Ann", "Ben", "Cho", "Dan"]), st.integers(1, 4), max_size=4)
 RANKINGS = st.lists(RANKING, max_size=6)
 MODEL = trueskill.TrueSkill(25, 25 / 3, draw_probability=0.1)
 
 
-def test_one_game_is_rated_as_the_package_rates_it():
-    expected = [rating for (rating,) in MODEL.rate([(MODEL.create_rating(),) for _ in WON], [1, 2, 3])]
-    found = rate([[WON]]).values()
-    wanted = [one for rating in expected for one in (rating.mu, rating.sigma)]
-    assert [one for skill in found for one in (skill.mu, skill.sigma)] == pytest.approx(wanted)
+def test_games_are_rated_as_the_package_rates_them_one_after_the_other():
+    start = MODEL.create_rating()
+    expected = [rating for (rating,) in MODEL.rate([(start,)] * 3, [1, 2, 3])]
+    twice = trueskill.rate_1vs1(*trueskill.rate_1vs1(start, start, env=MODEL), env=MODEL)
+    drawn = trueskill.rate_1vs1(start, start, drawn=True, env=MODEL)
+    for games, wanted in (([[WON]], expected), (ANN_WINS * 2, twice), ([[{"Ann": 1, "Ben": 1}]], drawn)):
+        found = [of for skill in rate(games).values() for of in (skill.mu, skill.sigma)]
+        assert found == pytest.approx([of for rating in wanted for of in (rating.mu, rating.sigma)])
+    assert rate([[{"Ann": 1}]]) == {"Ann": Skill(25, 25 / 3, None, None, FEW)}
+    assert rate([]) == {}
 
 
-def test_two_equal_games_are_rated_one_after_the_other():
-    once = trueskill.rate_1vs1(MODEL.create_rating(), MODEL.create_rating(), env=MODEL)
-    ann, ben = trueskill.rate_1vs1(*once, env=MODEL)
-    found = rate([[{"Ann": 1, "Ben": 2}]] * 2)
-    assert (found["Ann"].mu, found["Ben"].mu) == pytest.approx((ann.mu, ben.mu))
-
-
-def test_equal_ranks_are_a_draw_and_leave_equals_equal():
-    found = rate([[DRAWN]])
-    assert (found["Ann"].mu, found["Ben"].mu) == pytest.approx((25, 25))
-    assert found["Ann"].sigma < 25 / 3
-
-
-def test_the_interval_is_of_games_and_there_is_none_where_they_are_alike_or_few():
-    mixed = rate(ANN_WINS * 4 + BEN_WINS * 4, 10, 30)["Ann"]
-    assert mixed.low < mixed.mu < mixed.high
-    assert mixed.low < 25 < mixed.high
-    one_sided = rate(ANN_WINS * 24 + BEN_WINS, 10, 30)["Ann"]
-    assert one_sided.low > 25
-    for games, note in ((ANN_WINS * 4, "fewer than 5 games to resample"), (ANN_WINS * 8, "all games are alike")):
+def test_the_interval_is_of_games_or_whole_series_and_there_is_none_where_they_are_alike_or_few():
+    mixed, more = (rate(ANN_WINS * count + BEN_WINS * count, 5, 40)["Ann"] for count in (4, 12))
+    assert mixed.low < min(mixed.mu, 25) <= max(mixed.mu, 25) < mixed.high
+    assert more.high - more.low < (mixed.high - mixed.low) / 1.2
+    assert rate(ANN_WINS * 24 + BEN_WINS, 10, 30)["Ann"].low > 25
+    series = [ANN_WINS[0] * 2 + BEN_WINS[0]] * 4
+    for games, note in ((ANN_WINS * 4, FEW), (series, FEW), (ANN_WINS * 8, "all games are alike")):
         found = rate(games, 2, 2)["Ann"]
         assert (found.low, found.high, found.note) == (None, None, note)
-
-
-def test_more_games_have_a_narrower_interval():
-    few, many = (rate((ANN_WINS + BEN_WINS) * count, 5, 40)["Ann"] for count in (3, 12))
-    assert many.high - many.low < (few.high - few.low) / 1.5
+        assert found.mu > 25
 
 
 @pytest.mark.slow
@@ -65,14 +53,8 @@ def test_the_interval_of_equal_bidders_covers_the_first_rating_nine_times_in_ten
     assert covered >= 25
 
 
-def test_a_series_is_resampled_as_one_game():
-    found = rate([[{"Ann": 1, "Ben": 2}] * 2 + [{"Ann": 2, "Ben": 1}]] * 4)["Ann"]
-    assert found.mu > 25
-    assert found.note == "fewer than 5 games to resample"
-
-
-def test_as_many_orders_as_asked_for_are_averaged():
-    games, last = ANN_WINS + BEN_WINS + ANN_WINS, [0.0, 0.0, 0.0]
+def test_as_many_orders_as_asked_for_are_averaged_and_the_seed_decides_them():
+    games, last = ANN_WINS + BEN_WINS + ANN_WINS, []
     for lost in range(3):  # the order is told by the place of the game that Ann loses
         ann, ben = MODEL.create_rating(), MODEL.create_rating()
         for game in range(3):
@@ -80,19 +62,17 @@ def test_as_many_orders_as_asked_for_are_averaged():
                 ben, ann = trueskill.rate_1vs1(ben, ann, env=MODEL)
             else:
                 ann, ben = trueskill.rate_1vs1(ann, ben, env=MODEL)
-        last[lost] = ann.mu
+        last.append(ann.mu)
     assert min(abs(rate(games, orders=1)["Ann"].mu - mu) for mu in last) < 1e-9
     assert rate(games, orders=300)["Ann"].mu == pytest.approx(sum(last) / 3, abs=0.1)
+    assert rate(games * 2, 5, 4, seed=1) == rate(games * 2, 5, 4, seed=1) != rate(games * 2, 5, 4, seed=2)
 
 
 # ---------------------------------------------------------------- a game by itself
 
 
-def test_after_one_game_of_three_the_first_has_31_675_and_the_last_18_325():
+def test_after_one_game_of_three_the_first_has_31_675_and_the_last_18_325_and_equals_are_equal():
     assert after_one(WON) == pytest.approx({"Ann": 31.675, "Ben": 25, "Cho": 18.325}, abs=0.0005)
-
-
-def test_equals_of_one_game_have_equal_ratings_and_who_is_alone_keeps_the_first():
     found = after_one({"Ann": 2, "Ben": 1, "Cho": 2})
     assert found["Ann"] == found["Cho"] < 25 < found["Ben"]
     assert after_one({"Ann": 1}) == {"Ann": 25}
@@ -113,11 +93,6 @@ def test_no_interval_leaves_what_a_single_game_can_give():
     assert 18.325 < found.low < found.mean
 
 
-def test_the_seed_decides_the_orders():
-    games = (ANN_WINS + BEN_WINS) * 3
-    assert rate(games, 5, 4, seed=1) == rate(games, 5, 4, seed=1) != rate(games, 5, 4, seed=2)
-
-
 @settings(max_examples=30)
 @given(RANKINGS)
 def test_everyone_is_rated_with_mu_in_its_interval_and_the_order_of_seats_does_not_matter(rankings):
@@ -128,12 +103,7 @@ def test_everyone_is_rated_with_mu_in_its_interval_and_the_order_of_seats_does_n
     assert rate([[dict(reversed(ranks.items()))] for ranks in rankings], 3, 3) == found
 
 
-def test_who_only_ever_bids_alone_keeps_the_first_rating_and_without_games_there_is_nobody():
-    assert rate([[{"Ann": 1}]]) == {"Ann": Skill(25, 25 / 3, None, None, "fewer than 5 games to resample")}
-    assert rate([]) == {}
-
-
-@pytest.mark.parametrize(("orders", "resamples"), [(0, 2), (1, 1)])
-def test_too_few_orders_or_resamples_are_refused(orders, resamples):
-    with pytest.raises(ValueError, match=f"orders {orders}, resamples {resamples}: ask for"):
-        rate([[WON]], orders, resamples)
+def test_too_few_orders_or_resamples_are_refused():
+    for orders, resamples in ((0, 2), (1, 1)):
+        with pytest.raises(ValueError, match=f"orders {orders}, resamples {resamples}: ask for"):
+            rate([[WON]], orders, resamples)

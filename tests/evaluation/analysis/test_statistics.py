@@ -34,33 +34,21 @@ def test_paired_gives_students_own_example():
     assert found.effect == pytest.approx((1 - 3 / 35) * d, abs=1e-4)
 
 
-def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_zero():
-    rng, seen = np.random.default_rng(1), set()
-    for kind in ("mean", "skewed", "binary"):
-        for pairs in (3, 5, 8, 20):
-            shift = rng.uniform(-1.5, 1.5, (300, 1))
-            samples = rng.exponential(size=(300, pairs)) - 1 + shift
-            samples = np.sign(np.round(samples)) if kind == "binary" else samples
-            for row in samples:
-                found = paired(row, kind)
-                excluded = found.difference.low > 0 or found.difference.high < 0
-                assert (found.p < 0.05) == excluded
-                seen.add((kind, excluded))
-    assert len(seen) == 6
-
-
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=9), KINDS | st.just("binary"))
-def test_p_and_interval_never_contradict_each_other_and_rejects_says_the_same(differences, kind):
-    values = np.sign(differences) if kind == "binary" else np.array(differences) / 4
-    found = paired(values, kind)
+def test_p_and_interval_never_contradict_each_other_and_rejects_says_the_same_whichever_side_is_subtracted(of, kind):
+    values = np.sign(of) if kind == "binary" else np.array(of) / 4
+    found, turned = paired(values, kind), paired(-values, kind)
+    low, high = found.difference.low, found.difference.high
     assert (found.p is None) == (found.test == "none")
-    assert (found.difference.low is None) == (found.test in ("none", "sign flips"))
-    if found.p is not None and abs(found.p - 0.05) > 1e-9:
-        excluded = found.difference.low is not None and (found.difference.low > 0 or found.difference.high < 0)
-        assert (found.p < 0.05) == (excluded or (found.test == "sign flips" and found.p < 0.05))
-        assert rejects([values], kind)[0] == (found.p < 0.05)
-    elif found.p is None:
+    assert (low is None) == (found.test in ("none", "sign flips"))
+    assert turned.p == pytest.approx(found.p)
+    if low is not None:
+        assert (turned.difference.high, turned.difference.low) == pytest.approx((-low, -high))
+    if found.p is None:
         assert not rejects([values], kind)[0]
+    elif abs(found.p - 0.05) > 1e-9:
+        assert low is None or (found.p < 0.05) == (low > 0 or high < 0)
+        assert rejects([values], kind)[0] == (found.p < 0.05)
 
 
 @given(WINS)
@@ -79,12 +67,6 @@ def test_skewed_differences_have_the_greater_p_of_t_and_halls_t():
     t = np.mean(few) / error
     cubic = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
     assert paired(few, "skewed").p == pytest.approx(max(2 * stats.t.sf(cubic, 3), stats.ttest_1samp(few, 0).pvalue))
-
-
-def test_the_test_does_not_depend_on_which_side_is_subtracted():
-    turned, found = paired([-value for value in SLEEP], "skewed"), paired(SLEEP, "skewed")
-    (low, high), ends = ((one.difference.low, one.difference.high) for one in (found, turned))
-    assert (turned.p, *ends) == pytest.approx((found.p, -high, -low))
 
 
 def test_equal_differences_have_a_sign_test_or_that_of_their_bounds_and_skewed_ones_the_latter_alone():
@@ -123,14 +105,9 @@ def test_the_effect_size_is_hedges_g_of_statsmodels_and_its_interval_that_of_a_n
     assert stats.nct.sf(d * sqrt(10), 9, low * sqrt(10)) == pytest.approx(0.025, abs=1e-6)
     assert stats.nct.cdf(d * sqrt(10), 9, high * sqrt(10)) == pytest.approx(0.025, abs=1e-6)
     g, _ = effectsize_smd(one.mean(), one.std(ddof=1), 10, other.mean(), other.std(ddof=1), 10)
+    huge = [paired([100, 100, 100, 100 + sd]) for sd in (1e-3, 1e-6, 1e-9)]
     assert between.effect == pytest.approx(g)
-    assert between.effect_low < g < between.effect_high
-
-
-@pytest.mark.parametrize("sd", [1e-3, 1e-6, 1e-9])
-def test_a_huge_effect_has_a_size_and_an_interval(sd):
-    found = paired([100, 100, 100, 100 + sd])
-    assert 0 < found.effect_low < found.effect < found.effect_high
+    assert all(0 < tested.effect_low < tested.effect < tested.effect_high for tested in (between, *huge))
 
 
 def test_no_effect_takes_a_test_below_what_it_can_attain():
@@ -147,34 +124,15 @@ def test_many_samples_are_tested_as_each_alone_at_any_level():
     samples = np.random.default_rng(2).exponential(size=(50, 7)) - 0.4
     for kind in ("mean", "skewed"):
         assert rejects(samples, kind, 0.01).tolist() == [paired(row, kind).p < 0.01 for row in samples]
-    assert not rejects(np.zeros((3, 9))).any()
-    assert not rejects(np.ones((3, 1)), "skewed").any()
 
 
 # ---------------------------------------------------------------- families
 
 
-PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
-
-
-def test_holm_gives_a_worked_family():
+def test_holm_gives_a_worked_family_and_counts_what_has_no_p_as_one():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-
-
-@given(PS, st.randoms())
-@settings(max_examples=20)  # statsmodels collects garbage in every call
-def test_holm_never_lowers_a_p_never_beats_bonferroni_keeps_the_order_and_counts_what_has_no_p_as_one(ps, random):
-    adjusted, count = holm(ps), len(ps)
-    known = sorted((p, after) for p, after in zip(ps, adjusted, strict=True) if p is not None)
-    assert [p is None for p in ps] == [p is None for p in adjusted]
-    assert all(p <= after + 1e-12 and after <= min(1, p * count) + 1e-12 for p, after in known)
-    assert [after for _, after in known] == sorted(after for _, after in known)
-    filled = holm([1.0 if p is None else p for p in ps])
-    assert [after for after in adjusted if after is not None] == [
-        after for p, after in zip(ps, filled, strict=True) if p is not None
-    ]
-    order = random.sample(range(count), count)
-    assert holm([ps[place] for place in order]) == [adjusted[place] for place in order]
+    assert holm([0.01, None, 0.4, 0.005]) == pytest.approx([0.03, None, 0.8, 0.02])
+    assert holm([]) == []
 
 
 # ---------------------------------------------------------------- ranks
@@ -210,19 +168,8 @@ def test_pairs_that_count_several_times_have_the_rho_of_their_copies(pairs):
     one, other = np.repeat(x, times), np.repeat(y, times)
     codes = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
     found = weighted_rho(times[None].astype(float), *codes)[0]
-    if len(set(one)) < 2 or len(set(other)) < 2:
-        assert np.isnan(found)
-    else:
-        assert found == pytest.approx(stats.spearmanr(one, other).statistic, abs=1e-12)
-
-
-def test_the_interval_of_rho_takes_games_as_wholes():
-    rng, games = np.random.default_rng(8), np.repeat(np.arange(8), 10)
-    x = rng.normal(size=8)[games] + 0.1 * rng.normal(size=80)
-    y = rng.normal(size=8)[games] + 0.1 * rng.normal(size=80)
-    whole, single = spearman(x, y, games), spearman(x, y, range(80))
-    assert (whole.rho, whole.games, single.games) == (single.rho, 8, 80)
-    assert whole.high - whole.low > 2 * (single.high - single.low)
+    has_rho = min(len(set(one)), len(set(other))) > 1
+    assert np.isnan(found) if not has_rho else abs(found - stats.spearmanr(one, other).statistic) < 1e-12
 
 
 def test_what_has_no_rho_or_no_interval_says_why():
@@ -241,30 +188,13 @@ def test_what_has_no_rho_or_no_interval_says_why():
 # ---------------------------------------------------------------- power
 
 
-@pytest.mark.parametrize(("size", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
-def test_small_middling_and_large_effects_need_what_tables_say(size, pairs):
-    assert pairs_needed(size, 1) == pairs_needed(-3 * size, 3) == pairs
+def test_small_middling_and_large_effects_need_what_tables_say_and_more_power_and_stricter_levels_need_more():
+    for size, pairs in ((0.2, 199), (0.5, 34), (0.8, 15)):
+        assert pairs_needed(size, 1) == pairs_needed(-3 * size, 3) == pairs
+    assert (pairs_needed(0.5, 1, power=0.9), pairs_needed(0.5, 1, alpha=0.01)) == (44, 51)
 
 
-@given(st.floats(0.05, 20), st.floats(1.01, 3), st.floats(0.1, 10))
-def test_smaller_effects_stricter_levels_and_more_power_need_no_fewer_pairs(effect, factor, sd):
-    pairs = pairs_needed(effect, sd)
-    assert pairs <= pairs_needed(effect / factor, sd)
-    assert pairs <= pairs_needed(effect, sd, alpha=0.05 / factor)
-    assert pairs <= pairs_needed(effect, sd, power=0.9)
-
-
-def test_the_pairs_that_are_needed_find_the_effect_as_often_as_said():
-    def found(pairs):
-        samples = np.random.default_rng(9).normal(0.6, 1, size=(4000, pairs))
-        return (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean()
-
-    pairs = pairs_needed(0.6, 1)
-    assert 0.78 <= found(pairs) <= 0.84
-    assert found(pairs // 2) < 0.6
-
-
-@pytest.mark.parametrize(("effect", "sd"), [(0, 1), (float("nan"), 1), (1, 0), (1, float("inf"))])
-def test_no_number_of_pairs_is_made_up(effect, sd):
-    with pytest.raises(ValueError, match="no number of pairs"):
-        pairs_needed(effect, sd)
+def test_no_number_of_pairs_is_made_up():
+    for effect, sd in ((0, 1), (float("nan"), 1), (1, 0), (1, float("inf"))):
+        with pytest.raises(ValueError, match="no number of pairs"):
+            pairs_needed(effect, sd)

@@ -25,10 +25,9 @@ LEVELS = pd.DataFrame([tuple(reversed(row)) for row in product("-+", repeat=4)],
 
 
 def games(repeats=6, seed=3):
-    """Games of three factors, one of three levels, in blocks; every eleventh is missing in `unbalanced`."""
+    """Games of three factors, one of three levels, in blocks."""
     rng = np.random.default_rng(seed)
-    rows = [(*levels, block) for block in range(repeats) for levels in product("ab", "cd", "efg")]
-    table = pd.DataFrame(rows, columns=["one", "two", "three", "block"])
+    table = pd.DataFrame(product("ab", "cd", "efg", range(repeats)), columns=["one", "two", "three", "block"])
     effects = 2.0 * (table["one"] == "a") + (table["two"] == "d") * (table["three"] == "g") + 0.5 * table["block"]
     return table.assign(value=effects + rng.normal(size=len(table)))
 
@@ -45,18 +44,12 @@ def split(table):
 
 
 def fitted(table, formula):
-    return ols(f"value ~ C(block) + {formula}", table).fit()
+    """Fit a model by statsmodels, and return it with its analysis of variance."""
+    fit = ols(f"value ~ C(block) + {formula}", table).fit()
+    return fit, sm.stats.anova_lm(fit, typ=2)
 
 
 MAIN, WHOLE = "C(one) + C(two) + C(three)", "(C(one) + C(two) + C(three)) ** 2"
-
-
-def check_factors(found, fit):
-    """Check the sums of squares of factors by statsmodels, and return its table."""
-    wanted = sm.stats.anova_lm(fit, typ=2)
-    for name in FACTORS:
-        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
-    return wanted
 
 
 def test_a_textbook_s_experiment_splits_as_printed():
@@ -69,45 +62,33 @@ def test_a_textbook_s_experiment_splits_as_printed():
     assert sum(found.values()) == pytest.approx(5730.9375)
 
 
-def test_a_balanced_design_splits_as_by_statsmodels():
-    table = games()
-    fit, found = fitted(table, WHOLE), split(table)
-    wanted = check_factors(found, fit)
+def test_a_balanced_design_splits_as_by_statsmodels_and_its_shares_of_omega_squared_add_up_to_one():
+    (fit, wanted), found = fitted(LAYOUT, WHOLE), split(LAYOUT)
     pairs = wanted[wanted.index.str.contains(":")]
+    for name in FACTORS:
+        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
     assert found["pairs of factors"] == pytest.approx((pairs["df"].sum(), pairs["sum_sq"].sum()))
     assert found["repeat"] == pytest.approx((5, wanted.loc["C(block)", "sum_sq"]))
     assert found["rest"] == pytest.approx((fit.df_resid, fit.ssr))
-
-
-def test_where_games_are_missing_factors_are_adjusted_for_each_other_as_by_statsmodels():
-    table = games().drop(index=range(0, 72, 11)).reset_index(drop=True)
-    main, found = fitted(table, MAIN), split(table)
-    check_factors(found, main)
-    pairs = sm.stats.anova_lm(main, fitted(table, WHOLE)).loc[1]
-    assert found["pairs of factors"] == pytest.approx((pairs["df_diff"], pairs["ss_diff"]))
-
-
-def test_omega_squared_is_that_of_its_formula_and_shares_of_a_balanced_design_add_up_to_one():
-    table = games()
-    terms, fit = terms_of(table), fitted(table, WHOLE)
-    shares = dict(zip((term.name for term in terms), omega_squared(terms)[:, 0], strict=True))
-    wanted = (split(table)["one"][1] - fit.mse_resid) / (fit.centered_tss + fit.mse_resid)
-    assert shares["one"] == pytest.approx(wanted)
+    shares = dict(zip(found, omega_squared(terms_of(LAYOUT))[:, 0], strict=True))
+    assert shares["one"] == pytest.approx((found["one"][1] - fit.mse_resid) / (fit.centered_tss + fit.mse_resid))
     assert sum(shares.values()) == pytest.approx(1)
     assert shares["one"] > 0.2 > shares["three"]
 
 
-def test_a_factor_without_effect_has_no_share_on_average():
-    noise = (np.random.default_rng(seed).normal(size=72) for seed in range(200))
-    shares = [omega_squared(terms_of(LAYOUT.assign(value=values)))[:4, 0] for values in noise]
-    assert np.abs(np.mean(shares, axis=0)).max() < 0.01
+def test_where_games_are_missing_factors_are_adjusted_for_each_other_as_by_statsmodels():
+    table = LAYOUT.drop(index=range(0, 72, 11)).reset_index(drop=True)
+    (main, wanted), found = fitted(table, MAIN), split(table)
+    for name in FACTORS:
+        assert found[name] == pytest.approx((wanted.loc[f"C({name})", "df"], wanted.loc[f"C({name})", "sum_sq"]))
+    pairs = sm.stats.anova_lm(main, fitted(table, WHOLE)[0]).loc[1]
+    assert found["pairs of factors"] == pytest.approx((pairs["df_diff"], pairs["ss_diff"]))
 
 
 def test_intervals_leave_out_each_repeat_and_stay_between_0_and_1():
     whole, without = np.array([0.25, 0.0, 1.0]), np.array([[0.16, -0.01, 1.0], [0.36, 0.01, 1.0], [0.25, 0.0, 1.0]])
     low, high = jackknife(whole, without)
-    roots = np.array([0.4, 0.6, 0.5])
-    reach = 4.302652729749464 * np.sqrt(2 * roots.var())  # t of 2 degrees of freedom
+    reach = 4.302652729749464 * np.sqrt(2 * np.array([0.4, 0.6, 0.5]).var())  # t of 2 degrees of freedom
     assert (low[0], high[0]) == pytest.approx((max(0, 0.5 - reach) ** 2, min(1, (0.5 + reach) ** 2)))
     assert (low[2], high[2]) == (1, 1)
     assert low[1] == 0 < high[1] < 0.3
@@ -143,15 +124,16 @@ def test_the_variance_of_each_bidder_and_of_everyone_is_split_with_the_means_of_
     assert {(one.metric, one.bidder) for one in found} == {("profit", name) for name in ("Ann", "Ben", EVERYONE)}
     ann = {one.source: one for one in found if one.bidder == "Ann"}
     assert list(ann) == ["one", "two", "pairs of factors", "repeat", "rest"]
-    assert ann["one"].share == pytest.approx(600 / (600 + 70), rel=0.01)
     assert (ann["one"].means, ann["one"].games) == ((("a", 3.5), ("b", 13.5)), 24)
-    assert ann["rest"].share == pytest.approx(0, abs=1e-9)
+    assert (ann["one"].share, ann["rest"].share) == pytest.approx((600 / (600 + 70), 0), rel=0.01, abs=1e-9)
     assert all(one.low <= one.share <= one.high for one in found if one.share > 0)
 
 
-def test_several_conditions_are_one_factor_more():
+def test_several_conditions_are_one_factor_more_and_without_factors_there_are_no_shares():
     results = held(designed(conditions=CONDITIONS), lambda _, where, n: n + 5.0 * (where == "rich"))
     assert {one.source: one for one in analyse(results).variance}["condition"].share > 0.5
+    plain = designed(factors=[], arms=[{"name": "a"}, {"name": "b"}])
+    assert analyse(held(plain, lambda _, __, n: n)).variance == ()
 
 
 @pytest.mark.parametrize(("repeats", "value", "note"), [
@@ -164,45 +146,35 @@ def test_what_has_no_share_or_interval_says_why(repeats, value, note):
     assert {(one.low, one.note) for one in found} == {(None, note)}
 
 
-def test_where_planned_arms_have_no_values_there_is_a_reason_and_no_share():
+def test_where_planned_arms_have_no_values_there_is_a_reason_and_no_share_and_the_terminal_shows_the_means_of_arms():
+    def shown(results):
+        blocks = list(finding_tables(results, analyse(results)))
+        return [one.title for one in blocks if isinstance(one, Table)], "\n".join(
+            one for one in blocks if isinstance(one, str)
+        )
+
     for names in (["a-c", "b-c"], ["a-c", "b-d"]):
         results = held(chosen_arms(designed(), names), lambda arm, _, n: n + 3.0 * (arm == "a-c") + n % 2)
         (found,) = analyse(results).variance
         assert (found.source, found.share) == ("", None)
         assert found.note.startswith("2 of the 4 planned arms have values: ")
-    plan = designed(conditions=CONDITIONS)
-    several = held(plan, lambda arm, where, n: n + 1.0 if (arm, where) != ("a-c", "rich") else None)
-    assert "but not under every condition" in analyse(several).variance[0].note
+    titles, lines = shown(results)
+    assert titles == ["profit: profit of a bidder, dollars"]
+    assert "No share of variance is known: 2 of the 4 planned arms have values" in lines
+    titles, lines = shown(held(designed(), lambda arm, _, n: n * 1.5 + (n % 2) * (arm > "b")))
+    assert (titles, SAYS in lines) == (["Shares of variance"], True)
+    lacking = held(
+        designed(conditions=CONDITIONS), lambda arm, where, n: n + 1.0 if (arm, where) != ("a-c", "rich") else None
+    )
+    assert "but not under every condition" in analyse(lacking).variance[0].note
     assert analyse(Results(designed(), ())).variance == ()
 
 
-def test_without_shares_the_terminal_says_why_and_shows_the_means_of_arms():
-    def value(arm, _, repeat):
-        return {"Ann": repeat * 1.5 + (repeat % 2) * (arm > "b")}
-
-    def shown(experiment):
-        blocks = list(finding_tables(results := held(experiment, value), analyse(results)))
-        return [one.title for one in blocks if isinstance(one, Table)], [one for one in blocks if isinstance(one, str)]
-
-    titles, lines = shown(designed())
-    assert titles == ["Shares of variance"]
-    assert SAYS in lines
-    titles, lines = shown(chosen_arms(designed(), ["a-c", "b-d"]))
-    assert titles == ["profit: profit of a bidder, dollars"]
-    assert any(one.startswith("No share of variance is known: 2 of the 4 planned arms have values") for one in lines)
-
-
 def test_shares_of_each_bidder_add_up_to_one_also_where_games_are_missing_or_chance_explains_all():
-    for seed in range(20):
-        drawn = np.random.default_rng(seed)
-        whole = held(designed(), lambda *_, by=drawn: by.normal())
-        missing = Results(whole.experiment, whole.records[3:])
-        for results in (whole, missing):
+    drawn = np.random.default_rng(0)
+    for _ in range(20):
+        whole = held(designed(), lambda *_: drawn.normal())
+        for results in (whole, Results(whole.experiment, whole.records[3:])):
             shares = [one.share for one in analyse(results).variance]
             assert all(0 <= share <= 1 for share in shares)
             assert sum(shares) == pytest.approx(1)
-
-
-def test_a_design_without_factors_has_no_shares():
-    plain = designed(factors=[], arms=[{"name": "a"}, {"name": "b"}])
-    assert analyse(held(plain, lambda _, __, n: n)).variance == ()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from io import StringIO
-
 import pytest
 
-from harbor._cli.display import render as rendering
 from harbor._cli.display.result_tables import call_tables
 from harbor._core.basics.errors import Unanswered
 from harbor._core.log.acts import Tried
@@ -15,72 +12,50 @@ from harbor._core.log.log_entries import Entry
 from harbor._runs.inputs import Result, answered
 from harbor.evaluation._metrics.calls import calls
 
-PLAIN = {"cost_dollars": 0.5, "cached": False, "began": 0.0, "seconds": 0.0}
+PLAIN = {
+    "bidder": "Ann", "purpose": "bid", "prompt": "", "attempt": 1, "outcome": "ok", "input_tokens": 1,
+    "output_tokens": 1, "cost_dollars": 0.5, "cached": False, "began": 0.0, "seconds": 0.0,
+}  # fmt: skip
 ODD = {
     "outcome": "refused", "marks": ("drafts", "new one"), "not_taken": ("temperature",), "key_env": "SECOND_KEY",
     "fallback": "spare", "probes": Spent(2, 20, 4, 0.25), "lost": Spent(1, 100, 300, 1.0),
 }  # fmt: skip
 
 
-def log_of(*changes, model="m", reason="it refuses: I can't"):
-    told = [
-        ModelCalled(**{"bidder": "Ann", "purpose": "bid", "model": model, "prompt": "", "attempt": 1, "outcome": "ok",
-                       "input_tokens": 1, "output_tokens": 1} | PLAIN | one)
-        for one in changes
-    ]  # fmt: skip
-    failed = Tried("Ann", "Vase", 1, 1, reason) if reason else None
-    return [Entry(at, 0.0, event) for at, event in enumerate([*told, *filter(None, [failed])])]
+def log_of(*changes, model="m"):
+    given = PLAIN | {"model": model}
+    told = [*(ModelCalled(**given | one) for one in changes), Tried("Ann", "Vase", 1, 1, "it refuses: I can't")]
+    return [Entry(at, 0.0, event) for at, event in enumerate(told)]
 
 
-def words(found):
-    return [one for one in call_tables(found) if isinstance(one, str)]
-
-
-def test_requests_without_a_reply_are_told_apart_and_the_most_that_is_to_be_paid_is_their_sum():
+def test_requests_without_a_reply_are_told_apart_and_the_most_that_is_to_be_paid_is_their_sum_if_it_is_known():
     total = (found := calls(log_of({}, ODD))).total
     assert (total.count, total.input_tokens, total.cost_dollars) == (2, 2, 1.0)
     assert (total.refused, total.probes, total.lost) == (1, ODD["probes"], ODD["lost"])
     assert total.most_dollars == found.as_json()["total"]["most_dollars"] == 2.25
+    unknown = calls(log_of({"lost": Spent(1, 1, 1, None)}, ODD)).total
+    assert (unknown.lost.cost_dollars, unknown.most_dollars, unknown.cost_dollars) == (None, None, 1.0)
 
 
 def test_requests_marks_settings_that_were_not_taken_keys_and_stand_ins_are_counted_by_name():
-    assert words(calls(log_of({}, {"marks": ("drafts",)}, ODD))) == [
+    table, *words = call_tables(calls(log_of({}, {"marks": ("drafts",)}, ODD)))
+    assert words == [
         "2 requests found out how a model takes questions: 20 tokens in, 4 out, $0.25",
         "1 request lost, without an answer: at most 100 tokens in, 300 out, $1.00",
         "to pay for calls and for these requests, at most: $2.75", "2 replies had drafts before the answer",
         "1 reply had the mark 'new one'", "1 call went without 'temperature', which the server does not take",
         "1 call used the key in SECOND_KEY", "1 call went to 'spare' in place of the bidder's model",
     ]  # fmt: skip
-
-
-def test_of_what_did_not_happen_nothing_is_said():
-    table, *rest = call_tables(calls(log_of({}, {})))
-    assert rest == []
-    assert {row["refused"] for row in table.rows} == {None}
-
-
-def test_what_lost_requests_cost_is_unknown_if_that_of_one_is():
-    total = calls(log_of({"lost": Spent(1, 1, 1, None)}, ODD)).total
-    assert (total.lost.cost_dollars, total.most_dollars, total.cost_dollars) == (None, None, 1.0)
-
-
-def test_a_table_with_refusals_fits_a_terminal_of_80_columns(monkeypatch):
-    shown = StringIO()
-    monkeypatch.setattr(rendering, "Screen", lambda **kwargs: rendering.Console(file=shown, width=80, **kwargs))
-    rendering.render(call_tables(calls(log_of({}, ODD))))
-    assert "refused" in shown.getvalue()
-    assert max(map(len, shown.getvalue().splitlines())) <= 80
+    assert {row["refused"] for row in table.rows} != {None}
+    assert call_tables(calls(log_of({}, {})))[1:] == []
 
 
 @pytest.mark.parametrize("beside", [[], [{"model": "good"}]], ids=["alone", "beside a good one"])
-@pytest.mark.parametrize(("outcome", "told"), [("refused", " (2 refused)"), ("unreadable", "")])
+@pytest.mark.parametrize(("outcome", "told"), [("refused", r" \(2 refused\)"), ("unreadable", "")])
 def test_a_run_in_which_no_answer_of_a_model_was_usable_is_an_error_that_names_it(outcome, told, beside):
     log = log_of({"outcome": outcome}, {"outcome": outcome}, {"outcome": "failed"}, *beside)
     words = f"none of 2 answers of model 'm' could be used{told}, .*most often: it refuses: I can't"
-    with pytest.raises(Unanswered, match=words.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(Unanswered, match=words):
         answered(Result(tuple(log), None))
-
-
-@pytest.mark.parametrize("other", [{"outcome": "refused"}, {"outcome": "failed", "model": "odd"}])
-def test_one_usable_answer_makes_a_result_and_a_model_that_never_answered_is_left_to_the_settings(other):
-    answered(Result(tuple(log_of(other, {})), None))
+    for other in ({"outcome": outcome}, {"outcome": "failed", "model": "odd"}):  # one usable, and one never answered
+        answered(Result(tuple(log_of(other, {})), None))

@@ -30,20 +30,12 @@ def bid(item, bidder, amount):
     return ActedSealed(bidder, item, Bid(Decimal(amount)))
 
 
-def prices(**of):
-    """Return what was measured at each place, by about."""
-    return {("", about.replace("_", " "), at): one for about, row in of.items() for at, one in row.items()}
-
-
-NONE = {("", "", None): None}
+SIDES = ("predicted", "observed")
 
 
 def reliable(bins):
     """Return what Ann's bins hold: predicted, and observed."""
     return {("Ann", about, at): one for at, two in bins.items() for about, one in zip(SIDES, two, strict=True)}
-
-
-SIDES = ("predicted", "observed")
 
 
 def bought(item, bidder, amount):
@@ -54,26 +46,20 @@ def closed(run):
     return ItemAllotted(run, (), {}, None)
 
 
-def test_of_a_sale_there_are_prices_of_what_was_sold_at_its_place_and_no_second_time_as_bids():
-    sale = [Acted("Ann", "Loft", Bid(Decimal(12))), Acted("Ben", "Loft", Bid(Decimal(15)), 2)]
+def test_prices_are_of_what_was_sold_to_one_at_its_place_beside_the_highest_bids_where_winners_do_not_pay_theirs():
+    sale = [OPENED, Acted("Ann", "Loft", Bid(Decimal(12))), Acted("Ben", "Loft", Bid(Decimal(15)), 2)]
     sale += [*bought("Loft", "Ben", 15), ItemSold("Loft", "Ben", Decimal(15)), ItemUnsold("Farm")]
     sale += [*bought("Shed", "Ann", 11), ItemSold("Shed", "Ann", Decimal(11))]
-    assert values("prices", OPENED, *sale) == prices(price={1: 15, 3: 11})
-
-
-def test_where_winners_do_not_pay_their_bids_the_highest_stand_beside_the_prices():
     runs = [bid("run 1", "Ann", 40), bid("run 1", "Ben", 60), *bought("run 1", "Ben", 40), closed("run 1")]
     runs += [bid("run 2", "Ann", 70), bid("run 2", "Ben", 50), *bought("run 2", "Ann", 50), closed("run 2")]
-    assert values("prices", *runs) == prices(price={1: 40, 2: 50}, highest_bid={1: 60, 2: 70})
-
-
-def test_what_losers_pay_what_is_sold_in_several_units_and_what_nobody_pays_is_no_price_of_an_item():
-    paid = [Paid(bidder, HOUSE, "run 1", Decimal(amount)) for bidder, amount in (("Ann", 40), ("Ben", 60))]
-    among_others = [Allocated("Ann", "run 1"), *paid, closed("run 1")]
-    assert values("prices", *among_others) == prices(price={1: 40})
-    for more in ("Ann", "Ben"):
-        assert values("prices", Allocated(more, "run 1"), *among_others) == NONE
-    assert values("prices", bid("run 1", "Ann", 40), closed("run 1")) == NONE
+    losers_pay = [*bought("run 1", "Ann", 40), Paid("Ben", HOUSE, "run 1", Decimal(60)), closed("run 1")]
+    several = [[Allocated(more, "run 1"), *losers_pay] for more in ("Ann", "Ben")]
+    for happened, price, highest in (
+        (sale, {1: 15, 3: 11}, {}), (runs, {1: 40, 2: 50}, {1: 60, 2: 70}), (losers_pay, {1: 40}, {}),
+        *((units, {None: None}, {}) for units in (*several, [bid("run 1", "Ann", 40), closed("run 1")])),
+    ):  # fmt: skip
+        rows = {"price" if None not in price else "": price, "highest bid": highest}
+        assert values("prices", *happened) == {("", of, at): one for of, row in rows.items() for at, one in row.items()}
 
 
 def test_interest_is_set_beside_bids_on_items_that_are_over_by_the_last_prediction():

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from harbor import Auction, Bidder, run_series
 from harbor._config.auction import Houses, Item, Series
 from harbor._core.files.layout import EVENTS
-from harbor._core.log.events import BidderLabelled
 from harbor._core.log.log import read_log
 from harbor.evaluation._analysis import inverse_planner
 from harbor.evaluation._metrics import built_in
@@ -71,22 +70,12 @@ def test_every_metric_is_a_finite_number_or_a_reason_and_one_of_another_game_is_
     ]
 
 
-def test_every_metric_fits_a_game_and_no_game_is_without(logs):
+def test_every_metric_fits_a_game_and_a_thinking_auction_gives_a_number_to_every_metric_of_its_game(logs):
     fits = {game: set(fitting(entries)) for game, entries in logs.items()}
     assert set().union(*fits.values()) == set(METRICS)
     assert all(fits.values())
-
-
-def test_a_thinking_auction_gives_a_number_to_every_metric_of_its_game(logs):
-    found = measure(fitting(logs["english"]), logs["english"])
-    undefined = {"efficiency", "efficiency_by_item"}  # its items are worth the same to all
-    assert {one.metric for one in found if one.value is not None} == set(fitting(logs["english"])) - undefined
-
-
-def test_every_metric_says_its_unit_and_source_or_counts_calls():
-    for name, metric in METRICS.items():
-        assert "Source: " in metric.measure.__doc__ or metric.of is BidderLabelled, name
-        assert metric.description, name
+    found = {one.metric for one in measure(fits["english"], logs["english"]) if one.value is not None}
+    assert found == fits["english"] - {"efficiency", "efficiency_by_item"}  # its items are worth the same to all
 
 
 @settings(max_examples=40)
@@ -98,19 +87,13 @@ def test_a_log_that_broke_off_anywhere_is_measured_or_says_why_not(logs, game, s
         assert one.value is None or math.isfinite(one.value)
 
 
-@pytest.mark.parametrize("game", ["english", "water", "beauty"])
-def test_a_run_of_the_same_seed_measures_the_same(game, logs):
-    assert score(AUCTIONS[game].run().log).measurements == score(logs[game]).measurements
-
-
 # ---------------------------------------------------------------- harbor score
 
 
 @pytest.mark.parametrize("game", ["english", "series"])
 def test_score_prints_what_the_metrics_of_the_game_say(game, folders, logs):
     done = harbor("score", folders[game], "--json")
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (0, "")
     shown = json.loads(done.stdout)
     assert shown == json.loads(json.dumps(score(logs[game]).as_json()))
     assert set(shown) == {"run", "seed", "simulated", "measurements", "left_out"}
@@ -120,9 +103,7 @@ def test_score_prints_what_the_metrics_of_the_game_say(game, folders, logs):
 
 
 def test_score_prints_a_table_of_metrics_by_bidder_and_lists_what_is_missing(folders):
-    done = harbor("score", folders["english"])
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    lines = harbor("score", folders["english"]).stdout.splitlines()
     heading = next(line for line in lines if "metric" in line)
     assert all(name in heading for name in ("Ann", "Ben", "Cho"))
     assert any("profit_ratio" in line for line in lines)
@@ -134,11 +115,10 @@ def test_score_prints_a_table_of_metrics_by_bidder_and_lists_what_is_missing(fol
 
 def test_score_takes_the_metrics_it_is_asked_for_and_a_log_for_a_folder(folders):
     done = harbor("score", folders["water"] / EVENTS, "--metric", "survivors", "--metric", "profit_ratio", "--json")
-    found = {one["metric"]: one for one in json.loads(done.stdout)["measurements"]}
-    assert set(found) == {"survivors", "profit_ratio"}
-    assert found["survivors"]["value"] is not None
-    assert found["profit_ratio"]["value"] is None
-    assert found["profit_ratio"]["missing"] == "the log is of another game: it has no Listed"
+    survivors, ratio = json.loads(done.stdout)["measurements"]
+    assert (survivors["metric"], survivors["value"] is None) == ("survivors", False)
+    assert (ratio["metric"], ratio["value"]) == ("profit_ratio", None)
+    assert ratio["missing"] == "the log is of another game: it has no Listed"
 
 
 @pytest.mark.parametrize("is_cut", [True, False])
@@ -152,20 +132,17 @@ def test_a_log_that_broke_off_in_or_after_a_line_is_measured_as_far_as_it_goes_w
     done = harbor("score", tmp_path, "--json")
     cut = f"line {whole + 1} is cut short; read up to line {whole};"
     early = f"the log ends at line {whole}, before the sale closed; it is measured as far as it goes\n"
-    assert done.returncode == 0
     assert done.stderr.startswith(f"harbor: warning: {cut if is_cut else early}")
     assert done.stderr.endswith("it is measured as far as it goes\n")
     assert any(one["value"] for one in json.loads(done.stdout)["measurements"])
 
 
-@pytest.mark.parametrize(("words", "error"), [
-    (["{}/english", "--metric", "proft"], "unknown metric 'proft'; did you mean 'profit'?.*"),
-    (["{}/english", "--metric", "TrueSkill"], "unknown metric 'TrueSkill'.*"),
-    (["{}"], ".*contains no run.* give its folder.*"),
-])  # fmt: skip
-def test_an_unknown_metric_and_a_folder_without_a_run_are_refused_in_one_line(words, error, folders):
-    done = harbor("score", *(word.format(folders["english"].parent) for word in words))
-    assert re.fullmatch(error.replace("?", r"\?"), mistake(done))
+def test_an_unknown_metric_and_a_folder_without_a_run_are_refused_in_one_line(folders):
+    for words, error in (
+        ([folders["english"], "--metric", "proft"], "unknown metric 'proft'; did you mean 'profit'"),
+        ([folders["english"].parent], "contains no run.* give its folder"),
+    ):
+        assert re.search(error, mistake(harbor("score", *words)))
 
 
 def test_a_name_from_a_file_is_shown_as_text_and_never_as_markup(tmp_path):

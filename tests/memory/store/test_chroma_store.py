@@ -7,10 +7,8 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
-from random import Random
 from urllib.parse import urlsplit
 
 import chromadb
@@ -46,17 +44,15 @@ class Clock:
 @pytest.fixture(scope="module")
 def serve():
     """Start a real Chroma server on a folder; it answers when this returns."""
-    running = []
+    with ExitStack() as running:
 
-    def start(folder: Path) -> tuple[str, subprocess.Popen]:
-        address, process = chroma_server(folder)
-        running.append(process)
-        return address, process
+        def start(folder: Path) -> tuple[str, subprocess.Popen]:
+            address, process = chroma_server(folder)
+            running.callback(process.wait)
+            running.callback(process.kill)
+            return address, process
 
-    yield start
-    for process in running:
-        process.kill()
-        process.wait()
+        yield start
 
 
 @pytest.fixture(scope="module")
@@ -77,81 +73,70 @@ def emptied(address: str) -> str:
 @pytest.mark.parametrize("backend", ["ephemeral", "folder", "server", "langgraph's own"])
 def test_store_conforms(backend, check, tmp_path, request):
     if backend == "langgraph's own":
-        return check(InMemoryStore(index=IN_MEMORY))
-    where = {"ephemeral": lambda: None, "folder": lambda: tmp_path / "memory"}.get(
-        backend, lambda: emptied(request.getfixturevalue("server"))
-    )()
-    with ChromaStore(where, fields=["text"]) as store:
+        check(InMemoryStore(index=IN_MEMORY))
+        return
+    where = {"ephemeral": lambda: None, "folder": lambda: tmp_path / "memory"}
+    place = where.get(backend) or (lambda: emptied(request.getfixturevalue("server")))
+    with ChromaStore(place(), fields=["text"]) as store:
         check(store)
-    return None
 
 
-def test_created_at_is_kept_by_an_update_and_begins_anew_after_a_delete():
-    with ChromaStore(clock=Clock()) as store:
+def test_created_at_is_kept_by_an_update_and_begins_anew_after_a_delete_or_an_expiry():
+    with ChromaStore(clock=(clock := Clock())) as store:
         store.put(HERE, "a", {"n": 1})
         first = store.get(HERE, "a")
-        store.put(HERE, "a", {"n": 2})
+        store.put(HERE, "a", {"n": 2}, ttl=1)
         second = store.get(HERE, "a")
         assert second.created_at == first.created_at < second.updated_at
         store.delete(HERE, "a")
-        store.put(HERE, "a", {"n": 3})
-        assert store.get(HERE, "a").created_at > second.updated_at
+        store.put(HERE, "a", {"n": 3}, ttl=1)
+        assert (third := store.get(HERE, "a")).created_at > second.updated_at
+        clock.now += 61
+        assert store.list_namespaces() == []
+        store.put(HERE, "a", {})
+        clock.now += 10_000
+        last = store.get(HERE, "a")
+        assert third.updated_at < last.created_at == last.updated_at
 
 
-def test_search_by_meaning_passes_over_what_is_not_indexed():
-    with ChromaStore(fields=["text"]) as store:
-        store.put(HERE, "seen", {"text": "a garden"})
-        store.put(HERE, "unseen", {"text": "a garden"}, index=False)
+def test_search_by_meaning_passes_over_what_is_not_indexed_or_no_longer():
+    with ChromaStore(fields=["texts[*]"]) as store:
+        store.put(HERE, "seen", {"texts": ["a garden"]})
+        store.put(HERE, "unseen", {"texts": ["a garden"]}, index=False)
         store.put(HERE, "without text", {"other": "a garden"})
-        store.put(HERE, "empty text", {"text": ""})
+        store.put(HERE, "empty text", {"texts": [""]})
         assert [item.key for item in store.search(HERE, query="a garden")] == ["seen"]
         assert store.search(HERE, query=" ") == []
         assert len(store.search(HERE)) == 4
-
-
-def test_an_item_that_loses_its_texts_is_no_longer_found_by_them():
-    with ChromaStore(fields=["texts[*]"]) as store:
-        store.put(HERE, "a", {"texts": ["a garden", "a boat", "an office"]})
-        store.put(HERE, "b", {"texts": ["something"]})
+        store.put(HERE, "a", {"texts": ["a hut", "a boat", "an office"]})
         store.put(HERE, "a", {"texts": ["a lighthouse"]})
-        best = store.search(HERE, query="a boat", limit=1)[0]
-        assert best.score < 0.9
-        store.put(HERE, "a", {"texts": ["a boat"]}, index=False)
-        assert [item.key for item in store.search(HERE, query="a boat")] == ["b"]
+        assert store.search(HERE, query="a boat", limit=1)[0].score < 0.9
+        store.put(HERE, "seen", {"texts": ["a garden"]}, index=False)
+        assert [item.key for item in store.search(HERE, query="a garden")] == ["a"]
 
 
-@pytest.mark.parametrize("count", [90, 700])
-def test_every_text_is_nearest_to_itself_however_alike_they_are(count):
+def test_every_text_is_nearest_to_itself_however_alike_they_are():
     with ChromaStore(fields=["text"]) as store:
-        store.batch([PutOp(HERE, str(n), {"text": f"item {n} went for {n * 500} dollars"}) for n in range(count)])
-        asked = [SearchOp(HERE, query=f"item {n} went for {n * 500} dollars", limit=1) for n in range(0, count, 7)]
-        found = store.batch(asked)
-        assert sum(hits[0].score > 0.999 for hits in found) >= 0.98 * len(asked)
+        store.batch([PutOp(HERE, str(n), {"text": f"item {n} went for {n * 500} dollars"}) for n in range(700)])
+        asked = [SearchOp(HERE, query=f"item {n} went for {n * 500} dollars", limit=1) for n in range(0, 700, 7)]
+        assert sum(hits[0].score > 0.999 for hits in store.batch(asked)) >= 0.98 * len(asked)
 
 
-def test_search_among_many_unindexed_ones_finds_the_few_indexed():
+def test_search_by_meaning_finds_the_few_that_fit_or_are_indexed_among_many():
     with ChromaStore(fields=["text"]) as store:
-        store.batch([PutOp(HERE, f"dull {n}", {"text": "a boat"}, index=False) for n in range(300)])
-        store.batch([PutOp(HERE, f"lit {n}", {"text": f"a boat {n}"}) for n in range(20)])
-        found = store.search(HERE, query="a boat", limit=15)
-        assert len(found) == 15
-        assert all(item.key.startswith("lit") for item in found)
-
-
-def test_filtered_search_by_meaning_finds_all_that_fit_in_a_big_namespace():
-    with ChromaStore(fields=["text"]) as store:
+        store.batch([PutOp(HERE, f"dull {n}", {"text": "text 307"}, index=False) for n in range(300)])
         store.batch([PutOp(HERE, str(n), {"text": f"text {n}", "rare": n % 100 == 7}) for n in range(600)])
         found = store.search(HERE, query="text 307", filter={"rare": True}, limit=10)
         assert {item.key for item in found} == {"7", "107", "207", "307", "407", "507"}
         assert found[0].key == "307"
+        found = store.search(HERE, query="text 307", limit=15)
+        assert (len(found), [item.key for item in found if item.key.startswith("dull")]) == (15, [])
 
 
 def test_expired_items_are_gone_before_they_are_swept_and_reading_prolongs():
-    clock = Clock()
-    with ChromaStore(clock=clock, ttl={"default_ttl": 1, "refresh_on_read": False}) as store:
-        store.put(HERE, "default", {"n": 1})
-        store.put(HERE, "read", {"n": 1})
-        store.put(HERE, "searched", {"n": 2})
+    with ChromaStore(clock=(clock := Clock()), ttl={"default_ttl": 1, "refresh_on_read": False}) as store:
+        for n, key in enumerate(("default", "read", "searched")):
+            store.put(HERE, key, {"n": n})
         store.put(HERE, "for ever", {"n": 1}, ttl=None)
         clock.now += 40
         assert store.get(HERE, "default")
@@ -163,73 +148,15 @@ def test_expired_items_are_gone_before_they_are_swept_and_reading_prolongs():
         assert store.sweep_ttl() == 1
         clock.now += 3600
         assert {item.key for item in store.search(HERE)} == {"for ever"}
-        assert store.sweep_ttl() == 2
-        assert store.sweep_ttl() == 0
-
-
-def test_when_a_memory_expires_is_read_as_it_was_written(tmp_path):
-    moment = 1_800_000_000.1343641  # Chroma would change its last bit
-    with ChromaStore(tmp_path, clock=lambda: moment) as store:
-        store.put(("a",), "key", {}, ttl=60)
-        kept = store.records()
-    with ChromaStore(tmp_path, clock=lambda: moment) as store:
-        assert store.records() == kept
-
-
-def test_namespace_of_expired_items_alone_is_not_listed():
-    clock = Clock()
-    with ChromaStore(clock=clock) as store:
-        store.put(("short",), "a", {}, ttl=1)
-        store.put(("long",), "a", {})
-        clock.now += 61
-        assert store.list_namespaces() == [("long",)]
-
-
-def test_an_expired_item_that_is_put_again_begins_anew():
-    clock = Clock()
-    with ChromaStore(clock=clock) as store:
-        store.put(HERE, "a", {}, ttl=1)
-        clock.now += 61
-        store.put(HERE, "a", {})
-        item = store.get(HERE, "a")
-        assert item.created_at == item.updated_at
-        clock.now += 10_000
-        assert store.get(HERE, "a")
+        assert (store.sweep_ttl(), store.sweep_ttl()) == (2, 0)
 
 
 def test_store_sweeps_by_itself_at_the_interval_it_was_given():
-    clock = Clock()
-    with ChromaStore(clock=clock, ttl={"sweep_interval_minutes": 10}) as store:
+    with ChromaStore(clock=(clock := Clock()), ttl={"sweep_interval_minutes": 10}) as store:
         store.put(HERE, "a", {}, ttl=1)
         clock.now += 601
         store.get(HERE, "b")
         assert store.sweep_ttl() == 0
-
-
-@pytest.mark.slow
-async def test_fifty_writers_at_once_lose_nothing():
-    async with ChromaStore(fields=["text"]) as store:
-
-        async def write(writer):
-            for number in range(4):
-                await store.aput((f"writer {writer}",), str(number), {"text": f"{writer} {number}"})
-                await store.aput(HERE, f"{writer}-{number}", {"text": f"{writer} {number}"})
-
-        await asyncio.gather(*(write(writer) for writer in range(50)))
-        assert len(await store.asearch(HERE, limit=500)) == 200
-        assert len(await store.alist_namespaces(limit=100)) == 51
-
-
-async def test_a_cancelled_put_is_there_whole_or_not_at_all():
-    async with ChromaStore(fields=["text"]) as store:
-        tasks = [asyncio.create_task(store.aput(HERE, str(n), {"text": f"text {n}"})) for n in range(20)]
-        await asyncio.sleep(0)
-        for task in tasks[5:]:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        kept = await store.asearch(HERE, limit=50)
-        assert {str(n) for n in range(5)} <= {item.key for item in kept}
-        assert all(item.value == {"text": f"text {item.key}"} for item in kept)
 
 
 def test_ephemeral_stores_know_nothing_of_each_other():
@@ -240,47 +167,40 @@ def test_ephemeral_stores_know_nothing_of_each_other():
 
 
 def test_a_folder_is_as_it_was_when_it_is_opened_again(tmp_path):
-    with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
-        store.batch([PutOp((f"bidder {n % 3}", "x"), str(n), {"text": f"text {n}", "n": n}) for n in range(150)])
-        before = sorted(store.search((), limit=500), key=lambda item: item.key)
-    with ChromaStore(tmp_path / "memory", fields=["text"]) as store:
-        assert sorted(store.search((), limit=500), key=lambda item: item.key) == before
+    def opened():
+        return ChromaStore(tmp_path / "memory", fields=["text"], clock=lambda: 1_800_000_000.1343641)
+
+    with opened() as store:  # Chroma would change the last bit of when it expires
+        store.batch([PutOp((f"bidder {n % 3}", "x"), str(n), {"text": f"text {n}"}, ttl=60) for n in range(150)])
+        before = store.records()
+    with opened() as store:
+        assert store.records() == before
         assert store.search(("bidder 1",), query="text 31", limit=1)[0].key == "31"
 
 
 def test_opening_and_closing_leaves_no_file_open(tmp_path):
-    def open_files() -> int:
-        for _ in range(5_000):  # SQLite's threads let go a moment after Chroma was told to close
-            held = [file for file in psutil.Process().open_files() if str(tmp_path) in file.path]
-            if not held:
-                break
-        return len(held)
+    def open_files() -> list:
+        return [file for file in psutil.Process().open_files() if str(tmp_path) in file.path]
 
     for _ in range(12):
         with ChromaStore(tmp_path / "memory") as store:
             store.put(HERE, "a", {"n": 1})
-    assert open_files() == 0
+    # SQLite's threads let go a moment after Chroma was told to close.
+    assert any(not open_files() for _ in range(5_000))
 
 
 @pytest.mark.slow
-def test_two_stores_share_a_server(serve, tmp_path):
-    address, _ = serve(tmp_path / "served")
+def test_two_stores_share_a_server_and_one_that_dies_is_an_error_and_both_still_close(serve, tmp_path):
+    address, process = serve(tmp_path / "served")
     with ChromaStore(address) as one, ChromaStore(address) as other:
         one.put(HERE, "a", {"n": 1})
         assert other.get(HERE, "a").value == {"n": 1}
         other.put(("ben",), "b", {"n": 2})
         assert one.list_namespaces() == [HERE, ("ben",)]
         assert one.search(("ben",), query="2")[0].key == "b"
-
-
-@pytest.mark.slow
-def test_server_that_dies_is_an_error_and_the_store_still_closes(serve, tmp_path):
-    address, process = serve(tmp_path / "served")
-    with ChromaStore(address) as store:
-        store.put(HERE, "a", {"n": 1})
         process.kill()
         process.wait()
-        for work in (lambda: store.put(HERE, "b", {"n": 2}), lambda: store.get(HERE, "a"), store.list_namespaces):
+        for work in (lambda: one.put(HERE, "b", {"n": 2}), lambda: other.get(HERE, "c"), one.list_namespaces):
             with pytest.raises(MemoryStoreError, match=rf"on '{address}'.*chroma run"):
                 work()
 
@@ -308,12 +228,6 @@ async def test_server_that_goes_away_in_the_middle_fails_what_it_has_not_written
         assert {item.key for item in store.search((), limit=500)} >= {str(number) for number in range(40)}
 
 
-def test_server_that_is_not_there_is_an_error():
-    with pytest.raises(MemoryStoreError, match=r"http://127.0.0.1:1.*chroma run") as caught:
-        ChromaStore("http://127.0.0.1:1")
-    assert "\n" not in str(caught.value)
-
-
 def test_second_store_on_a_folder_is_refused_until_the_first_is_closed(tmp_path):
     with ChromaStore(tmp_path / "memory"), pytest.raises(MemoryStoreError, match=r"chroma run --path .*memory"):
         ChromaStore(tmp_path / "memory")
@@ -331,10 +245,14 @@ def test_what_is_no_memory_is_refused_and_left_alone(spoil, tmp_path):
     else:
         with chromadb.PersistentClient(folder) as client:
             client.create_collection("theirs", embedding_function=None)
-    before = sorted(path.name for path in tmp_path.rglob("*") if path.suffix in {"", ".txt"})
+
+    def names():
+        return sorted(path.name for path in tmp_path.rglob("*") if path.suffix in {"", ".txt"})
+
+    before = names()
     with pytest.raises(MemoryStoreError, match=r"other'.*(name another|is not opened)"):
         ChromaStore(folder)
-    assert sorted(path.name for path in tmp_path.rglob("*") if path.suffix in {"", ".txt"}) == before
+    assert names() == before
 
 
 @pytest.mark.parametrize("damage", ["head", "middle", "cut", "emptied"])
@@ -374,97 +292,36 @@ def test_another_embedding_or_dimension_is_refused_with_the_remedy(tmp_path):
         assert store.get(HERE, "a").value == {"n": 1}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [{"a": {1, 2}}, {"a": float("nan")}, {"a": object()}, {1: "a"}, {"a": (1, 2)}, {"a": b"x"}, ["a"], "text"],
-    ids=lambda value: str(type(value.get("a", 1)) if isinstance(value, dict) else type(value)),
-)
+@pytest.mark.parametrize("value", [{"a": {1, 2}}, {"a": float("nan")}, {1: "a"}, {"a": (1, 2)}, ["a"]], ids=repr)
 def test_value_that_is_not_json_is_refused_and_nothing_of_its_batch_is_written(value):
     with ChromaStore() as store:
         with pytest.raises(MemoryStoreError, match=r"'bad' in .* is not JSON"):
             store.batch([PutOp(HERE, "good", {"n": 1}), PutOp(HERE, "bad", value)])
         assert store.search(()) == []
-        store.put(HERE, "good", {"n": 1})
-        assert store.get(HERE, "good")
 
 
-@pytest.mark.parametrize(
-    "wanted", [{"n": {"$near": 1}}, {"a": {"b": {"$in": [1]}}}, {"n": {"$gt": 1, "x": 1}}], ids=repr
-)
-def test_unknown_operator_of_a_filter_is_refused(wanted):
-    with ChromaStore() as store, pytest.raises(MemoryStoreError, match="unknown filter operator"):
-        store.search(HERE, filter=wanted)
-
-
-def test_filter_that_compares_what_is_no_number_finds_nothing():
+def test_unknown_operators_of_filters_bad_namespaces_and_keys_that_are_no_texts_are_refused():
     with ChromaStore() as store:
-        store.put(HERE, "a", {"n": None, "t": "late"})
-        assert store.search(HERE, filter={"n": {"$gt": 1}}) == store.search(HERE, filter={"t": {"$lt": 1}}) == []
+        for wanted in ({"n": {"$near": 1}}, {"a": {"b": {"$in": [1]}}}, {"n": {"$gt": 1, "x": 1}}):
+            with pytest.raises(MemoryStoreError, match="unknown filter operator"):
+                store.search(HERE, filter=wanted)
+        for name in (("a.b",), ("a", ""), ("a\x00",), (1,)):
+            for op in (PutOp(name, "k", {}), GetOp(name, "k"), SearchOp(name)):
+                with pytest.raises(InvalidNamespaceError):
+                    store.batch([op])
+        for key in ("", "\ud800", 7):
+            with pytest.raises(MemoryStoreError, match="the key"):
+                store.batch([PutOp(HERE, key, {})])
+        assert store.search(()) == []
 
 
-@pytest.mark.parametrize("namespace", [("a.b",), ("a", ""), ("a\x00",), (1,)], ids=repr)
-def test_bad_namespace_is_refused_in_a_batch_too(namespace):
-    with ChromaStore() as store:
-        for op in (PutOp(namespace, "k", {}), GetOp(namespace, "k"), SearchOp(namespace)):
-            with pytest.raises(InvalidNamespaceError):
-                store.batch([op])
-
-
-@pytest.mark.parametrize("key", ["", "\ud800", 7], ids=repr)
-def test_key_that_is_no_text_is_refused(key):
-    with ChromaStore() as store, pytest.raises(MemoryStoreError, match="the key"):
-        store.batch([PutOp(HERE, key, {})])
-
-
-@pytest.mark.parametrize("key", ["0:1", "1:a", "é 家", "a/b.c", "x" * 2000, "line\nline", " "], ids=repr)
-def test_key_may_be_any_text(key):
+def test_keys_and_texts_may_be_anything_and_a_filter_of_what_is_no_number_finds_nothing():
     with ChromaStore(fields=["texts[*]"]) as store:
-        store.put(HERE, key, {"texts": ["a boat", "a bird"]})
-        assert store.get(HERE, key).key == key
-        assert [item.key for item in store.search(HERE, query="a bird")] == [key]
-
-
-def test_half_a_character_comes_back_and_is_no_trouble_to_the_index():
-    with ChromaStore() as store:
-        store.put(HERE, "a", {"text": "half \ud83c of a house"})
-        assert store.search(HERE, query="half \ud83c of a house")[0].value == {"text": "half \ud83c of a house"}
-
-
-def test_closed_store_says_so_and_closes_again():
-    store = ChromaStore()
-    store.close()
-    store.close()
-    with pytest.raises(MemoryStoreError, match="is closed; open it again"):
-        store.get(HERE, "a")
-
-
-def test_embedding_that_fails_writes_nothing_and_the_store_goes_on():
-    def moody(texts):
-        if any("bad" in text for text in texts):
-            raise RuntimeError("no mood")
-        return [[1.0, 2.0]] * len(texts)
-
-    with ChromaStore(embedding=Embedding("moody", 2, moody)) as store:
-        with pytest.raises(MemoryStoreError, match="the embedding 'moody' failed: no mood"):
-            store.put(HERE, "a", {"text": "bad"})
-        store.put(HERE, "a", {"text": "good"})
-        assert store.get(HERE, "a").value == {"text": "good"}
-
-
-def test_no_query_returns_another_bidders_rows():
-    """A canary in one bidder's memory is nowhere to be found in another's."""
-    random = Random(7)
-    with ChromaStore(fields=["text"]) as store:
-        for bidder in ("ann", "ben"):
-            ops = [
-                PutOp((bidder, "learnings"), str(n), {"text": f"{bidder}-canary {random.random()}"}) for n in range(150)
-            ]
-            store.batch(ops)
-        for query in (None, "ben-canary", "ann-canary"):
-            for wanted in (None, {"text": {"$ne": ""}}):
-                found = store.search(("ann",), query=query, filter=wanted, limit=1000)
-                assert Counter(item.namespace[0] for item in found) == {"ann": 150}
-        assert store.search(("an",)) == []
+        for key in ("0:1", "1:a", "é 家", "a/b.c", "x" * 2000, "line\nline", " "):
+            store.put(HERE, key, {"texts": [f"half \ud83c of {key}", "a bird"], "n": None, "t": "late"})
+            assert store.get(HERE, key).key == key
+            assert store.search(HERE, query=f"half \ud83c of {key}", limit=1)[0].score > 0.999
+        assert store.search(HERE, filter={"n": {"$gt": 1}}) == store.search(HERE, filter={"t": {"$lt": 1}}) == []
 
 
 ELSEWHERE = """
@@ -493,8 +350,7 @@ def test_a_memory_is_where_harbor_was_told_whatever_settings_of_chroma_stand_aro
                 monkeypatch.setenv(*line.split("=", 1))
         else:
             Path(".env").write_text(lines)
-        place = {"memory": tmp_path / "memory", "server": server}.get(where)
-        with ChromaStore(place) as store:
+        with ChromaStore({"memory": tmp_path / "memory", "server": server}.get(where)) as store:
             store.put(HERE, "one", {"text": "a plan"})
             assert store.get(HERE, "one").value == {"text": "a plan"}
     assert visitors == []
@@ -505,26 +361,14 @@ def test_a_memory_is_where_harbor_was_told_whatever_settings_of_chroma_stand_aro
             assert database.execute("select count(*) from embeddings").fetchone() == (1,)
 
 
-@pytest.mark.parametrize("content", ["CHROMA_SERVER_HTTP_PORT=none", "\0\udcff", "CHROMA_DB_IMPL=duckdb"])
+@pytest.mark.parametrize("content", ["CHROMA_SERVER_HTTP_PORT=none", "\0\udcff"])
 def test_settings_that_chroma_could_not_read_cost_nothing(content, tmp_path):
     (tmp_path / ".env").write_bytes(content.encode("utf-8", "surrogateescape"))
-    variables = {"CHROMA_SERVER_HTTP_PORT": "none", "CHROMA_SERVER_NOFILE": "many"}
+    variables = os.environ | {"CHROMA_SERVER_HTTP_PORT": "none", "CHROMA_SERVER_NOFILE": "many"}
     words = "from harbor.memory._store.chroma import ChromaStore; ChromaStore('memory').close(); ChromaStore().close()"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", words],
-        cwd=tmp_path,
-        env=os.environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-P", "-c", words]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_what_another_program_in_this_process_asks_of_chroma_is_as_chroma_says(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path(".env").write_text("TENANT_ID=theirs")
-    assert chromadb.config.Settings().tenant_id == "theirs"
 
 
 def test_a_memory_of_this_process_stands_beside_those_of_other_programs_in_it():

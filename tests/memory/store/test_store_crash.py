@@ -16,25 +16,8 @@ from langgraph.store.base import PutOp
 
 from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.chroma import ChromaStore
-from support.cases import some
 
 FIELDS = ["text", "more[*]"]
-WRITER = """
-import sys
-from contextlib import closing
-from langgraph.store.base import PutOp
-from harbor.memory._store.chroma import ChromaStore
-store, number = ChromaStore(sys.argv[1], fields=["text", "more[*]"]), int(sys.argv[2])
-def value(number, place):
-    notes = [f"note {number}"] * (number % 4)
-    return {"text": f"text {number} {place}", "number": number, "place": place, "more": notes}
-print("open", flush=True)
-while True:
-    number += 1
-    places = range(number % 40 + 1) if number % 3 == 0 else [number % 60]
-    store.batch([PutOp(("ann", "learnings"), str(place), value(number, place)) for place in places])
-    print(number, *places, flush=True)
-"""
 MANY_CALLERS = """
 import asyncio, sys
 from harbor.memory._store.chroma import ChromaStore
@@ -68,48 +51,31 @@ with ChromaStore(sys.argv[1]) as store:
 """
 
 
-def acknowledged(lines: list[str], kept: dict[str, int]) -> None:
-    """Take note of what the writer said is written; a line cut short says nothing."""
-    for line in lines:
-        if line.endswith("\n") and line != "open\n":
-            number, *places = line.split()
-            kept |= dict.fromkeys(places, int(number))
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("program", some([WRITER, MANY_CALLERS], [MANY_CALLERS]), ids=["one caller", "many callers"])
-def test_each_acknowledged_put_outlives_kill_9_and_none_is_half_written(program, tmp_path):
+def test_each_acknowledged_put_outlives_kill_9_none_is_half_written_and_only_a_living_process_keeps_the_folder(
+    tmp_path,
+):
     random, kept, number = Random(4), {}, 0
     for _ in range(4):
-        command = [sys.executable, "-c", program, str(tmp_path / "memory"), str(number)]
+        command = [sys.executable, "-c", MANY_CALLERS, str(tmp_path / "memory"), str(number)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
             lines = [writer.stdout.readline() for _ in range(random.randint(2, 60))]
+            with pytest.raises(MemoryStoreError, match=r"another process or store is writing there.*chroma run --path"):
+                ChromaStore(tmp_path / "memory", fields=FIELDS)
             writer.kill()  # the writer is at its next put by now
-            acknowledged(lines + writer.stdout.readlines(), kept)
+            lines += writer.stdout.readlines()
+        for line in lines:  # a line cut short says nothing
+            if line.endswith("\n") and line != "open\n":
+                written, place = line.split()
+                kept[place] = int(written)
         with ChromaStore(tmp_path / "memory", fields=FIELDS) as store:
             items = {item.key: item.value for item in store.search(("ann",), limit=1000)}
             assert all(items[place]["number"] >= written for place, written in kept.items())
             for place, value in items.items():
-                number = max(number, value["number"])
-                assert value == {
-                    "text": f"text {value['number']} {place}",
-                    "number": value["number"],
-                    "place": int(place),
-                    "more": [f"note {value['number']}"] * (value["number"] % 4),
-                }
-                found = store.search(("ann",), query=value["text"], limit=1)
-                assert found[0].score == pytest.approx(1, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_killed_process_leaves_the_folder_free_and_a_living_one_does_not(tmp_path):
-    command = [sys.executable, "-c", WRITER, str(tmp_path / "memory"), "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout.readline() == "open\n"
-        with pytest.raises(Exception, match=r"another process or store is writing there.*chroma run --path"):
-            ChromaStore(tmp_path / "memory", fields=FIELDS)
-        writer.kill()
-    ChromaStore(tmp_path / "memory", fields=FIELDS).close()
+                n, text = value["number"], f"text {value['number']} {place}"
+                assert value == {"text": text, "number": n, "place": int(place), "more": [f"note {n}"] * (n % 4)}
+                assert store.search(("ann",), query=text, limit=1)[0].score == pytest.approx(1, abs=1e-3)
+                number = max(number, n)
 
 
 @pytest.mark.slow
@@ -139,9 +105,9 @@ def test_index_that_a_killed_process_left_torn_is_made_anew(torn, tmp_path):
         ChromaStore(copy, embedding=lambda texts: [[1.0]] * len(texts))
     with ChromaStore(copy, fields=["text"]) as store:
         assert len(store.search(("ann",), limit=2000)) == 1103
-        for number in range(0, 1100, 50):
-            found = store.search(("ann",), query=f"text {number} of {number * number}", limit=1)[0]
-            assert (found.key, round(found.score, 3)) == (str(number), 1)
+        for n in range(0, 1100, 50):
+            found = store.search(("ann",), query=f"text {n} of {n * n}", limit=1)[0]
+            assert (found.key, round(found.score, 3)) == (str(n), 1)
         assert all(not item.key.startswith("hidden") for item in store.search(("ann",), query="text 1", limit=50))
     ChromaStore(copy, fields=["text"]).close()
 
@@ -151,12 +117,6 @@ def test_a_memory_whose_making_was_stopped_is_made_anew(left, tmp_path):
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / left).write_bytes(b"")
     ChromaStore(tmp_path / "memory", fields=FIELDS).close()
-
-
-def test_a_folder_of_other_files_is_made_no_memory(tmp_path):
-    (tmp_path / "letter.txt").write_text("Dear Ann")
-    with pytest.raises(MemoryStoreError, match="neither a memory nor an empty folder"):
-        ChromaStore(tmp_path, fields=FIELDS)
 
 
 RENAMED = """
@@ -174,11 +134,15 @@ def test_a_memory_that_somebody_sent_removes_and_writes_nothing_outside_its_fold
     victim, sent = tmp_path / "victim", tmp_path / "sent"
     victim.mkdir()
     (victim / "thesis.txt").write_text("ten years of work")
+
+    def fill(store, word):
+        store.batch([PutOp(("ann",), str(n), {"text": f"{word} {n}"}) for n in range(1100)])
+
     with ChromaStore(sent, fields=["text"]) as store:
-        store.batch([PutOp(("ann",), str(n), {"text": f"text {n}"}) for n in range(1100)])
+        fill(store, "text")
     (sent / "harbor.open").touch()
     index = next(path for path in sent.iterdir() if path.is_dir())
-    if named.startswith("a link"):
+    if is_link := named.startswith("a link"):
         link, target = (index, victim) if named == "a link" else (index / "header.bin", victim / "thesis.txt")
         index.rename(tmp_path / "away") if link == index else link.unlink()
         link.symlink_to(target)
@@ -186,11 +150,11 @@ def test_a_memory_that_somebody_sent_removes_and_writes_nothing_outside_its_fold
         names = [named.format(victim=victim), index.name]
         subprocess.run([sys.executable, "-c", RENAMED, str(sent / "chroma.sqlite3"), *names], check=True)
     (sent / "mark").unlink()
-    with pytest.raises(MemoryStoreError, match="is a link" if named.startswith("a link") else "is not marked as yours"):
+    with pytest.raises(MemoryStoreError, match="is a link" if is_link else "is not marked as yours"):
         ChromaStore(sent, fields=["text"])
-    said = "is a link" if named.startswith("a link") else "Failed to get segments"
+    said = "is a link" if is_link else "Failed to get segments"
     with pytest.raises(MemoryStoreError, match=said), ChromaStore(sent, fields=["text"], trust=True) as store:
-        store.batch([PutOp(("ann",), str(n), {"text": f"other {n}"}) for n in range(1100)])
+        fill(store, "other")
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"thesis.txt": "ten years of work"}
 
 
