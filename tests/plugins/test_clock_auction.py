@@ -138,6 +138,7 @@ def test_later_prompts_are_told_what_it_concluded(reflecting):
     assert not any('"reflect":' in "".join(call["prompt"]) for call in calls(reflecting) if call["bidder"] == "Ben")
 
 
+@pytest.mark.studies  # CI runs the suites of the bundle auction and of a new game
 def test_each_value_of_the_package_passes_the_suite_of_its_kind(environment, tmp_path):
     done = environment.suite(EXAMPLE, tmp_path)
     assert (done.returncode, "7 passed" in done.stdout) == (0, True), done.stdout

@@ -171,7 +171,7 @@ def copied(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("step", [10 * STEP, pytest.param(STEP, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [10 * STEP, pytest.param(STEP, marks=pytest.mark.studies)])
 def test_a_run_that_broke_off_after_any_line_resumes_to_the_whole_log(copied, tmp_path, step):
     whole, expected = copied / "run", timeless(copied / "run")
     for after in {*range(1, len(expected), step), len(expected) - 1}:

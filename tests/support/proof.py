@@ -27,7 +27,7 @@ FILES_BY_FOLDER = {
     "models/simulated": "simulated",
     "models/governor": "account",
     "doors": "every_door agent functions runnables open_doors servers processes",
-    "evaluation/metrics": "outcomes measurements metrics behaviour",
+    "evaluation/metrics": "outcomes measurements metrics",
     "evaluation/analysis": "means calibration",
     "evaluation/experiments": "same_seed factors failed_calls",
     "evaluation/running": "runner hosting budget",

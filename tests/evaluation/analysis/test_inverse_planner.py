@@ -153,7 +153,7 @@ def test_where_nobody_is_shown_a_catalog_the_reference_is_missing_with_the_reaso
     assert found.missing == "nobody has profiled a rival whose persona is known"
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 def test_out_of_sample_it_is_nearer_to_the_truth_than_the_built_in_model_and_names_the_persona():
     reference, model = ([one for seed in range(100, 115) for one in last(of(sale(seed)))] for of in (inferred, judged))
     error, other = (fmean(divergence(one.truth, one.profile) for one in each) for each in (reference, model))
