@@ -212,6 +212,15 @@ def test_what_is_drawn_for_a_seat_is_the_same_whatever_the_others_have_and_think
         assert Counter(rows(entries, viewers, name)) == Counter(rows(seen_by(name, entries), [name], name))
 
 
+def test_of_others_a_seat_sees_no_estimate_no_value_no_budget_and_no_earnings():
+    secret = {("bids", "estimate"), ("bids", "worth"), ("money", "budget"), ("earned", "profit")}
+    for game in set(GAMES) - {"water"}:
+        for name in names_in(LOGS[game]):
+            of = {one.series for _, one in drawn(game, seen_by(name, LOGS[game])) if (one.picture, one.role) in secret}
+            assert of <= {name, "worth"}
+            assert name in of
+
+
 def board_of_the_guide():
     """Run the example of the guide."""
     page = Path(__file__).parents[2] / "docs" / "using" / "extensions.md"
