@@ -106,6 +106,21 @@ def test_an_equal_request_of_an_equal_game_is_found(request, seed, draw):
         assert ask(GameCache(ReplyFolder(Path(place)), seed, draw), copied(request)) == (True, kept)
 
 
+@settings(max_examples=60)
+@given(REQUESTS, REQUESTS)
+def test_a_request_with_any_other_part_is_not_found(one, other):
+    with TemporaryDirectory() as place:
+        ask(GameCache(ReplyFolder(Path(place)), 7), one)
+        there, _ = ask(GameCache(ReplyFolder(Path(place)), 7), other)
+    assert there == (json.dumps(parts(one), sort_keys=True) == json.dumps(parts(other), sort_keys=True))
+
+
+def parts(request: CallRequest) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in ("form", "schema", "messages", "attempt")} | {
+        "settings": request.settings.model_dump(mode="json")
+    }
+
+
 CHANGES: dict[str, Any] = {
     "use": "openai:gpt-4o", "base_url": "http://localhost:8000/v1", "temperature": 0.1, "max_tokens": 5,
     "reasoning": "low", "seed": 3, "extra": {"top_p": 0.5}, "headers": {"X-Model": "other"},

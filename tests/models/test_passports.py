@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -220,3 +222,27 @@ def test_a_run_that_is_resumed_goes_on_alike_whatever_its_passport_says_by_then(
         resumed = resume(tmp_path / "run")
         assert told(resumed.log) == told(whole.log)
         assert ways(resumed) == ways(whole)
+
+
+LEARN = """
+import sys
+from pathlib import Path
+from harbor._models.passports.passport import known_of
+known = known_of(Path(sys.argv[1]) / "passports", "openai", "m")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(20):
+    known.learn(not_taken=(*known.passport.not_taken, f"extra.{sys.argv[2]}{number}"))
+"""
+
+
+def test_processes_that_learn_at_once_lose_no_fact_of_either():
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    both = [subprocess.Popen([sys.executable, "-c", LEARN, str(own_folder()), name], **pipes) for name in "ab"]
+    for one in both:
+        one.stdout.readline()
+    for one in both:
+        one.communicate("\n")
+        assert one.returncode == 0
+    assert set(only().not_taken) == {f"extra.{name}{number}" for name in "ab" for number in range(20)}
+    assert [file.suffix for file in (own_folder() / FOLDER).glob("[!.]*")] == [".json"]
