@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from statistics import fmean
@@ -16,6 +17,7 @@ from harbor._core.log import events
 from harbor._core.log.acts import Acted, Signal
 from harbor._core.log.events import BidderSeated, CatalogShown, Event, Lot
 from harbor._core.log.log_entries import Entry
+from harbor._core.log.thoughts import Profiled
 from harbor._games.english.events import ItemOpened, ItemSold, RoundClosed, SaleOpened
 from harbor.evaluation._analysis.inverse_planner import METRICS, Evidence, inferences, inferred
 from harbor.evaluation._metrics.measurement import measure
@@ -137,6 +139,27 @@ def test_it_reads_nothing_that_the_profiling_bidder_may_not_see_and_nothing_befo
     early = inferences(log[: first + 1], "Ann")
     assert early
     assert early == [one for one in whole if one.item == early[0].item]
+
+
+def test_other_labels_and_other_secrets_of_rivals_change_nothing():
+    def changed(event: Event) -> Event:
+        match event:
+            case events.BidderLabelled():
+                return replace(event, personas={"downsizing": 1.0})
+            case events.ItemLabelled():
+                return replace(event, true_value=event.true_value * 3, persona="downsizing")
+            case BidderSeated(bidder="Ben" | "Cho"):
+                return replace(event, budget=event.budget * 7, personas={"A miller.": 1.0})
+            case Signal(bidder="Ben" | "Cho"):
+                return replace(event, values={})
+            case Profiled():
+                return replace(event, weights={})
+            case _:
+                return event
+
+    log = sale(100)
+    other = [entry._replace(event=changed(entry.event)) for entry in log]
+    assert inferences(other, "Ann") == inferences(log, "Ann")
 
 
 def test_it_stands_beside_the_profiles_of_the_model_for_the_same_rivals_after_the_same_items():

@@ -107,7 +107,8 @@ def test_the_effect_size_is_hedges_g_of_statsmodels_and_its_interval_that_of_a_n
     g, _ = effectsize_smd(one.mean(), one.std(ddof=1), 10, other.mean(), other.std(ddof=1), 10)
     huge = [paired([100, 100, 100, 100 + sd]) for sd in (1e-3, 1e-6, 1e-9)]
     assert between.effect == pytest.approx(g)
-    assert all(0 < tested.effect_low < tested.effect < tested.effect_high for tested in (between, *huge))
+    assert all(tested.effect_low < tested.effect < tested.effect_high for tested in (between, *huge))
+    assert all(tested.effect_low > 0 for tested in huge)
 
 
 def test_no_effect_takes_a_test_below_what_it_can_attain():
@@ -133,6 +134,25 @@ def test_holm_gives_a_worked_family_and_counts_what_has_no_p_as_one():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.01, None, 0.4, 0.005]) == pytest.approx([0.03, None, 0.8, 0.02])
     assert holm([]) == []
+
+
+PS = st.lists(st.none() | st.floats(0, 1), max_size=12)
+
+
+@given(PS, st.randoms())
+@settings(max_examples=20)  # statsmodels collects garbage in every call
+def test_holm_never_lowers_a_p_never_beats_bonferroni_keeps_the_order_and_counts_what_has_no_p_as_one(ps, random):
+    adjusted, count = holm(ps), len(ps)
+    known = sorted((p, after) for p, after in zip(ps, adjusted, strict=True) if p is not None)
+    assert [p is None for p in ps] == [p is None for p in adjusted]
+    assert all(p <= after + 1e-12 and after <= min(1, p * count) + 1e-12 for p, after in known)
+    assert [after for _, after in known] == sorted(after for _, after in known)
+    filled = holm([1.0 if p is None else p for p in ps])
+    assert [after for after in adjusted if after is not None] == [
+        after for p, after in zip(ps, filled, strict=True) if p is not None
+    ]
+    order = random.sample(range(count), count)
+    assert holm([ps[place] for place in order]) == [adjusted[place] for place in order]
 
 
 # ---------------------------------------------------------------- ranks
@@ -192,6 +212,24 @@ def test_small_middling_and_large_effects_need_what_tables_say_and_more_power_an
     for size, pairs in ((0.2, 199), (0.5, 34), (0.8, 15)):
         assert pairs_needed(size, 1) == pairs_needed(-3 * size, 3) == pairs
     assert (pairs_needed(0.5, 1, power=0.9), pairs_needed(0.5, 1, alpha=0.01)) == (44, 51)
+
+
+@given(st.floats(0.05, 20), st.floats(1.01, 3), st.floats(0.1, 10))
+def test_smaller_effects_stricter_levels_and_more_power_need_no_fewer_pairs(effect, factor, sd):
+    pairs = pairs_needed(effect, sd)
+    assert pairs <= pairs_needed(effect / factor, sd)
+    assert pairs <= pairs_needed(effect, sd, alpha=0.05 / factor)
+    assert pairs <= pairs_needed(effect, sd, power=0.9)
+
+
+def test_the_pairs_that_are_needed_find_the_effect_as_often_as_said():
+    def found(pairs):
+        samples = np.random.default_rng(9).normal(0.6, 1, size=(4000, pairs))
+        return (stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05).mean()
+
+    pairs = pairs_needed(0.6, 1)
+    assert 0.78 <= found(pairs) <= 0.84
+    assert found(pairs // 2) < 0.6
 
 
 def test_no_number_of_pairs_is_made_up():

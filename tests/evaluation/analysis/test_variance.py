@@ -85,6 +85,12 @@ def test_where_games_are_missing_factors_are_adjusted_for_each_other_as_by_stats
     assert found["pairs of factors"] == pytest.approx((pairs["df_diff"], pairs["ss_diff"]))
 
 
+def test_a_factor_without_effect_has_no_share_on_average():
+    noise = (np.random.default_rng(seed).normal(size=72) for seed in range(200))
+    shares = [omega_squared(terms_of(LAYOUT.assign(value=values)))[:4, 0] for values in noise]
+    assert np.abs(np.mean(shares, axis=0)).max() < 0.01
+
+
 def test_intervals_leave_out_each_repeat_and_stay_between_0_and_1():
     whole, without = np.array([0.25, 0.0, 1.0]), np.array([[0.16, -0.01, 1.0], [0.36, 0.01, 1.0], [0.25, 0.0, 1.0]])
     low, high = jackknife(whole, without)
