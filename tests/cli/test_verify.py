@@ -256,7 +256,7 @@ def lines(request, tmp_path_factory) -> tuple[Path, list]:
 
 
 @pytest.mark.slow
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.randoms(use_true_random=False), st.integers(1, 3), st.booleans())
 def test_no_command_ends_in_a_traceback_on_any_forged_log(lines, rng, times, of_all):
     out, forged = lines[0], deepcopy(lines[1])

@@ -13,9 +13,9 @@ from crash.kinds import KINDS
 from support.folders import ROOT
 
 SEEDS = {
-    "english": 3, "water": 4, "second-price": 5, "series": 6, "experiment": 7, "experiment-processes": 2, "hasty": 1,
+    "english": 5, "water": 3, "second-price": 6, "series": 4, "experiment": 7, "experiment-processes": 2, "hasty": 1,
 }  # fmt: skip
-"""The seed of each kind's trial: a full disk, a power cut, a kill, a lack of handles, a clock, a worker, a stop."""
+"""The seed of each kind's trial: a kill, a full disk, a lack of handles, a power cut, a clock, a worker, a stop."""
 
 
 def test_the_seeds_are_those_of_each_fault_once():

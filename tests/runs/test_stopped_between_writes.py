@@ -85,7 +85,7 @@ def states_of(begin: Callable[[Path], object], place: Path) -> list[Path]:
     def look() -> None:
         nonlocal last
         if (place / "work" / "run" / "memory" / "chroma.sqlite3").exists():
-            return  # SQLite writes when it will, so there is nothing between two writes; test_series.py kills it
+            return  # SQLite writes when it will, so there is nothing between two writes; the crash lab kills it
         if (now := contents(place / "work")) != last:
             last = now
             states.append(place / f"state-{len(states)}")
