@@ -162,11 +162,11 @@ class Result:
 
     @property
     def standings(self) -> Sequence[Any]:
-        """The results of the bidders, best first; each is a data class whose fields depend on the game."""
+        """The results of the bidders, best first; each result is a dataclass whose fields depend on the game."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:
-        """Return the summary of the auction: standings, results of items, model calls and failures."""
+        """Return the summary of the auction: the standings, the result of each item, model calls and failures."""
         return summarise(self.log)
 
     def _repr_html_(self) -> str:
