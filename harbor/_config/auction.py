@@ -258,7 +258,8 @@ class MemorySettings(Settings):
         carry_over: Whether bidders also recall memories that other runs put in the same store. "series" recalls only
             memories from earlier auctions of the same series.
         frozen: Whether memories are only read, and no new ones are stored.
-        games: Other games whose memories are recalled too; without them, only those of the game that is played.
+        games: Other games whose memories are recalled too; without this setting, bidders recall only memories of the
+            game that is played.
         k: Number of memories that are recalled when they are chosen by nearness in meaning.
         tokens: Most tokens of memories that are recalled by a bidder whose `memory` is "full". A token is counted as
             four characters.
@@ -351,7 +352,8 @@ class AuctionConfig(Settings):
     def judges(self, bidder: Bidder) -> bool:
         """Return whether anything reads the last profiles that a bidder makes of its rivals.
 
-        The bidder's memory reads them if the bidder remembers auctions, and metrics read them if a rival has a persona.
+        A profile says how much each persona fits a rival. The bidder's memory reads the last profiles if the bidder
+        remembers auctions, and metrics read them if a rival has a persona.
         """
         return bidder.remembers or any(rival.persona for rival in self.bidders if rival.name != bidder.name)
 

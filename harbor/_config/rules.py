@@ -22,8 +22,8 @@ class RuleSettings(Settings):
 
     Attributes:
         reasks: Number of times that a bidder is asked again after a failed bid.
-        game: The name of the game, or its reference "package.module:NAME". The class of each game has the game's own
-            name as the default.
+        game: The name of the game, or its reference "package.module:NAME". In the settings of each game, that game's
+            name is the default.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"game", "reasks"})

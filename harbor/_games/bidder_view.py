@@ -248,7 +248,7 @@ class View:
 
     @property
     def ahead(self) -> Outlook:
-        """The future of this bidder, as the game derives it from the events that the bidder has seen so far."""
+        """The `Outlook` of this bidder, which the game derives from the events that the bidder has seen so far."""
         return self.outlook(self.name, self.seen)
 
     @property
@@ -316,7 +316,7 @@ class View:
         return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
-        """Return the last seen event of this type whose fields have the `wanted` values; None if no event has."""
+        """Return the last seen event of this type whose fields have the `wanted` values; None if there is none."""
         found = (event for event in reversed(self.seen) if isinstance(event, kind))
         return next((one for one in found if all(getattr(one, name) == value for name, value in wanted.items())), None)
 
@@ -326,7 +326,7 @@ class View:
         return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
-        """Return the correct belief that this bidder could have about the auction.
+        """Return the belief about the auction that this bidder would have without errors.
 
         It has the money that this bidder has left, and the items that each bidder has won. If the game reveals true
         values, it also has the profit of each bidder; otherwise `profits` is empty.

@@ -67,7 +67,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """How bidders that are played by models play a game: the prompts, and the answers of the built-in model.
+    """The play of bidders with models in a game: their prompts, and the answers of the built-in model.
 
     `facts` takes a player's name and the events that the player has seen, and returns the facts that the player's
     prompts tell. `system` and `prompt` are the files of the texts around these facts; the only blank in a text is
@@ -105,7 +105,7 @@ class Play:
     heeds_personas: bool = True
 
     def complaint(self) -> str:
-        """Return the error in this value: a missing `forecast`, or a prompt that can't be filled; empty if none."""
+        """Return the error in words: a missing `forecast`, or a prompt that can't be filled; empty if there is none."""
         if self.outlook is not no_outlook and self.forecast is None:
             return "lacks play.forecast: what the built-in model expects a rival to bid next; give it one"
         return unfillable(self.system) or unfillable(self.prompt)
@@ -295,7 +295,7 @@ class ScriptedPolicy:
     api: int = API
 
     def complaint(self) -> str:
-        """Return an error that names an entry of `uses` or `needs` which is no setting of a bidder; empty if none."""
+        """Return an error that names an entry of `uses` or `needs` which is no setting of a bidder; else empty."""
         return unread((*self.uses, *self.needs), Bidder)
 
 

@@ -93,7 +93,9 @@ class ReplyCache:
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
-        """Open the cache for a game, and count the game's calls from the beginning.
+        """Return this cache for one game, with a new count of the game's calls.
+
+        By this count, equal calls of the game get replies of their own, unless the temperature is 0.
 
         If another game of this process is making the same call, a call waits for its reply, but at most `longest_wait`
         seconds (`inf`: until the other call has ended).
