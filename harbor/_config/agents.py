@@ -31,15 +31,16 @@ def _without_secrets(command: tuple[str, ...]) -> tuple[str, ...]:
 class AgentCommand(Settings):
     """A program that plays a bidder: it reads each turn as a line of JSON, and prints each answer as a line.
 
-    Harbor starts one process for each bidder in each game, in the working directory.
+    Harbor starts a process of its own for each bidder that the program plays in each game. The process runs in the
+    working directory of Harbor.
 
     >>> str(AgentCommand(command=["node", "bidder.mjs"]))
     'node bidder.mjs'
 
     Attributes:
         command: The program and its arguments, each as a text of its own.
-        env: Names of environment variables that are passed to the program, beside a few usual ones (PATH, HOME and the
-            like). Other variables are not passed.
+        env: Names of environment variables that are passed to the program. A few usual variables, such as PATH and
+            HOME, are passed as well; all others are not.
     """
 
     command: Annotated[

@@ -51,8 +51,8 @@ class Item(Settings):
         start: The starting price, in dollars.
         true_value: Value of the item to the bidder that buys it, in dollars. Bidders know only estimates of this value.
         listing: The description of the item that bidders read.
-        persona: The persona that the item was written for, which no bidder is told: its id, a list of ids if the item
-            suits several personas, or none if it suits no persona more than another.
+        persona: The id of the persona that the item was written for, or a list of ids if the item suits several
+            personas. Without this setting, the item suits no persona more than another. Bidders are not told.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"name", "start"})
@@ -79,16 +79,16 @@ OwnItems = Annotated[tuple[Item, ...], Field(max_length=MOST_ITEMS), AfterValida
 
 
 class Houses(Settings):
-    """A random sample of items from the catalogue of the auction.
+    """A random sample of items from the collection of items that the auction's setting `catalogue` names.
 
     >>> Houses(count=4, matched=1).count
     4
 
     Attributes:
         count: Number of items.
-        matched: Number of items in the sample that suit each persona of the bidders; all other items suit none of these
-            personas. Without this setting, the draw ignores personas.
-        of: Items from which the sample is drawn instead of the items in the catalogue.
+        matched: For each persona that a bidder has, the number of items in the sample that suit this persona. All other
+            items suit no persona of a bidder. Without this setting, the draw ignores personas.
+        of: Items from which the sample is drawn, instead of the items in that collection.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"count"})
@@ -181,9 +181,11 @@ class Bidder(MindSettings):
             or two ids with weights. Without this setting, the bidder has no persona.
         model: The model that plays the bidder: "provider:model", or a name under `models`.
         rule: Name of the scripted policy that plays the bidder instead of a model.
-        max_bids: Most bids that the bidder makes on one item, if its policy counts its bids, as "minimum-raise" does.
-        levels: The weights of the levels 0, 1, 2 and so on, from which the rule "levels" draws its level of reasoning.
-            They add up to 1. Most people are at levels 1 and 2 (Nagel 1995); the default weights are Harbor's own.
+        max_bids: Most bids that the bidder makes on one item. Only some scripted policies, such as "minimum-raise",
+            follow this setting.
+        levels: The probabilities with which the rule "levels" plays at level 0, 1, 2 and so on; they add up to 1. A
+            player of level 0 plays at random, and a player of each higher level answers best to players of the level
+            below. Most people are at levels 1 and 2 (Nagel 1995); the default probabilities are Harbor's own.
         agent: The agent that plays the bidder instead of a model: true for an agent that is passed to `run`, the name
             of an installed agent, "package.module:NAME" for one in your code, a program as `{ command = [...] }`, or a
             server as `{ url = "..." }`.
@@ -215,7 +217,7 @@ class Bidder(MindSettings):
 
     @property
     def uses_model(self) -> bool:
-        """Return whether a model plays this bidder."""
+        """True if a model plays this bidder."""
         return not (self.rule or self.agent or self.person)
 
     @model_validator(mode="before")
@@ -256,7 +258,8 @@ class MemorySettings(Settings):
         carry_over: Whether bidders also recall memories that other runs put in the same store. "series" recalls only
             memories from earlier auctions of the same series.
         frozen: Whether memories are only read, and no new ones are stored.
-        games: Other games whose memories are recalled too; without them, only those of the game that is played.
+        games: Other games whose memories are recalled too; without this setting, bidders recall only memories of the
+            game that is played.
         k: Number of memories that are recalled when they are chosen by nearness in meaning.
         tokens: Most tokens of memories that are recalled by a bidder whose `memory` is "full". A token is counted as
             four characters.
@@ -295,7 +298,7 @@ class Persona(Settings):
     'Gardener'
 
     Attributes:
-        id: Name of the persona in settings; no bidder reads it.
+        id: The id by which settings name the persona; no bidder reads this id.
         name: Name of the persona in tables.
         text: The text that the bidder reads and acts by.
     """
@@ -319,13 +322,13 @@ class AuctionConfig(Settings):
         personas: Personas of your own, which bidders can have beside those in the catalogue.
         catalogue: Source of the personas and of the sampled items: the name of an installed catalogue, or
             "package.module:NAME". "NAME@VERSION" accepts only that version.
-        profile_over: Ids of the personas among which bidders look for the persona of a rival when they profile it;
-            without this setting, all personas.
+        profile_over: Ids of the personas that a bidder considers when it infers the persona of a rival; without this
+            setting, all personas.
         rules: The rules of the game; the key `game` in them names the game.
         memory: Settings of the bidders' memory of earlier auctions.
         series: Settings of a series, in which several auctions follow each other; without this setting, one auction.
         failed_calls: Reaction if a provider never answers a call: "stop" the run, or "play on" without the reply. In an
-            experiment with "stop", a game also fails if an agent fails or if none of its answers is ever accepted.
+            experiment with "stop", a game also fails if an agent fails, or if no answer of an agent is ever accepted.
         publish_personas: Whether a public copy of the run tells the personas of the bidders.
         models: Settings of models, by the names that bidders use.
     """
@@ -349,7 +352,8 @@ class AuctionConfig(Settings):
     def judges(self, bidder: Bidder) -> bool:
         """Return whether anything reads the last profiles that a bidder makes of its rivals.
 
-        Its memory does if the bidder remembers, and metrics do if a rival has a persona.
+        A profile says how much each persona fits a rival. The bidder's memory reads the last profiles if the bidder
+        remembers auctions, and metrics read them if a rival has a persona.
         """
         return bidder.remembers or any(rival.persona for rival in self.bidders if rival.name != bidder.name)
 

@@ -72,15 +72,17 @@ class Simulated(Settings):
     Decimal('0.9')
 
     Attributes:
-        policy: How the model bids: "judge" weighs how an item suits the persona, its profit and the budget; "minimum"
-            bids the minimum as long as it is below `limit_share` of the bidder's estimate.
+        policy: How the model bids: "judge" weighs the profit from an item, the budget, and how the item suits the
+            bidder's persona; "minimum" bids the least legal amount until that amount is above a limit.
         limit_share: The limit of the policy "minimum", as a share of the bidder's estimate of the item.
         level: Number of steps of reasoning about other players in the beauty contest.
         latency_seconds: Time that the model waits before each reply, in seconds.
         unreadable_rate: The share of replies that can't be read.
-        low_bid_rate: The share of bids that are too low. The limits of bidders that set limits are never too low.
-        over_budget_rate: The share of bids above the budget. Bids that follow from a limit are never above it.
-        wrong_sum_rate: The share of the bidder's statements of its beliefs that have a wrong sum.
+        low_bid_rate: The share of bids that are too low. If a bidder names a limit once per item instead of each bid,
+            its bids are never too low.
+        over_budget_rate: The share of bids above the budget. If a bidder names a limit once per item instead of each
+            bid, its bids are never above the budget.
+        wrong_sum_rate: The share of replies about the bidder's beliefs in which the money left is wrong.
     """
 
     policy: Literal["judge", "minimum"] = "judge"
@@ -112,8 +114,8 @@ ReplyForm = Literal["tool", "json", "text", "words"]
 class ModelSettings(Settings):
     """The settings of a model, which bidders use by a name that you choose.
 
-    Prices are in dollars per million tokens; by default they come from Harbor's table of prices. If the table does not
-    have the model either, the cost of its calls is unknown.
+    Prices are in dollars per million tokens. Without prices in these settings, Harbor takes the prices in its own
+    table; if this table lacks the model, the cost of the model's calls is unknown.
 
     >>> ModelSettings(use="openai:gpt-4.1").reply
     'auto'
@@ -129,24 +131,26 @@ class ModelSettings(Settings):
         fallback: The model that answers if this one can't: a name under `models`, or "provider:model".
         temperature: The temperature of sampling; without this setting, calls do not name one.
         max_tokens: The most tokens of a reply; without this setting, calls do not name a limit.
-        timeout_seconds: Time for one request, in seconds; then the request is made again. The default is 900, and more
-            for a model that was slower before. If a call times out a second time, the run pauses.
+        timeout_seconds: Time for one request, in seconds. The default is 900, and more for a model that was slower
+            before. A request that takes longer is made again; if the new request takes too long as well, the run
+            pauses.
         must_take: Names of settings, such as "temperature", without which the model must not be asked. If a server
-            refuses one of them, the run stops; a refused setting that is not named here is left out of calls. An
-            experiment whose design sets the temperature names it here.
+            refuses a setting named here, the run stops; any other refused setting is left out of calls. In an
+            experiment whose settings give a temperature, the default is "temperature".
         headers: HTTP headers of each call; they must not hold keys.
         reasoning: The effort of reasoning, such as "low", or a budget for it in tokens; without this setting, calls do
             not name one.
         seed: The seed that is sent to the provider; without this setting, calls do not name one.
-        max_concurrent: Most calls that the provider allows at once; without it, Harbor learns the number.
-        requests_per_minute: Most calls that the provider allows per minute; without it, Harbor learns the number.
+        max_concurrent: Most calls that the provider allows at once; without this setting, Harbor learns the number.
+        requests_per_minute: Most calls that the provider allows per minute; without this setting, Harbor learns the
+            number.
         tokens_per_minute: Most tokens that the provider allows per minute.
         extra: Settings that are passed to the provider's package unchanged.
         reply: The form in which the model is asked to reply: "tool" (a tool call), "json" (JSON by a schema) or "text"
             (JSON in plain text). "auto" tries which of these forms the server supports.
         repairs: Number of times that the model is asked again if its reply can't be used.
-        retry_seconds: Longest time for retries after a temporary failure, in seconds; then the run pauses. If the
-            provider asks for a longer wait, the run pauses at once.
+        retry_seconds: Longest time in seconds for which a call is retried after a temporary failure; after this time,
+            the run pauses. If the provider asks for a longer wait, the run pauses at once.
         input_price: Price of input, in dollars per million tokens.
         cached_price: Price of input that the provider already had in its cache, in dollars per million tokens.
         output_price: Price of output, in dollars per million tokens.

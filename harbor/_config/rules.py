@@ -22,8 +22,8 @@ class RuleSettings(Settings):
 
     Attributes:
         reasks: Number of times that a bidder is asked again after a failed bid.
-        game: The name of the game, or its reference "package.module:NAME". The class of each game has the game's own
-            name as the default.
+        game: The name of the game, or its reference "package.module:NAME". In the settings of each game, that game's
+            name is the default.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"game", "reasks"})
@@ -32,7 +32,7 @@ class RuleSettings(Settings):
     game: str = ""
 
     def told(self) -> dict[str, Any]:
-        """Return the settings that everyone may know, as JSON."""
+        """Return the settings that everyone may know: by name, the JSON value of each."""
         return self.model_dump(mode="json", include=set(self.public))
 
 

@@ -57,7 +57,7 @@ def _is(value: object, module: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent that plays bidders, as an extension.
+    """An extension that makes an agent for each bidder whose settings name the extension.
 
     `make` takes the name of a bidder and returns its agent: a plain or async function that takes one turn, a LangChain
     Runnable such as a compiled graph, or an AutoGen chat agent. An AutoGen agent is asked in words and answers in
@@ -80,7 +80,7 @@ class Agent:
 
     @classmethod
     def of_value(cls, reference: str, value: object) -> Agent:
-        """Wrap a value that the user named by a reference; every bidder whose settings have the reference gets it.
+        """Wrap one agent that the user named by a reference; it plays every bidder whose settings have the reference.
 
         Raises:
             ConfigError: the value is no agent, or is an AutoGen agent, which bidders can't share.

@@ -42,8 +42,9 @@ OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
 class Part:
     """A bidder's observations of one part of a game: an item, a run or a day.
 
-    `events` are the events of this part that the bidder has seen. `got` has the units that each bidder got, and `paid`
-    the dollars that each bidder paid, as far as this bidder was told. `true_value` is None unless it was revealed.
+    `item` is the name of the part. `events` are the events of this part that the bidder has seen. As far as this bidder
+    was told, `got` has the units that each bidder got, and `paid` has the dollars that each bidder paid. `true_value`
+    is None unless the true value of the item was revealed.
 
     >>> Part("vase", got={"Ann": Decimal(1)}, paid={"Ann": Decimal(30)}).price
     Decimal('30')
@@ -67,11 +68,17 @@ class Part:
 
     @property
     def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The bids that this bidder has seen, as (round, bidder, amount); accepting a price counts as a bid of it."""
+        """The public bids that this bidder has seen, as (round, bidder, amount).
+
+        A bidder that accepts a price counts as bidding that price.
+        """
         return tuple((one.round, one.bidder, amount) for one, amount in self._amounts(Acted))
 
     def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
-        """List the bids of `bidder` as (round, amount); sealed bids are listed only if it made no public bid."""
+        """Return the bids of `bidder` that this bidder has seen, as (round, amount).
+
+        Sealed bids are returned only if `bidder` made no public bid in this part.
+        """
         shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
         return shown or [(one.round, amount) for one, amount in self._amounts(ActedSealed) if one.bidder == bidder]
 
@@ -91,7 +98,7 @@ class Part:
                 called = event.called
 
     def highest_bid(self, bidder: str) -> Decimal | None:
-        """Return the highest bid of `bidder` that was seen; None if no bid was."""
+        """Return the highest bid of `bidder` that this bidder has seen; None if it has seen no bid of `bidder`."""
         return max((amount for _, amount in self.bids_of(bidder)), default=None)
 
 
@@ -131,9 +138,9 @@ Seen = Sequence[Event]
 
 
 class Outlook(NamedTuple):
-    """The future of a player in a game.
+    """The future of a player in a game, as far as the player can know it.
 
-    `rivals` are the rivals whose next action is worth a forecast. `goes_on` says whether the player will act again.
+    `rivals` are the rivals whose next action is worth a forecast. `goes_on` is true if the player will act again.
 
     >>> Outlook(("Ben",)).goes_on
     True
@@ -173,12 +180,15 @@ Folds = Mapping[type[Event], tuple[str, Fold]]
 class View:
     """All that a bidder knows: its own facts, the items for sale, and the acts and outcomes that it has seen.
 
-    `estimates` are the worths of items in dollars that the bidder was told. `open` has the parts of the game (items,
-    runs or days) that are not over, that of the latest event last, and `results` the parts that are over. `catalog`
-    maps the id of each type that a rival may have to its text. `notes` are the conclusions of the bidder's thoughts, by
-    the name of the note; `folds` compute them from events. `now` is the current ask or pause, and `mind` the settings
-    of the bidder's thoughts. `judged` says whether a metric or a memory will read the last profiles that the bidder
-    makes. `outlook` and `yardstick` are those of the game's `Play`.
+    `estimates` has the worth in dollars that the bidder was told for each item. `open` has the parts of the game
+    (items, runs or days) that are not over; the part with the latest event comes last. `results` has the parts that are
+    over. `catalog` has the types that a rival may be of, such as personas: by the id of each type, its text. `notes`
+    has the conclusions of the bidder's thoughts, by the name of the note. For each type of event that changes a note,
+    `folds` has the name of the note and the function that computes the new note from the old note and the event.
+
+    `now` is the ask that the bidder has to answer, or the pause of the auctioneer in which the bidder may think. `mind`
+    has the settings of the bidder's thoughts. `judged` is true if a metric or a memory will read the last profiles that
+    the bidder makes of its rivals. `outlook` and `yardstick` are the functions with these names in the game's `Play`.
 
     >>> View(name="Ann", bidders=("Ann", "Ben")).rivals
     ('Ben',)
@@ -205,7 +215,7 @@ class View:
     yardstick: Yardstick = field(default=no_yardstick, repr=False, compare=False)
 
     def after(self, events: Iterable[Event]) -> View:
-        """Return the view after these events; each is added to `seen`."""
+        """Return the view after these events, which are also added to `seen`."""
         news = tuple(events)
         view = self
         for event in news:
@@ -222,14 +232,14 @@ class View:
 
     @property
     def part(self) -> Part | None:
-        """The part of the game that is not over; of several, that of the latest event; None if all are over."""
+        """The part that is not over; if several are not, the part with the latest event; None if all are over."""
         return next(reversed([*self.open.values()]), None)
 
     @property
     def in_play(self) -> tuple[str, ...]:
         """The rivals that were asked in the current part or, between two parts, in the last one.
 
-        All rivals are returned if the game lists its items in advance, or if no part is over yet.
+        If the game lists its items in advance, or if no part is over yet, these are all rivals.
         """
         if self.lots or not self.results:
             return self.rivals
@@ -238,7 +248,7 @@ class View:
 
     @property
     def ahead(self) -> Outlook:
-        """The outlook that the game derives from the events seen so far."""
+        """The `Outlook` of this bidder, which the game derives from the events that the bidder has seen so far."""
         return self.outlook(self.name, self.seen)
 
     @property
@@ -248,23 +258,23 @@ class View:
 
     @property
     def plan(self) -> str:
-        """The bidder's plan in words; empty if it has none."""
+        """The bidder's plan in words; empty if the bidder has no plan."""
         return self.notes["plan"].text if "plan" in self.notes else ""
 
     @property
     def priorities(self) -> Mapping[str, int]:
-        """The priority of each item in the bidder's plan; empty if it has no plan."""
+        """The priority of each item in the bidder's plan; empty if the bidder has no plan."""
         return self.notes["plan"].priorities if "plan" in self.notes else {}
 
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
-        """The bidder's profiles of its rivals, told or inferred: by rival, the weight of each type."""
+        """The bidder's profiles of its rivals, told or inferred: for each rival, the weight of each type."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("profile", {})
         return found
 
     @property
     def mirrors(self) -> Mapping[str, Mapping[str, float]]:
-        """The profiles that the bidder expects its rivals to have of it, by rival."""
+        """The bidder's guess of the profiles that rivals made of it: for each rival, the weight of each type."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("mirror", {})
         return found
 
@@ -284,39 +294,43 @@ class View:
         return tuple(bidder for bidder in self.bidders if bidder != self.name)
 
     def wins(self, bidder: str) -> tuple[Win, ...]:
-        """List the items that `bidder` has won so far, with their prices."""
+        """Return the items that `bidder` has won so far, with the dollars that it paid for each."""
         won = (result for result in self.results if result.winner == bidder)
         return tuple(Win(result.item, result.paid.get(bidder, Decimal(0))) for result in won)
 
     def spent(self, bidder: str) -> Decimal:
-        """Return a bidder's payments so far in dollars."""
+        """Return the dollars that `bidder` has paid in the parts of the game that are over."""
         return sum((result.paid.get(bidder, Decimal(0)) for result in self.results), Decimal(0))
 
     def profit(self, bidder: str) -> Decimal:
-        """Return a bidder's profit in dollars from the items whose true values were revealed."""
+        """Return the profit of `bidder` in dollars from the items that it won and whose true values were revealed."""
         won = (result for result in self.results if result.winner == bidder and result.true_value is not None)
         return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator]
 
     def lot(self, item: str) -> Lot:
-        """Return an item by its name; an item that was not listed gets the starting price 0."""
+        """Return an item by its name; for an item that was not listed, one with the starting price 0."""
         return next((lot for lot in self.lots if lot.name == item), Lot(item, Decimal(0)))
 
     def result(self, item: str) -> Part:
-        """Return the finished part with this name; the last one if several parts have the name."""
+        """Return the part with this name that is over; if several such parts are over, the last of them."""
         return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
-        """Return the last event of a type whose fields have the `wanted` values; None if there is none."""
+        """Return the last seen event of this type whose fields have the `wanted` values; None if there is none."""
         found = (event for event in reversed(self.seen) if isinstance(event, kind))
         return next((one for one in found if all(getattr(one, name) == value for name, value in wanted.items())), None)
 
     def place(self, item: str) -> int:
-        """Return the position of an item among the finished parts, counted from 1; 0 if the item is not over."""
+        """Return the position of an item among the parts that are over, counted from 1; 0 if the item is not over."""
         places = range(len(self.results), 0, -1)
         return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
-        """Return the correct belief about the auction: the budget, the wins, and the profits if values are revealed."""
+        """Return the belief about the auction that this bidder would have without errors.
+
+        It has the money that this bidder has left, and the items that each bidder has won. If the game reveals true
+        values, it also has the profit of each bidder; otherwise `profits` is empty.
+        """
         return Belief(
             budget=self.budget,
             profits={name: self.profit(name) for name in self.bidders} if self.values_revealed else {},

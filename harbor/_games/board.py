@@ -32,9 +32,9 @@ OF_THOUGHTS = "beliefs", "expected", "profiles"
 class Picture(NamedTuple):
     """A chart of a game that pages show: its name, its title, and the titles `x` and `y` of its axes.
 
-    `scale` says how the numbers of the y-axis are written, and `x_scale` those of the x-axis. With `of_part`, each part
-    of the game (an item, a run or a day) has a chart of its own, and the page shows that of the current part. If a game
-    has a picture with the name "bids", the limits that bidders set are drawn in it.
+    `scale` says how the numbers of the y-axis are written, and `x_scale` how the numbers of the x-axis are written.
+    With `of_part`, each part of the game (an item, a run or a day) has a chart of its own, and the page shows the chart
+    of the current part. If a game has a picture with the name "bids", Harbor also draws the limits of bidders in it.
 
     >>> Picture("bids", "Bids", x="round", y="bid").scale
     'dollars'
@@ -52,9 +52,9 @@ class Picture(NamedTuple):
 class Mark(NamedTuple):
     """A mark that an event adds to a picture, such as a point or a bar.
 
-    Marks with the same series, role and panel belong together. A "line" joins their points in the order of x. A "step"
-    holds the y of each mark up to the x of the mark after it. A "band" fills the range from `y` to `high`. If several
-    marks of the kind "bar", or several levels, have the same x, only the last of them is drawn.
+    Marks with the same picture, series, role and panel belong together. A "line" joins their points in the order of x.
+    A "step" keeps the y of each mark up to the x of the next mark. A "band" fills the range from `y` to `high`. If
+    several marks of the kind "bar" have the same x, or several marks have no x, only the last of them is drawn.
 
     >>> Mark("bids", "Ann", "bid", "point", y=Decimal(30), x=1).series
     'Ann'
@@ -62,10 +62,11 @@ class Mark(NamedTuple):
     Attributes:
         picture: The name of the picture.
         series: The name of a bidder, which has the same colour in all pictures, or another name, such as "price".
-        role: The meaning of the mark, such as "bid" or "limit"; it names a column of the table beside the picture.
+        role: The meaning of the mark, such as "bid" or "limit". In the table beside the picture, it is the name of a
+            column.
         kind: The shape that is drawn.
         y: The vertical position; None ends a line or step.
-        x: The horizontal position, a number or a name; None draws a level across the whole picture.
+        x: The horizontal position, a number or a name; None draws a horizontal line across the whole picture.
         high: The upper end of a band.
         panel: If each bidder or each pair of bidders has a version of the picture, the name of that bidder or pair,
             such as "Ann" or "Ann of Ben"; the page shows one version at a time.
@@ -137,9 +138,9 @@ T = TypeVar("T")
 
 
 class Shown(NamedTuple):
-    """The content of a board at one moment: a headline, the state of the game, and a table.
+    """The content that the display of a game shows at one moment: a headline, the state of the game, and a table.
 
-    `columns` are the names of the table's columns, and `rows` its rows, one text per column.
+    `columns` are the names of the table's columns. Each of the `rows` has one text per column.
 
     >>> Shown("Vase", "opens at $30", ("bidder",), (("Ann",),)).rows
     (('Ann',),)
@@ -154,17 +155,18 @@ class Shown(NamedTuple):
 class Board(Protocol):
     """The display of a game for one viewer.
 
-    Harbor calls `note` with each event that the viewer may see, in order, and then `shown`. To be fast, return the same
-    tuple for a row that has not changed. A board with charts also has a property `pictures`, and a method
-    `marks(event)`, which returns the marks that an event adds to the charts; Harbor calls it after `note(event)`.
+    Harbor calls `note` with each event that the viewer may see, in order, and then `shown`. To be fast, `shown` should
+    return the same tuple for a row that has not changed. A board with charts also has a property `pictures`, the list
+    of these charts, and a method `marks(event)`, which returns the marks that an event adds to the charts. Harbor calls
+    `marks(event)` after `note(event)`.
     """
 
     def note(self, event: Event) -> None:
-        """Process one event."""
+        """Take note of one event, which may change the content."""
         ...
 
     def shown(self) -> Shown:
-        """Return the current content."""
+        """Return the content after all events so far."""
         ...
 
 

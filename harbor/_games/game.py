@@ -47,13 +47,13 @@ below."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought:
-    """A game's own version of one of the thoughts that Harbor's bidders have.
+    """A game's own version of a thought, which is a call in which a bidder's model reasons, for example about a plan.
 
-    `prompt` is the file of the prompt. `facts` returns all facts in the prompt, from the bidder's view and, if the
-    thought is about something, such as a rival, also from that subject. `answer` returns the reply of the built-in
-    model, from these facts alone. `reply` is the Pydantic model of the reply, and `check` returns the error in a reply;
-    None stands for those of Harbor's version. `when` says whether the thought is worth a call now (None: as Harbor's
-    version says). `turns` returns the earlier calls of a dialogue (None: there is no dialogue).
+    `prompt` is the file of the prompt. `facts` returns all facts in the prompt, from the bidder's view; if the thought
+    is about a subject, such as a rival, `facts` takes this subject as well. `answer` returns the reply of the built-in
+    model, from these facts alone. `reply` is the Pydantic model of the reply. `check` returns the error in a reply.
+    `when` says whether the thought is worth a call now. If `reply`, `check` or `when` is None, Harbor's own version of
+    the thought provides it. `turns` returns the earlier calls of a dialogue, or None if there is no dialogue.
     """
 
     prompt: Traversable
@@ -67,23 +67,25 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """How bidders that are played by models play a game: the prompts, and the answers of the built-in model.
+    """The play of bidders with models in a game: their prompts, and the answers of the built-in model.
 
-    `facts` takes a player's name and the events that the player has seen, and returns the facts that its prompts tell.
-    `system` and `prompt` are the files of the texts around these facts; the only blank in a text is ${facts}. `policy`
-    returns the answer of the built-in model to `prompt`, from the facts alone. `plan` is the plan of the built-in model
-    in a sentence. `outlook` returns the rivals whose next action is worth a forecast. `forecast` returns the bid that
-    the built-in model expects next from a rival; a game with an `outlook` needs it. `yardstick` returns the amount with
-    which a rival of some type would compare its bid, as `mean` and `scatter`; by default it is the player's own
-    estimate of the item.
+    `facts` takes a player's name and the events that the player has seen, and returns the facts that the player's
+    prompts tell. `system` and `prompt` are the files of the texts around these facts; the only blank in a text is
+    ${facts}. `policy` returns the answer of the built-in model to `prompt`, from the facts alone. `plan` is the plan of
+    the built-in model in a sentence. `outlook` returns an `Outlook`: the rivals whose next action is worth a forecast,
+    and whether the player will act again. `forecast` returns the bid that the built-in model expects next from a rival;
+    a game with an `outlook` needs it. `yardstick` returns facts on the amount with which a rival would compare a bid,
+    as `mean` and `scatter`; by default, `mean` is the player's own estimate of the item, and `scatter` is a fifth of
+    it.
 
-    `thoughts` are the game's own versions of thoughts, by the name of the thought node. `tells` names the thought nodes
-    whose notes these versions tell, and the settings of a bidder that they tell, such as the objective. `reply` is the
-    Pydantic model of an answer, if it is the same for all asks (None: the ask decides). `stays` names the facts that do
-    not change during the game; they come first in a prompt. `explains` names the facts that `system` explains in all
-    prompts of a bidder, although only some prompts contain them. `standing` returns further facts for thoughts of which
-    the game has no own version. `heeds_personas` is false if `policy` reads no personas except the game's own types;
-    Harbor then warns if a bidder has another persona.
+    `thoughts` are the game's own versions of thoughts, by the name of the thought's node in the bidder's graph. `tells`
+    lists what the game's own prompts tell, so that Harbor does not add it: the thoughts whose conclusions they tell, by
+    the name of the node, and the settings of a bidder, such as the objective. `reply` is the Pydantic model of an
+    answer if all asks have the same one; if it is None, each ask determines its model. `stays` names the facts that do
+    not change during the game; they come first in a prompt. `explains` returns the names of the facts that `system`
+    explains in all prompts of a bidder, although only some prompts contain these facts. `standing` returns further
+    facts for thoughts of which the game has no own version. `heeds_personas` is false if `policy` reads no personas
+    except the game's own types of players; Harbor then warns if a bidder has another persona.
     """
 
     facts: Callable[[str, Seen], Facts] = part("what a player knows, as facts for its prompts")
@@ -103,7 +105,7 @@ class Play:
     heeds_personas: bool = True
 
     def complaint(self) -> str:
-        """Say what is wrong: a missing `forecast`, or a prompt that can't be filled; empty if nothing is."""
+        """Return the error in words: a missing `forecast`, or a prompt that can't be filled; empty if there is none."""
         if self.outlook is not no_outlook and self.forecast is None:
             return "lacks play.forecast: what the built-in model expects a rival to bid next; give it one"
         return unfillable(self.system) or unfillable(self.prompt)
@@ -114,9 +116,10 @@ class Measures:
     """The functions that summarise a log of a game.
 
     `parts` is the word for the parts of the game, such as "days". `standings` returns one row per bidder, the best
-    first, and `items` one row per part. Rows are dataclasses; the first field of a row of `standings` is `bidder`.
-    `figures` returns numbers about the whole game. `public` says that public events suffice, so that a public log can
-    be summarised too. A game that brings no measures gets `TRADE`: items, payments and profits.
+    first, and `items` returns one row per part. Rows are dataclasses; the first field of a row of `standings` is
+    `bidder`. `figures` returns numbers about the whole game, by name. `public` is true if these functions need only
+    public events, so that a public copy of a log can be summarised too. A game that brings no measures of its own is
+    summarised by items, payments and profits.
 
     >>> Measures(parts="days", standings=lambda log: [], items=lambda log: []).public
     False
@@ -141,20 +144,24 @@ def ones(event: Event) -> Mapping[str, int]:  # noqa: ARG001
 class Game:
     """A game, as an extension.
 
-    `settings` is the class of the game's settings. `build` makes the rules from these settings and those of the whole
-    auction; it draws random values from streams of the seed. `opening` is the event that opens the game. `events` are
-    all events that the rules write, including Harbor's `Allocated`, `Paid` and `Signal`, which measures read. `play`
-    has the prompts for bidders that are played by models (None: no model can play the game). `rational` returns the
-    answer of a rational player, and `level` that of a level-k player (None: no level-k policy can play). `types` are
-    the types that rivals can have (empty: the personas of the catalogue). `measures` summarise a log.
+    `settings` is the class of the game's settings. `build` makes the rules from these settings and the settings of the
+    whole auction; it draws random values with `stream`, from the seed of the auction. `opening` is the type of the
+    event that opens the game. `events` are all types of events that the rules write, including Harbor's `Allocated`,
+    `Paid` and `Signal`, which measures read. `play` has the prompts for bidders that are played by models; if it is
+    None, no model can play the game. `rational` returns the answer of a rational player. `level` returns the answer of
+    a player of level 0, 1, 2 and so on: level 0 plays at random, and each higher level answers best to the level below.
+    If `level` is None, the policies of these levels can't play the game. `types` are the types of players among which
+    bidders infer the type of a rival; if they are empty, these are the personas of the catalogue. `measures` summarise
+    a log.
 
     `unit` is the unit of a bid: dollars, or a number that is not money. `uses` names the settings of the auction and of
-    its bidders that the rules read; Harbor refuses other settings. `acts` and `draws` say whether everyone learns at
-    once of the acts of bidders and of random draws. `from_public` makes the rules from the public settings and the
-    events of a log, which may be public events alone (None: a log without its settings is not checked by the rules).
-    `supply` returns the number of units by item that an event puts on sale; an item that no event names has one unit.
-    `budgets` says whether no bidder can pay more than its budget and its asks allow. `board` makes the display of the
-    game; the default shows the auctioneer's last words and the act of each bidder.
+    its bidders that the rules read; Harbor refuses other settings. `acts` is "open" if everyone learns at once of the
+    acts of bidders, else "sealed"; `draws` says the same of random draws. `from_public` makes the rules from the public
+    settings and the events of a log, which may be public events alone; if it is None, a log without the settings of the
+    auction is not checked by the rules. `supply` returns, by item, the number of units that an event puts on sale; an
+    item that no event names has one unit. `budgets` is true if the rules never let a bidder pay more than its budget
+    and its asks allow. `board` makes the display of the game; the default shows the auctioneer's last words and the act
+    of each bidder.
     """
 
     name: str = part("its name, in lower case")
@@ -180,7 +187,7 @@ class Game:
 
     @property
     def played(self) -> Play:
-        """The game's `play`, which has to exist.
+        """The game's `play`, for callers that need one.
 
         Raises:
             ConfigError: `play` is None, so that no model can play the game.
@@ -190,7 +197,7 @@ class Game:
         return self.play
 
     def unheeded(self, personas: Mapping[str, Mapping[str, float]]) -> str:
-        """Return a warning that names the bidders whose personas the built-in model does not read; empty if none.
+        """Return a warning that names the bidders whose personas the built-in model ignores; empty if there are none.
 
         Args:
             personas: for each bidder that the built-in model plays, the weights of its personas.
@@ -203,7 +210,7 @@ class Game:
         return f"the built-in model reads no personas in the game {self.name!r}: {names} would act the same without one"
 
     def complaint(self) -> str:
-        """Say what is wrong with the parts of the game, the first error alone; empty if nothing is."""
+        """Return the first error in the attributes of the game, in words; empty if there is none."""
         board: object = self.board
         if not callable(board):
             return f"has {board!r} as its board; give a function that makes one, such as its class"
@@ -268,11 +275,12 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedPolicy:
-    """A scripted policy, as an extension; bidders name it by their setting `rule`.
+    """A policy that plays a bidder without a model, as an extension; the bidder's setting `rule` names it.
 
     `make` takes a `Table` and returns the `Policy` of one bidder. `uses` names the settings of the bidder that the
-    policy reads. `needs` names the settings that a game must use for the policy to play it, such as "overestimate",
-    without which bidders have no estimates. `games` names the games that the policy can play (empty: all games).
+    policy reads. `needs` names the settings that the rules of a game must read, so that the policy can play the game:
+    for example, without "overestimate" bidders have no estimates. `games` names the games that the policy can play; if
+    it is empty, the policy can play all games.
 
     >>> ScriptedPolicy(name="honest", description="bids its estimate", make=lambda table: Truthful()).games
     ()
@@ -287,7 +295,7 @@ class ScriptedPolicy:
     api: int = API
 
     def complaint(self) -> str:
-        """Say which names in `uses` and `needs` are no settings of a bidder; empty if all are."""
+        """Return an error that names an entry of `uses` or `needs` which is no setting of a bidder; else empty."""
         return unread((*self.uses, *self.needs), Bidder)
 
 

@@ -50,9 +50,9 @@ class Chance(Random):
     ('Ann', [])
 
     Args:
-        source: the generator of new draws; None if the draws are those of a log, which `told` returns.
+        source: the generator of new draws; None if the draws are read from a log, by `told`.
         note: called with the event of each draw among more than one option.
-        told: returns the next draw in a log (None: the log has no further draw); used if there is no `source`.
+        told: returns the next draw in a log, or None if the log has no further draw; used if there is no `source`.
         kind: the type of the draw events: `DrawnOpenly` if everyone learns of draws, else `Drawn`.
     """
 
@@ -108,11 +108,11 @@ class Chance(Random):
         return self._number("bits", 2**k - 1, lambda source: source.getrandbits(k), int)
 
     def getstate(self) -> tuple[Any, ...]:
-        """Return the state of the source; empty if there is no source."""
+        """Return the state of the generator `source`; empty if there is no source."""
         return () if self._source is None else self._source.getstate()
 
     def seed(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to set a seed: rules must draw from Harbor's source, or nobody could check their draws.
+        """Refuse to set a seed, because rules must draw from Harbor's generator, so that their draws can be checked.
 
         Raises:
             TypeError: always.
@@ -169,9 +169,9 @@ class Mechanism(Protocol[S]):
     def settle(self, state: S, actions: Mapping[str, Action], chance: Chance) -> list[Event]:
         """Return the events that follow from the actions of the bidders that were asked.
 
-        `actions` has one legal action for each of these bidders. Their events have been applied to `state` already: as
-        `Acted` in a game whose acts are open, else as `ActedSealed`. Before the game opens, `actions` is empty, and the
-        events are those that open the game.
+        `actions` has one legal action for each of these bidders. Each action has already been applied to `state` as an
+        event: as `Acted` in a game whose acts are open, else as `ActedSealed`. Before the game opens, `actions` is
+        empty, and the returned events open the game.
         """
         ...
 

@@ -19,10 +19,11 @@ class Call:
 
 
 class Person:
-    """A player whose answers come from a terminal, a web page or a test.
+    """A player whose answers come from a person, through a terminal or a web page, or from a test.
 
-    Take a `Call` from `asks` and put words, such as "1200" or "I withdraw", into `answers`. None in `asks` means that
-    the last call ended without an answer: time ran out, or the run was stopped. Late words are dropped.
+    Take from the queue `asks` a `Call`, which has the question in `ask` and the events in `seen`. Then put words, such
+    as "1200" or "I withdraw", into the queue `answers`. None in `asks` means that the last call ended without an
+    answer: time ran out, or the run was stopped. Words that come after that are dropped.
 
     >>> Person().asks.empty()
     True
@@ -33,7 +34,7 @@ class Person:
         self.answers: asyncio.Queue[str] = asyncio.Queue()
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> str | None:
-        """Ask the person and wait for the answer. Return None for a pause, which needs no answer."""
+        """Ask the person and wait for the answer; return None at a pause, in which nothing is asked."""
         if isinstance(ask, Pause):
             return None
         while not self.answers.empty():  # late words for an earlier call

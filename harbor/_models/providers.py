@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """A model as an extension.
+    """A model, as an extension.
 
     `make` takes the settings of the model and the model's own seed, and returns a LangChain chat model. Import
     LangChain and other slow packages inside `make`, so that reading settings stays fast.
@@ -42,7 +42,11 @@ class Model:
 
     @classmethod
     def of_function(cls, reference: str, make: Callable[[ModelSettings, int], BaseChatModel]) -> Model:
-        """Wrap a function that the user names as a model; `reference` becomes its name."""
+        """Return a model that is made by a function; the model's name is the function's `reference` in lower case.
+
+        `reference` is the "package.module:NAME" by which the user names the function. In the name, a hyphen stands for
+        all characters that are neither letters nor digits.
+        """
         name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
         return cls(name=name, description=f"what {reference} makes", make=make)
 

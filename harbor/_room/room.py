@@ -177,7 +177,7 @@ class AuctionRoom(BaseGroupChat):
         """Run the sale to its end.
 
         Raises:
-            Exception: the error that broke off the auction loop.
+            Exception: the error that broke off the sale.
         """
         token = CancellationToken()
         running = asyncio.ensure_future(self._drain(token))

@@ -44,13 +44,13 @@ class StoreMemory(Memory):
     async def query(
         self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
     ) -> MemoryQueryResult:
-        """Return the memories nearest in meaning to a text; for an empty text, the first memories in the store."""
+        """Return at most `limit` memories: those nearest in meaning to a text, or any memories for an empty text."""
         text = query if isinstance(query, str) else _plain(query.content)
         found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
         return MemoryQueryResult(results=[_content(item) for item in found])
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Add the memories that are nearest in meaning to the last message to the agent's context."""
+        """Add to the agent's context the memories whose meaning is nearest to the last message, and return them."""
         messages = await model_context.get_messages()
         recalled = await self.query(_plain(messages[-1].content) if messages else "")
         if recalled.results:
@@ -64,7 +64,7 @@ class StoreMemory(Memory):
             await self.store.abatch([PutOp(item.namespace, item.key, None) for item in found])
 
     async def close(self) -> None:
-        """Do nothing: the caller who opened the store closes it."""
+        """Do nothing, because the caller who opened the store also closes the store."""
 
 
 def _content(item: SearchItem) -> MemoryContent:

@@ -16,10 +16,11 @@ class Auction(AuctionConfig):
     """The settings of an auction, which can be run by `run()`, `await arun()`, or `async for entry in stream()`.
 
     All three methods take `out`, a folder to be made for the run (None: the run is kept in memory only). They also take
-    these keyword arguments: `models`, your own chat models by the names that bidders use; `agents`, by the names of the
-    bidders that they play; `people`, by the names of their bidders; `cache`, a `ReplyCache` that keeps the replies of
-    hosted models; and `max_cost`, a limit on the cost of model calls in dollars. `run` and `arun` call `listen` with
-    every entry of the log, right after the entry is written.
+    these keyword arguments: `models`, your own chat models by the names that bidders use; `agents`, your own agents by
+    the names of the bidders that they play; `people`, a `Person` for each bidder that a person plays, by the name of
+    the bidder; `cache`, a `ReplyCache` that keeps the replies of hosted models; and `max_cost`, a limit on the cost of
+    model calls in dollars. `run` and `arun` call `listen` with every entry of the log, right after the entry is
+    written.
 
     >>> house = Item(name="Loft", start=100, true_value=120)
     >>> bidders = Bidder("Ann", rule="truthful"), Bidder("Bob", rule="truthful", overestimate=0.5)

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 class Given(TypedDict, total=False):
     """The keyword arguments of `run`, `arun`, `stream`, `run_series` and `resume`.
 
-    `models` are chat models by the names that bidders use; `agents` and `people` are by the names of their bidders. An
-    agent is a plain or async function that takes one turn, a LangChain Runnable, an AutoGen chat agent, or an `Agent`.
+    `models` are chat models by the names that bidders use. `agents` are agents, and `people` are `Person` objects, by
+    the names of the bidders that they play. An agent is a plain or async function that takes one turn, a LangChain
+    Runnable, an AutoGen chat agent, or an `Agent`.
 
     `max_cost` limits the cost of the run's model calls, in dollars; calls before a resumption count too. `cache` keeps
     the replies of hosted models, so that no reply is paid for twice (left out: replies are not kept). If `max_cost` or
@@ -162,11 +163,11 @@ class Result:
 
     @property
     def standings(self) -> Sequence[Any]:
-        """The results of the bidders, best first; each is a data class whose fields depend on the game."""
+        """The results of the bidders, best first; each result is a dataclass whose fields depend on the game."""
         return self.metrics().standings
 
     def metrics(self) -> Summary:
-        """Return the summary of the auction: standings, results of items, model calls and failures."""
+        """Return the summary of the auction: the standings, the result of each item, model calls and failures."""
         return summarise(self.log)
 
     def _repr_html_(self) -> str:

@@ -89,7 +89,7 @@ def run_series(
 async def arun_series(
     config: AuctionConfig, out: Path | str | None = None, listen: Listener | None = None, **given: Unpack[Given]
 ) -> SeriesResult:
-    """Run a series inside a running event loop; arguments, result and errors are those of `run_series`.
+    """Run the auctions of a series inside a running event loop; arguments, result and errors are as in `run_series`.
 
     >>> import asyncio
     >>> house, ann = Item(name="Loft", start=100, true_value=120), Bidder("Ann", rule="truthful")
@@ -221,22 +221,24 @@ def tells_outcomes(game: Game) -> bool:
 def resume(
     folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
-    """Continue an interrupted run or series from its folder; of a complete run, only check the log by the rules.
+    """Continue an interrupted run or series from its folder; if a run is complete, only check its log by the rules.
 
     Harbor plays the run again from the beginning, with the recorded replies of models and the recorded words of agents
     and people, so that no call is paid for twice. Each event is compared with the log until the log ends; then the run
     goes on. `listen` is called with the recorded entries too. If `max_cost` or `cache` is left out, the value that the
-    run had applies; pass None to go on without it. A change is noted in the run's manifest. A folder from somebody else
-    may name models, servers, memories and code, which Harbor would load, contact and pay for with your keys. Therefore
-    such a folder is refused unless `trust` is true; it is then marked as yours, and needs no `trust` the next time.
+    run had applies; pass None to go on without a limit or without a cache. A changed value is noted in the run's
+    manifest. A folder from somebody else may name models, servers, memories and code, which Harbor would load, contact
+    and pay for with your keys. Therefore such a folder is refused unless `trust` is true; then the folder is marked as
+    yours, and needs no `trust` the next time.
 
     Raises:
         ConfigError: a model, an agent or a person that was passed to the run is missing.
-        RunFolderError: the folder is not that of a run or is not marked as yours, its settings were changed, or
-            another process runs it.
+        RunFolderError: the folder holds no run or is not marked as yours, its settings were changed, or another process
+            plays the run in it.
         MemoryStoreError: a store of memories can't be opened.
-        RunPaused: the run has cost its `max_cost`, with the calls before the interruption; pass a higher limit.
-        LogError: the log was edited, or differs from what the run does now; the log stays unchanged.
+        RunPaused: the calls of the run have cost `max_cost`, including those before the interruption; pass a higher
+            limit.
+        LogError: the log was edited, or an event of the run differs from the event in the log; the log stays unchanged.
     """
     return finish(aresume(folder, listen, trust, **given), "resume() can't be used", "await aresume()")
 
@@ -244,7 +246,7 @@ def resume(
 async def aresume(
     folder: Path | str, listen: Listener | None = None, trust: bool = False, **given: Unpack[Given]
 ) -> Result | SeriesResult:
-    """Continue an interrupted run or series inside a running event loop; all else is as in `resume`."""
+    """Continue an interrupted run or series inside a running event loop; arguments and errors are as in `resume`."""
     path = Path(folder)
     check_unchanged(path)
     check_own(path, trust)

@@ -37,11 +37,11 @@ Facts = dict[str, Any]
 
 
 class ActionSpace(ABC):
-    """The actions that answer an ask.
+    """The actions with which a bidder can answer an ask.
 
-    A new space is a frozen dataclass that inherits from this class, and a line of `Space`. Its law: `read` reads the
-    words that `say` writes for a legal action as that action. In every space, a bidder withdraws if all its attempts
-    fail.
+    A new space is a frozen dataclass that inherits from this class, and is added to the union `Space`. For every legal
+    action, `read` has to return that action from the words that `say` writes for it. In every space, a bidder withdraws
+    if all its attempts to answer fail.
     """
 
     __slots__ = ()
@@ -53,12 +53,12 @@ class ActionSpace(ABC):
 
     @property
     def least(self) -> Decimal:
-        """The least legal amount, or the price; 0 if an answer names no amount."""
+        """The least legal bid, or the price if a bidder can only accept it or wait; 0 in all other spaces."""
         return Decimal(0)
 
     @property
     def most(self) -> Decimal:
-        """The greatest legal amount, or the price; 0 if an answer names no amount."""
+        """The greatest legal bid, or the price if a bidder can only accept it or wait; 0 in all other spaces."""
         return Decimal(0)
 
     @property
@@ -75,20 +75,20 @@ class ActionSpace(ABC):
     @property
     @abstractmethod
     def hint(self) -> str:
-        """The text that a person may type, in words that follow "Type"."""
+        """The answers that a person may type, in words that continue a sentence which begins with "Type"."""
 
     @abstractmethod
     def facts(self) -> Facts:
-        """Return the facts for a prompt."""
+        """Return the facts about this space that a prompt tells, by name."""
 
     @property
     @abstractmethod
     def reply(self) -> type[Decision]:
-        """The class of a model's reply, from which the action follows."""
+        """The Pydantic class of a model's reply; each reply of this class means an action."""
 
     @abstractmethod
     def refusal(self, action: Action) -> str:
-        """Say to the bidder why an action is not legal; empty if it is legal."""
+        """Return the reason, in words for the bidder, why an action is not legal; empty if it is legal."""
 
     @abstractmethod
     def draw(self, rng: Random) -> Action:
@@ -96,20 +96,20 @@ class ActionSpace(ABC):
 
     @abstractmethod
     def edges(self) -> tuple[Action, ...]:
-        """List the legal actions at the bounds."""
+        """Return the legal actions at the bounds of the space, such as the least and the greatest bid."""
 
     @abstractmethod
     def beyond(self) -> tuple[Action, ...]:
-        """List actions just beyond the bounds, which are not legal."""
+        """Return actions just beyond the bounds of the space, which are refused because they are not legal."""
 
     @abstractmethod
     def _read(self, said: str, item: str) -> Answer:
         """Read an action from words that `unfit` does not refuse."""
 
     def read(self, said: str, item: str = "") -> Answer:
-        """Read one action from a bidder's words. Ambiguous words are unreadable.
+        """Read one action from a bidder's words; ambiguous words are unreadable.
 
-        If a bidder thinks aloud, the last line or sentence that answers is the answer.
+        If a bidder thinks aloud, the last line or sentence that names an action is the answer.
 
         Args:
             said: the words. Words over 2,000 characters or with control characters are not read.
@@ -118,7 +118,7 @@ class ActionSpace(ABC):
         return unfit(said) or self.heard(said, item).answer
 
     def heard(self, said: str, item: str = "") -> Heard:
-        """Read words of any length. Return the answer and the words that say it."""
+        """Read words of any length, and return the answer with the part of the words that says it."""
         return heard_in(said, lambda words: unfit(words) or self._read(words, item))
 
     def say(self, answer: Answer) -> str:
@@ -130,7 +130,7 @@ class ActionSpace(ABC):
         return next((action for action in self.edges() if self.say(action) == said), None)
 
     def strange(self, action: Action) -> str:
-        """Say why an action of another space is refused, with the reason if its words are unreadable here."""
+        """Return the reason why an action that belongs to another space is refused in this space."""
         heard = self.read(self.say(action))
         return heard.reason if isinstance(heard, Unreadable) else f"{action.words!r} is no answer to this call"
 
@@ -181,7 +181,7 @@ _UNSURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AcceptOrWait(ActionSpace):
-    """Space of two actions: accept a price in dollars, or wait. A bidder that waits stays in the bidding."""
+    """Space of two actions: accept a price in dollars, or wait, which keeps the bidder in the bidding."""
 
     price: Money
     kind: Literal["accept-or-wait"] = field(default="accept-or-wait", kw_only=True, repr=False, compare=False)
@@ -198,25 +198,25 @@ class AcceptOrWait(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The price, and how to answer."""
+        """The auctioneer's words: the price, and how to say that one accepts or waits."""
         return f"the price is {dollars(self.price)}. Say 'I accept' or 'I wait'."
 
     @property
     def hint(self) -> str:
-        """The two answers."""
+        """The two answers that a person may type."""
         return "accept, or: wait"
 
     def facts(self) -> Facts:
-        """Return the price."""
+        """Return the price, which is the only fact that a prompt tells."""
         return {"price": self.price}
 
     @property
     def reply(self) -> type[Decision]:
-        """A reply that accepts or waits."""
+        """The class of replies that accept or wait."""
         return PriceReply
 
     def refusal(self, action: Action) -> str:
-        """Refuse only actions of another space.
+        """Return the reason why an action is refused; empty if it accepts or waits.
 
         >>> AcceptOrWait(Decimal(40)).refusal(Accept())
         ''
@@ -224,15 +224,15 @@ class AcceptOrWait(ActionSpace):
         return "" if isinstance(action, Accept | Wait) else self.strange(action)
 
     def draw(self, rng: Random) -> Action:
-        """Draw an answer."""
+        """Draw one of the two actions."""
         return rng.choice(self.edges())
 
     def edges(self) -> tuple[Action, ...]:
-        """Return both answers."""
+        """Return both actions."""
         return Accept(), Wait()
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return a choice, which is no answer here."""
+        """Return an action that is refused: the choice of an option."""
         return (Choose("accept"),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -262,12 +262,12 @@ class Choice(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The options, and how to choose."""
+        """The auctioneer's words: the options, and how to say which one is chosen."""
         return f"choose one of: {self._listed}. Say 'I choose <option>'."
 
     @property
     def hint(self) -> str:
-        """The options."""
+        """The options, one of which a person may type."""
         return f"one of: {self._listed}"
 
     def facts(self) -> Facts:
@@ -276,11 +276,11 @@ class Choice(ActionSpace):
 
     @property
     def reply(self) -> type[Decision]:
-        """A reply that names one of the options."""
+        """The class of replies that name one of the options."""
         return choice_of(self.options)
 
     def refusal(self, action: Action) -> str:
-        """Say that an option does not exist.
+        """Return the reason why an action is refused; empty if it chooses one of the options.
 
         >>> print(Choice(("stay", "go")).refusal(Choose("wait")))
         'wait' is none of: "stay", "go"
@@ -290,7 +290,7 @@ class Choice(ActionSpace):
         return "" if action.option in self.options else f"{printable(action.option)!r} is none of: {self._listed}"
 
     def draw(self, rng: Random) -> Action:
-        """Draw an option."""
+        """Draw the choice of one option."""
         return Choose(rng.choice(self.options))
 
     def edges(self) -> tuple[Action, ...]:
@@ -298,7 +298,7 @@ class Choice(ActionSpace):
         return tuple(map(Choose, self.options))
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return the choice of an option that does not exist."""
+        """Return a choice that is refused, because its option does not exist."""
         return (Choose(" or ".join((*self.options, "none"))),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -327,25 +327,25 @@ class Words(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The greatest length, in characters."""
+        """The auctioneer's words: the greatest length of a text, in characters."""
         return f"say what you want to say, in at most {self.longest:,} characters."
 
     @property
     def hint(self) -> str:
-        """A text."""
+        """The greatest length, in characters, of the text that a person may type."""
         return f"a text of at most {self.longest:,} characters"
 
     def facts(self) -> Facts:
-        """Return the greatest length, in characters."""
+        """Return the greatest length of a text, in characters."""
         return {"longest": self.longest}
 
     @property
     def reply(self) -> type[Decision]:
-        """A reply that contains a text."""
+        """The class of replies that contain a text."""
         return WordsReply
 
     def refusal(self, action: Action) -> str:
-        """Say why words can't be passed on.
+        """Return the reason why a text can't be passed on; empty if it can.
 
         >>> Words(longest=5).refusal(Say("Peace!"))
         '6 characters are more than 5'
@@ -359,7 +359,7 @@ class Words(ActionSpace):
         return "" if unfit(action.words) is None else "not plain text"
 
     def draw(self, rng: Random) -> Action:
-        """Draw random letters of random length."""
+        """Draw a text of random letters and of random length."""
         return Say("".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(1, self.longest))))
 
     def edges(self) -> tuple[Action, ...]:
@@ -367,7 +367,7 @@ class Words(ActionSpace):
         return Say("a"), Say("a" * self.longest)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return an empty text and one that is too long."""
+        """Return two texts that are refused: an empty one, and one that is one character too long."""
         return Say(""), Say("a" * (self.longest + 1))
 
     def _read(self, said: str, item: str) -> Answer:

@@ -42,7 +42,7 @@ NUMBER_STEP = Decimal("0.000001")
 class Amount(BidSpace):
     """Space in which a bidder bids dollars from `minimum` to `maximum`, both included, or withdraws.
 
-    A bid is `minimum` plus a whole number of steps, in whole cents.
+    The difference between a bid and `minimum` has to be a multiple of `step`. Bids are in whole cents.
     """
 
     minimum: Money
@@ -52,7 +52,7 @@ class Amount(BidSpace):
 
     @property
     def call(self) -> str:
-        """The range, the steps, and how to bid."""
+        """The auctioneer's words: the range of bids, the step if it is not one cent, and how to bid."""
         if self.minimum == self.maximum:
             return f"exactly {dollars(self.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
         steps = "" if self.step == CENT else f" in steps of {dollars(self.step)}"
@@ -60,23 +60,23 @@ class Amount(BidSpace):
 
     @property
     def hint(self) -> str:
-        """The range; an example would suggest a bid."""
+        """The range of bids; there is no example, because it would suggest a bid."""
         if self.minimum == self.maximum:
             return f"{self.maximum:f}, or: withdraw"
         return f"an amount from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """Return the range, and the step if it is not one cent."""
+        """Return the least and the greatest bid, and the step if it is not one cent."""
         known: Facts = {"minimum": self.minimum, "maximum": self.maximum}
         return known if self.step == CENT else {**known, "step": self.step}
 
     @property
     def reply(self) -> type[Decision]:
-        """A bid or a withdrawal."""
+        """The class of replies that bid or withdraw."""
         return BidReply
 
     def refusal(self, action: Action) -> str:
-        """Say why a bid is not legal.
+        """Return the reason why a bid is refused; empty if it is legal.
 
         >>> Amount(Decimal(10), Decimal(50)).refusal(Bid(Decimal(5)))
         '$5 is below the least bid of $10'
@@ -94,7 +94,7 @@ class Amount(BidSpace):
         return Bid(self.minimum), Bid(self.minimum + self._steps * self.step)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return a bid one step too low, one that is too high, and one between two cents."""
+        """Return three bids that are refused: one step too low, one step too high, and not in whole cents."""
         return Bid(self.minimum - self.step), Bid(self.maximum + self.step), Bid(self.minimum + CENT / 2)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -129,7 +129,10 @@ def money_flaw(amount: Decimal, minimum: Decimal, maximum: Decimal, step: Decima
 
 @dataclass(frozen=True, slots=True)
 class Number(BidSpace):
-    """Space in which a bidder chooses a number that is not money, with up to six places, or withdraws."""
+    """Space in which a bidder chooses a number that is not money, or withdraws.
+
+    The number is from `minimum` to `maximum`, both included, with at most six places after the point.
+    """
 
     minimum: Claim
     maximum: Claim
@@ -137,25 +140,28 @@ class Number(BidSpace):
 
     @property
     def call(self) -> str:
-        """The range, and how to choose."""
+        """The auctioneer's words: the range of numbers, and how to choose one."""
         return f"a number from {self.minimum:f} to {self.maximum:f}. Say 'I choose <number>' or 'I withdraw'."
 
     @property
     def hint(self) -> str:
-        """The range. An example would suggest a number, and in a beauty contest the least number is the solution."""
+        """The range of numbers; there is no example, because it would suggest a number.
+
+        In a beauty contest, an example could even give the solution away, which is the least number.
+        """
         return f"a number from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
     def facts(self) -> Facts:
-        """Return the range."""
+        """Return the least and the greatest number."""
         return {"minimum": self.minimum, "maximum": self.maximum}
 
     @property
     def reply(self) -> type[Decision]:
-        """A number or a withdrawal."""
+        """The class of replies that choose a number or withdraw."""
         return BidReply
 
     def refusal(self, action: Action) -> str:
-        """Say why a number is not legal.
+        """Return the reason why a number is refused; empty if it is legal.
 
         >>> Number(Decimal(0), Decimal(100)).refusal(Bid(Decimal(101)))
         '101 is not between 0 and 100'
@@ -176,11 +182,11 @@ class Number(BidSpace):
         return Bid(self.minimum), Bid(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return numbers that are too small, too great and too fine."""
+        """Return three numbers that are refused: one too small, one too great, and one with more than six places."""
         return Bid(self.minimum - 1), Bid(self.maximum + 1), Bid(self.minimum + NUMBER_STEP / 2)
 
     def say(self, answer: Answer) -> str:
-        """Write a number without the dollar sign of a bid."""
+        """Write an answer in words; a number is written without a dollar sign, because it is not money."""
         return f"I choose {answer.amount:f}." if isinstance(answer, Bid) else answer.words
 
     def _read(self, said: str, item: str) -> Answer:
@@ -197,25 +203,25 @@ class Quantity(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The range, and how to take."""
+        """The auctioneer's words: the range of units, and how to take some."""
         return f"a whole number of units from {self.minimum:,} to {self.maximum:,}. Say 'I take <number> units'."
 
     @property
     def hint(self) -> str:
-        """The range."""
+        """The range of whole numbers, one of which a person may type."""
         return f"a whole number from {self.minimum} to {self.maximum}"
 
     def facts(self) -> Facts:
-        """Return the range."""
+        """Return the fewest and the most units that a bidder may take."""
         return {"minimum_units": self.minimum, "maximum_units": self.maximum}
 
     @property
     def reply(self) -> type[Decision]:
-        """A number of units."""
+        """The class of replies that take a number of units."""
         return UnitsReply
 
     def refusal(self, action: Action) -> str:
-        """Say why a number of units is not legal.
+        """Return the reason why a number of units is refused; empty if it is legal.
 
         >>> Quantity(0, 5).refusal(Take(6))
         '6 is not between 0 and 5'
@@ -235,7 +241,7 @@ class Quantity(ActionSpace):
         return Take(self.minimum), Take(self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return one unit too few and one too many."""
+        """Return two numbers of units that are refused: one unit too few, and one unit too many."""
         return Take(self.minimum - 1), Take(self.maximum + 1)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -270,7 +276,10 @@ _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Bundle(BidSpace):
-    """Space in which a bidder bids `minimum` to `maximum` dollars for at least one of the `items`, or withdraws."""
+    """Space in which a bidder makes one bid for one or more of the `items`, or withdraws.
+
+    The bid is from `minimum` to `maximum` dollars, both included, for all the items that it names together.
+    """
 
     items: tuple[str, ...]
     maximum: Money
@@ -279,7 +288,7 @@ class Bundle(BidSpace):
 
     @property
     def call(self) -> str:
-        """The items on sale, the range, and how to bid."""
+        """The auctioneer's words: the items on sale, the range of bids, and how to bid."""
         return (
             f"one bid for one or more of {self._listed}, {within(self.minimum, self.maximum)}."
             " Say 'I bid $<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'."
@@ -287,21 +296,21 @@ class Bundle(BidSpace):
 
     @property
     def hint(self) -> str:
-        """The form and the range. An example would suggest an amount."""
+        """The form of a bid, and the range; there is no example of an amount, because it would suggest a bid."""
         least, most = f"{self.minimum:f}", f"{self.maximum:f}"
         return f"AMOUNT for {_quoted(self.items[0])}: from {least} to {most}, for one or more items, or: withdraw"
 
     def facts(self) -> Facts:
-        """Return the items on sale, and the range."""
+        """Return the items on sale, and the least and the greatest bid."""
         return {"on_sale": list(self.items), "minimum": self.minimum, "maximum": self.maximum}
 
     @property
     def reply(self) -> type[Decision]:
-        """An amount and items, or a withdrawal."""
+        """The class of replies that bid an amount for items, or withdraw."""
         return bundle_of(self.items)
 
     def refusal(self, action: Action) -> str:
-        """Say why a bid is not legal.
+        """Return the reason why a bid is refused; empty if it is legal.
 
         >>> Bundle(("Lamp", "Oven"), Decimal(90)).refusal(BundleBid(("Lamp",), Decimal(95)))
         '$95 is above the greatest bid of $90'
@@ -317,17 +326,20 @@ class Bundle(BidSpace):
         return money_flaw(action.amount, self.minimum, self.maximum, CENT)
 
     def draw(self, rng: Random) -> Action:
-        """Draw items and an amount."""
+        """Draw a legal bid: random items, and a random amount for them."""
         items = rng.sample(self.items, rng.randint(1, len(self.items)))
         cents = rng.randint(0, int((self.maximum - self.minimum) / CENT))
         return BundleBid(tuple(items), self.minimum + cents * CENT)
 
     def edges(self) -> tuple[Action, ...]:
-        """Return the least bid for one item and the greatest bid for all items."""
+        """Return two legal bids: the least bid for one item, and the greatest bid for all items."""
         return BundleBid(self.items[:1], self.minimum), BundleBid(self.items, self.maximum)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return bids for no item, an item twice, an item not on sale, and amounts that are too low or too high."""
+        """Return five bids that are refused.
+
+        They name no item, an item twice, an item that is not on sale, too low an amount, and too high an amount.
+        """
         return (
             BundleBid((), self.maximum),
             BundleBid((*self.items, self.items[0]), self.maximum),

@@ -28,11 +28,11 @@ Space = Annotated[
 
 
 class Ask(NamedTuple):
-    """A bidder's turn. The bidder answers with one of the actions of `space`.
+    """A bidder's turn, which the bidder answers with one of the actions of `space`.
 
-    `refusal` says why the previous attempt failed, and is empty at the first attempt. Only this bidder learns `note`,
-    which stands before the possible actions and tells any agent its private value: "it is worth $40 to you". The bounds
-    of `space` are private too.
+    `attempt` counts the attempts to answer from 1. `refusal` says why the previous attempt failed, and is empty at the
+    first attempt. `note` is a text that the bidder is told before the possible actions, such as its private value: "it
+    is worth $40 to you". No other bidder learns the `note` or the bounds of `space`.
     """
 
     bidder: str
@@ -45,7 +45,7 @@ class Ask(NamedTuple):
 
     @property
     def minimum(self) -> Claim:
-        """The least legal amount in dollars, or the price; 0 if the answer names no amount.
+        """The least legal bid, or the price if the bidder can only accept it or wait; 0 in all other spaces.
 
         >>> Ask("Ann", "Lamp", 1, Amount(Decimal(10), Decimal(50))).minimum
         Decimal('10')
@@ -54,7 +54,7 @@ class Ask(NamedTuple):
 
     @property
     def maximum(self) -> Claim:
-        """The greatest legal amount in dollars, or the price; 0 if the answer names no amount."""
+        """The greatest legal bid, or the price if the bidder can only accept it or wait; 0 in all other spaces."""
         return self.space.most
 
 

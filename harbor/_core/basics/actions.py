@@ -24,7 +24,9 @@ UNREADABLE = "(unreadable) "
 
 @dataclass(frozen=True, slots=True)
 class Bid:
-    """The action of bidding an amount in dollars, or a number if the ask is for one; the bid need not be legal.
+    """The action of bidding an amount in dollars, or a number if the auctioneer asks for one.
+
+    A bid need not be legal.
 
     >>> Bid(Decimal("47.50")).words
     'I bid $47.50.'
@@ -34,7 +36,7 @@ class Bid:
 
     @property
     def words(self) -> str:
-        """The action in words, for a bid of money."""
+        """The action in words; the amount is written as dollars."""
         return f"I bid {dollars(self.amount)}."
 
 
@@ -42,8 +44,9 @@ class Bid:
 class Withdraw:
     """The action of leaving the bidding for the current item.
 
-    If all attempts of a bidder to answer fail, this counts as a withdrawal in every game. `reason` tells it from a
-    withdrawal that the bidder chose, and `offered` is then the amount of the last failed bid (None: unreadable).
+    In every game, a bidder also withdraws if all its attempts to answer fail. `reason` is "declined" if the bidder
+    chose to withdraw, and names the cause of any other withdrawal. If the last failed attempt was a bid of an amount,
+    `offered` is this amount; otherwise it is None.
 
     >>> Withdraw().words
     'I withdraw.'
@@ -98,7 +101,7 @@ class Choose:
 
     @property
     def words(self) -> str:
-        """The action in words; the option is in quotes, as it may be any text."""
+        """The action in words; the option is in quotes, because it may be any text."""
         return f"I choose {json.dumps(self.option, ensure_ascii=False)}."
 
 
@@ -121,7 +124,7 @@ class BundleBid:
 
     @property
     def words(self) -> str:
-        """The action in words; the names are in quotes, as a name may contain a number, a comma or " and "."""
+        """The action in words; names are in quotes, because a name may contain a number, a comma or " and "."""
         names = [json.dumps(item, ensure_ascii=False) for item in self.items]
         return f"I bid {dollars(self.amount)} for {' and '.join(names)}."
 

@@ -7,7 +7,9 @@ from difflib import get_close_matches
 
 
 class HarborError(Exception):
-    """The base of all errors that Harbor raises on purpose; the command line prints the message and exits with 2.
+    """The base class of all errors that Harbor raises on purpose.
+
+    A command that meets such an error prints its message and exits with status 2.
 
     >>> issubclass(ModelError, HarborError) and issubclass(RunPaused, HarborError)
     True

@@ -45,7 +45,9 @@ PositiveMoney = Annotated[Decimal, Field(gt=0, le=10**12, decimal_places=2, allo
 
 
 def to_cents(amount: Decimal) -> Decimal:
-    """Round an amount to the nearest cent, half a cent up, and drop trailing zeros after the point.
+    """Round an amount in dollars to the nearest cent; a whole number of dollars is returned without cents.
+
+    Half a cent is rounded away from zero.
 
     >>> to_cents(Decimal("2.345")), to_cents(Decimal("3.000"))
     (Decimal('2.35'), Decimal('3'))
@@ -55,7 +57,7 @@ def to_cents(amount: Decimal) -> Decimal:
 
 
 def dollars(amount: Decimal) -> str:
-    """Write an amount as the auctioneer says it: ``$1,250`` or ``$47.50``; ``-$5`` for a loss.
+    """Write an amount in dollars as the auctioneer says it: ``$1,250`` or ``$47.50``; ``-$5`` for a loss.
 
     >>> dollars(Decimal("1250")), dollars(Decimal("47.5")), dollars(Decimal(-5))
     ('$1,250', '$47.50', '-$5')
@@ -109,9 +111,9 @@ def derive(seed: int, *names: str) -> int:
 
 
 def stream(seed: int, *names: str) -> Random:
-    """Return a random generator for a named purpose, such as ``stream(7, "ties")``.
+    """Return a random generator for a seed and a named purpose, such as ``stream(7, "ties")``.
 
-    Equal seeds and names give equal generators; different names give independent ones.
+    Equal seeds and names give equal generators; different names give independent generators.
 
     >>> stream(7, "ties").random() == stream(7, "ties").random()
     True

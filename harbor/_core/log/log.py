@@ -46,8 +46,8 @@ TURN_OPENS = (BiddersAsked, Paused)
 class Reading:
     """The contents of a log file.
 
-    `warning` says that the end of the log is missing or damaged; it is empty if the log is complete. `digest` is that
-    of the last whole line. `size` is the length of all whole lines in bytes.
+    `warning` says that the end of the log is missing or damaged; it is empty if the log is complete. `digest` is the
+    digest of the last whole line. `size` is the length of all whole lines in bytes.
     """
 
     entries: tuple[Entry, ...] = ()
@@ -164,7 +164,7 @@ def _has_failed(event: Event) -> bool:
 
 
 def of_type(entries: Iterable[Entry], kind: type[EventType]) -> list[EventType]:
-    """Return the events of one type from the entries of a log, in order.
+    """Return the events of one type, `kind`, from the entries of a log, in order.
 
     >>> of_type([Entry(0, 0.0, LotOpened("Harbor View"))], LotOpened)
     [LotOpened(item='Harbor View')]
@@ -198,8 +198,8 @@ def _short(value: object) -> str:
 def read_log(path: Path | str) -> Reading:
     """Read the log of a run from its file.
 
-    If the last line is cut short, or a power cut has damaged the last lines, they are left out and `Reading.warning`
-    says so.
+    If the last line is cut short, or a power cut has damaged the last lines, the log is read without these lines, and
+    `Reading.warning` says so.
 
     Raises:
         LogError: the file is missing or has no whole line, a line was edited, the log has the format of another version

@@ -44,7 +44,9 @@ DIGEST = b',"digest":'
 
 
 class Entry(NamedTuple):
-    """One line of a log: its number `seq` from 0, the seconds `at` since the log was opened, and the event.
+    """One line of a log: its number `seq`, its time `at`, and its event.
+
+    Lines are numbered from 0. Times are in seconds since the log was opened.
 
     >>> Entry(0, 0.5, LotOpened("Harbor View")).event.item
     'Harbor View'

@@ -25,9 +25,10 @@ class Player(Protocol):
 
 
 class Policy(ABC):
-    """The base class of scripted players: a policy decides from an ask and the events seen, and from nothing else.
+    """The base class of scripted players, which decide only from an ask and the events that their bidder has seen.
 
-    `drawn` describes random draws that were made when the policy was created, for the log; empty if there were none.
+    `drawn` is a text for the log about the random draws that were made when the policy was created; it is empty if
+    there were none.
 
     >>> class Pass(Policy):
     ...     def decide(self, ask, seen): return Withdraw()
@@ -38,12 +39,15 @@ class Policy(ABC):
     drawn: str = ""
 
     async def act(self, ask: Ask | Pause, seen: Sequence[Event]) -> Answer | str | None:
-        """Answer an ask; return None at a pause."""
+        """Return the answer of `decide` to an ask; return None at a pause, in which nothing is asked."""
         return self.decide(ask, seen) if isinstance(ask, Ask) else None
 
     @abstractmethod
     def decide(self, ask: Ask, seen: Sequence[Event]) -> Answer | str:
-        """Return the answer to an ask, an action or words; `seen` are the events that the bidder has seen, in order."""
+        """Return the answer to an ask, as an action or in words.
+
+        `seen` are the events that the bidder has seen, in order.
+        """
 
 
 class SeatReply(NamedTuple):

@@ -207,11 +207,11 @@ def _register(one: Found, where: str, called: str = "") -> None:
 def use(extension: Any) -> None:
     """Make an extension, such as a game or a metric, known in this process, so that settings can name it.
 
-    `extension` is the extension itself, or its reference "package.module:NAME". Settings in files can then name the
-    reference too; references that you have not named are refused there.
+    `extension` is the extension itself, or its reference "package.module:NAME". After this call, files of settings may
+    name that reference too. In files, Harbor refuses any reference that you have not named yourself.
 
     Raises:
-        ConfigError: there is no such extension, it lacks a part, or its name is taken.
+        ConfigError: there is no such extension, it lacks an attribute that it needs, or its name is taken.
     """
     if isinstance(extension, str):
         follow(extension)

@@ -38,12 +38,14 @@ class EnglishRules(RuleSettings):
     Decimal('0.1')
 
     Attributes:
-        increment_share: The minimum raise of a bid over the highest bid, as a share of the item's starting price.
+        increment_share: The minimum raise of a bid over the highest bid, as a share of the item's starting price. The
+            raise is rounded down to whole dollars, and is at least one dollar.
         lowerings: Number of times that an item without a bid is offered again at a lower price. A price of one dollar
             is not lowered.
-        lowering_share: The share by which the price of such an item falls each time. The new price is rounded down to
-            whole dollars.
-        reveal: The fact that everyone is told about an item after its sale: its price, or also its true value.
+        lowering_share: The share by which the price of an item without a bid falls each time. The new price is rounded
+            down to whole dollars.
+        reveal: The facts about an item that everyone is told after its sale: "price" (its price alone), or "true value"
+            (its price and its true value).
 
     Source: Chen et al. 2023, sec. 3.1.
     """

@@ -73,10 +73,11 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyCache:
-    """Keeps the replies of hosted models, so that none is bought twice.
+    """A cache that keeps the replies of hosted models, so that no reply is paid for twice.
 
-    `folder` None means this machine's folder: ``HARBOR_CACHE``, or ``~/.cache/harbor/replies``. Runs with different
-    values of `draw` share no reply, even if their seeds are equal.
+    Replies are kept in `folder`; if it is None, in the folder that the environment variable ``HARBOR_CACHE`` names, or
+    else in ``~/.cache/harbor/replies``. Runs with different values of `draw` share no reply, even if their seeds are
+    equal.
 
     >>> from pathlib import Path
     >>> ReplyCache(Path("missing")).is_empty
@@ -88,13 +89,16 @@ class ReplyCache:
 
     @property
     def is_empty(self) -> bool:
-        """Say whether no reply is kept there."""
+        """True if the folder has no reply."""
         return not any((self.folder or own_folder()).glob("v*/??/*.json"))
 
     def of_game(self, seed: int, longest_wait: float = LONGEST_WAIT) -> GameCache:
-        """Open the cache for a game, and count the game's calls from the beginning.
+        """Return this cache for one game, with a new count of the game's calls.
 
-        `longest_wait` limits the seconds to wait for the same call of another game (`inf`: until that has ended).
+        By this count, equal calls of the game get replies of their own, unless the temperature is 0.
+
+        If another game of this process is making the same call, a call waits for its reply, but at most `longest_wait`
+        seconds (`inf`: until the other call has ended).
         """
         return GameCache(ReplyFolder(self.folder or own_folder()), seed, self.draw, longest_wait)
 

@@ -202,9 +202,10 @@ Answer = Callable[[Facts, Simulated, Random], Values]
 
 
 class SimulatedChat(BaseChatModel):
-    """A LangChain chat model that plays a bidder by arithmetic.
+    """The built-in model, a LangChain chat model that answers offline: it computes a bidder's answers by arithmetic.
 
-    It answers with a tool call if a tool is bound, otherwise as JSON text. Its usage counts four characters per token.
+    `settings` say how it plays, and `seed` determines its random choices. It answers with a tool call if a tool is
+    bound to it, otherwise with JSON as text. In the usage that it reports, a token is four characters.
 
     >>> SimulatedChat(seed=3).seed
     3
@@ -224,7 +225,7 @@ class SimulatedChat(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind the shapes of the reply."""
+        """Return this model bound to tools, whose parameters are the possible forms of a reply."""
         offered = [convert_to_openai_tool(tool) for tool in tools]
         return self.bind(tools=offered, tool_choice=tool_choice, **kwargs)
 
