@@ -42,8 +42,9 @@ OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
 class Part:
     """A bidder's observations of one part of a game: an item, a run or a day.
 
-    `events` are the events of this part that the bidder has seen. `got` has the units that each bidder got, and `paid`
-    the dollars that each bidder paid, as far as this bidder was told. `true_value` is None unless it was revealed.
+    `item` is the name of the item, run or day. `events` are the events of this part that the bidder has seen. `got` has
+    the units that each bidder got, and `paid` the dollars that each bidder paid, as far as this bidder was told.
+    `true_value` is None unless it was revealed.
 
     >>> Part("vase", got={"Ann": Decimal(1)}, paid={"Ann": Decimal(30)}).price
     Decimal('30')
@@ -57,7 +58,7 @@ class Part:
 
     @property
     def winner(self) -> str | None:
-        """The bidder that got units of the item; None if nobody or more than one bidder did."""
+        """The bidder that got units of the item; None if no bidder or more than one bidder got any."""
         return next(iter(self.got)) if len(self.got) == 1 else None
 
     @property
@@ -67,11 +68,17 @@ class Part:
 
     @property
     def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The bids that this bidder has seen, as (round, bidder, amount); accepting a price counts as a bid of it."""
+        """The public bids in this part, each as (round, bidder, amount).
+
+        A bidder that accepts a price which the auctioneer called has made a bid of that price.
+        """
         return tuple((one.round, one.bidder, amount) for one, amount in self._amounts(Acted))
 
     def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
-        """List the bids of `bidder` as (round, amount); sealed bids are listed only if it made no public bid."""
+        """List the bids that `bidder` made in this part, each as (round, amount).
+
+        The bidder's sealed bids, as far as they were seen, are listed only if it made no public bid.
+        """
         shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
         return shown or [(one.round, amount) for one, amount in self._amounts(ActedSealed) if one.bidder == bidder]
 
@@ -91,7 +98,7 @@ class Part:
                 called = event.called
 
     def highest_bid(self, bidder: str) -> Decimal | None:
-        """Return the highest bid of `bidder` that was seen; None if no bid was."""
+        """Return the highest bid in this part that `bidder` was seen to make; None if it was seen to make none."""
         return max((amount for _, amount in self.bids_of(bidder)), default=None)
 
 
@@ -173,12 +180,21 @@ Folds = Mapping[type[Event], tuple[str, Fold]]
 class View:
     """All that a bidder knows: its own facts, the items for sale, and the acts and outcomes that it has seen.
 
-    `estimates` are the worths of items in dollars that the bidder was told. `open` has the parts of the game (items,
-    runs or days) that are not over, that of the latest event last, and `results` the parts that are over. `catalog`
-    maps the id of each type that a rival may have to its text. `notes` are the conclusions of the bidder's thoughts, by
-    the name of the note; `folds` compute them from events. `now` is the current ask or pause, and `mind` the settings
-    of the bidder's thoughts. `judged` says whether a metric or a memory will read the last profiles that the bidder
-    makes. `outlook` and `yardstick` are those of the game's `Play`.
+    `personas` maps the texts of the bidder's own personas to their weights. `estimates` are the worths of items in
+    dollars that the bidder was told. A game has parts, such as items, runs or days: `open` has the parts that are not
+    over, by name, and `results` the parts that are over. The last part in `open` is the one with the latest event.
+    `catalog` maps the id of each type that a rival may have to the text that describes the type. `seen` has all events
+    that the bidder has seen, in order.
+
+    The bidder's thoughts, such as a plan, end in events. `notes` has what the bidder concluded in them, by the name of
+    the note. `folds` has a function for each type of these events, which computes the note from the note before and the
+    event. `mind` has the settings of the thoughts. `now` is the question that the bidder has to answer at present: an
+    ask for an action, or a pause of the auctioneer, in which the bidder may think (None: there is no question).
+    `judged` is true if a metric or the bidder's memory will read the last profiles that the bidder makes of its rivals.
+
+    `outlook` and `yardstick` are functions that belong to the game. `outlook` returns the rivals whose next action is
+    worth a forecast, and whether the bidder will act again. `yardstick` returns the amount with which a rival of some
+    type would compare its bid.
 
     >>> View(name="Ann", bidders=("Ann", "Ben")).rivals
     ('Ben',)
@@ -222,14 +238,18 @@ class View:
 
     @property
     def part(self) -> Part | None:
-        """The part of the game that is not over; of several, that of the latest event; None if all are over."""
+        """The part of the game that is not over; None if there is none.
+
+        If several parts are not over, it is the part with the latest event.
+        """
         return next(reversed([*self.open.values()]), None)
 
     @property
     def in_play(self) -> tuple[str, ...]:
-        """The rivals that were asked in the current part or, between two parts, in the last one.
+        """The rivals that were asked to act in the current part, or else in the part that ended last.
 
-        All rivals are returned if the game lists its items in advance, or if no part is over yet.
+        The part that ended last counts if there is no current part, or if nobody has been asked in it yet. If the game
+        lists its items in advance, or if no part is over yet, the result has all rivals.
         """
         if self.lots or not self.results:
             return self.rivals
@@ -238,7 +258,10 @@ class View:
 
     @property
     def ahead(self) -> Outlook:
-        """The outlook that the game derives from the events seen so far."""
+        """The bidder's outlook, which the game derives from the events that the bidder has seen so far.
+
+        The outlook has the rivals whose next action is worth a forecast, and says whether the bidder will act again.
+        """
         return self.outlook(self.name, self.seen)
 
     @property
@@ -258,13 +281,16 @@ class View:
 
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
-        """The bidder's profiles of its rivals, told or inferred: by rival, the weight of each type."""
+        """The bidder's profile of each rival, by rival: a weight for each type that the rival may have.
+
+        The bidder was told its profiles at the start, or has made them from what it has seen.
+        """
         found: Mapping[str, Mapping[str, float]] = self.notes.get("profile", {})
         return found
 
     @property
     def mirrors(self) -> Mapping[str, Mapping[str, float]]:
-        """The profiles that the bidder expects its rivals to have of it, by rival."""
+        """The profile that each rival has of this bidder, as the bidder expects; by rival."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("mirror", {})
         return found
 
@@ -284,16 +310,19 @@ class View:
         return tuple(bidder for bidder in self.bidders if bidder != self.name)
 
     def wins(self, bidder: str) -> tuple[Win, ...]:
-        """List the items that `bidder` has won so far, with their prices."""
+        """List the items that `bidder` has won so far, each with the price in dollars that `bidder` paid."""
         won = (result for result in self.results if result.winner == bidder)
         return tuple(Win(result.item, result.paid.get(bidder, Decimal(0))) for result in won)
 
     def spent(self, bidder: str) -> Decimal:
-        """Return a bidder's payments so far in dollars."""
+        """Return the dollars that `bidder` has paid so far for items, runs or days that are over.
+
+        Only payments of which this bidder was told count, and fines do not count.
+        """
         return sum((result.paid.get(bidder, Decimal(0)) for result in self.results), Decimal(0))
 
     def profit(self, bidder: str) -> Decimal:
-        """Return a bidder's profit in dollars from the items whose true values were revealed."""
+        """Return the profit in dollars that `bidder` made on the items whose true values were revealed."""
         won = (result for result in self.results if result.winner == bidder and result.true_value is not None)
         return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator]
 
@@ -306,7 +335,10 @@ class View:
         return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
-        """Return the last event of a type whose fields have the `wanted` values; None if there is none."""
+        """Return the last event of this type that the bidder has seen; None if it has seen none.
+
+        With `wanted`, such as `item="Vase"`, only events whose fields have these values count.
+        """
         found = (event for event in reversed(self.seen) if isinstance(event, kind))
         return next((one for one in found if all(getattr(one, name) == value for name, value in wanted.items())), None)
 
@@ -316,7 +348,12 @@ class View:
         return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
-        """Return the correct belief about the auction: the budget, the wins, and the profits if values are revealed."""
+        """Return the belief about the auction that this bidder would state if it made no mistake.
+
+        The belief has the dollars that the bidder has left, the items that each bidder has won, and each bidder's
+        profit. It has no profits unless the auction reveals true values. Its `wins` leave out bidders that have won
+        nothing.
+        """
         return Belief(
             budget=self.budget,
             profits={name: self.profit(name) for name in self.bidders} if self.values_revealed else {},

@@ -44,13 +44,20 @@ class StoreMemory(Memory):
     async def query(
         self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
     ) -> MemoryQueryResult:
-        """Return the memories nearest in meaning to a text; for an empty text, the first memories in the store."""
+        """Return the memories nearest in meaning to `query`, at most `limit` of them.
+
+        If `query` is empty, the first memories in the namespace are returned.
+        """
         text = query if isinstance(query, str) else _plain(query.content)
         found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
         return MemoryQueryResult(results=[_content(item) for item in found])
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Add the memories that are nearest in meaning to the last message to the agent's context."""
+        """Add to the agent's context the memories nearest in meaning to the last message in it, and return them.
+
+        The memories, at most `limit`, become one system message. If the context has no message, the first memories in
+        the namespace are added.
+        """
         messages = await model_context.get_messages()
         recalled = await self.query(_plain(messages[-1].content) if messages else "")
         if recalled.results:

@@ -103,15 +103,24 @@ class ChromaStore(BaseStore):
         return await self._callers.abatch(list(ops))
 
     def sweep_ttl(self) -> int:
-        """Delete expired memories and return their number; `ttl` can set an interval at which the store does so."""
+        """Delete expired memories and return their number.
+
+        The setting `ttl` can have an interval after which the store itself deletes expired memories.
+        """
         return self._run(self._sweep)
 
     def records(self, prefix: Namespace = ()) -> list[Record]:
-        """Return all memories whose namespace begins with `prefix`, with their times and their indexed paths."""
+        """Return all memories whose namespace begins with `prefix`, except for expired ones.
+
+        Each record also has the times of its memory, and the paths in the value whose texts can be found by meaning.
+        """
         return self._run(partial(self._records, prefix))
 
     def restore(self, records: Iterable[Record]) -> None:
-        """Store memories that `records` returned, with their times; the embeddings of their texts are computed anew."""
+        """Store memories that `records` returned, such as those of another store; they keep their times.
+
+        The store computes the embeddings of their texts anew, with its own embedding.
+        """
         self._run(partial(self._restore, list(records)))
 
     def close(self) -> None:
