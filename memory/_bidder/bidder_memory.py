@@ -152,7 +152,7 @@ class BidderMemory:
     async def everything(self, rivals: Iterable[str]) -> list[Memory]:
         """Return the learnings, the dossiers on these rivals and all episodes (the newest first).
 
-        The list ends where the memories would have more tokens than the settings allow.
+        The list is cut where the next memory would exceed the number of tokens that the settings allow.
         """
         memories = [Memory("learning", text) for text in await self.all_learnings()]
         memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
@@ -165,7 +165,8 @@ class BidderMemory:
     async def keep_learnings(self, learnings: Sequence[str]) -> None:
         """Store the bidder's learnings after this auction.
 
-        The list from before this auction stays in the store until another auction stores its list.
+        The list from before this auction stays in the store until another auction stores its list, so that this auction
+        can be resumed with the same memories.
         """
         stale = [item for item in await self._search("learning", self.game) if item.value["auction"] != self.auction]
         previous = await self._newest_list(self.game)

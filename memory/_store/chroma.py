@@ -42,15 +42,16 @@ class ChromaStore(BaseStore):
     `where` is the place of the memories: None (in this process, isolated from every other store), a folder, which only
     one process can write at a time, or the address of a Chroma server (`http://localhost:8000`). `embedding` decides
     how texts are compared: a name, a LangChain `Embeddings` object, a function of texts or an `Embedding` (None: the
-    embedding with which the memories in the place were stored). If that embedding is a model and only a file in the
-    folder names it, `trusted` has to name it too, or the store is not opened. A folder from somebody else is opened
+    embedding with which the memories in the place were stored). If that stored embedding is a model and only a file in
+    the folder names it, `trusted` has to name it too, or the store is not opened. A folder from somebody else is opened
     only if `trust` is true; the folder is then marked as yours. `fields` are the paths in a value whose texts can be
-    found by meaning; `$` is the whole value. `ttl` is LangGraph's setting for the time that memories are kept.
+    found by meaning; `$` is the whole value. `ttl` is LangGraph's setting for the time that memories are kept. `clock`
+    returns the present time in seconds since 1970.
 
     Each namespace is a Chroma collection of its own, so a search can't reach memories of another namespace. As in
     LangGraph's own stores, all reads of a batch see the state before the batch, and of several puts to one key the last
-    one counts. Simultaneous calls are merged, with the same result as one after the other. A search by meaning finds
-    only memories that are indexed. Close the store after use, or use it as a context manager.
+    one counts. Simultaneous calls are merged, with the same result as if they came one after the other. A search by
+    meaning finds only memories that are indexed. Close the store after use, or use it as a context manager.
 
     >>> with ChromaStore() as store:
     ...     store.put(("facts",), "car", {"text": "red"})
