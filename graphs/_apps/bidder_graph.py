@@ -117,12 +117,9 @@ def bidder_graph(
     It returns `{"answer": ..., "conclusions": [...]}`: the bidder's answer, and the private events of its thoughts. All
     of this is JSON. A turn of Harbor's bidder protocol can be passed as `ask`, and the `seen` of the turn as `seen`.
     Thoughts that the bidder's settings switch off are not in the graph. The graph can be invoked, awaited, streamed and
-    resumed.
-
-    At each call, the graph needs the conclusions of its earlier calls. With a checkpointer, use one thread for each
+    resumed. At each call, it needs the conclusions of its earlier calls. With a checkpointer, use one thread for each
     sale: the thread keeps the conclusions, and `seen` needs only new events. Without a checkpointer, append the
-    conclusions to `seen` yourself. As a subgraph of your own graph, it keeps its conclusions if it is compiled with
-    `checkpointer=True`.
+    conclusions to `seen` yourself. As a subgraph, it keeps its conclusions if it is compiled with `checkpointer=True`.
 
     >>> sorted(bidder_graph("Ann", model="simulated", values={"Vase": 300}).get_input_jsonschema()["properties"])
     ['ask', 'seen']

@@ -60,12 +60,10 @@ def check_game(
     The game needs all its parts. Its settings have to be the same after they are written and read. Its rules have to
     pass `check_rules`. They must not refuse the actions of the built-in model, of the rational policy or of random
     legal play, and hostile answers must not cause an error. Two equal runs have to give equal logs, and a log has to be
-    the same after it is written and read.
-
-    All that happens has to be in the events, and every winner has to be a bidder. No unit of an item may be given
-    twice, every payment needs a payer and a payee, and no bidder may pay more for an item than its asks allowed. The
-    facts in a prompt must come only from the events that the bidder has seen. The prompts have to explain each fact
-    that they contain, and nothing else.
+    the same after it is written and read. All that happens has to be in the events, and every winner has to be a
+    bidder. No unit of an item may be given twice, every payment needs a payer and a payee, and no bidder may pay more
+    for an item than its asks allowed. The facts in a prompt must come only from the events that the bidder has seen.
+    The prompts have to explain each fact that they contain, and nothing else.
 
     The standings have to name every bidder once. They are also computed from logs that broke off, and from public
     events alone if the game's measures are `public`. If the game has `from_public`, every log has to follow from the
