@@ -81,10 +81,11 @@ class Inference:
 
 
 def inferences(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str] | None = None) -> list[Inference]:
-    """Infer the persona, prudence and budget of each rival after each item, from events that a bidder may see.
+    """Infer each rival's persona, prudence and initial budget after each item, from events that a bidder may see.
 
-    Only the bidder's own budget and estimates, the catalogue that it is shown, and public events are used; no true
-    persona and no private event of a rival.
+    Prudence is the worth to the rival of an item that suits it by half, as a share of the true value that the bidder
+    expects. The planner knows only the bidder's own budget and estimates, the catalogue of personas that the bidder is
+    shown, and public events. It knows neither a true persona nor a private event of a rival.
 
     Args:
         entries: the log of an ascending auction.

@@ -32,7 +32,7 @@ FEATURES = ("share of bids", "height over start", "height lost by", "items won")
 
 @dataclass(frozen=True)
 class Profiler:
-    """A trained profiler: a scaler and a logistic regression."""
+    """A trained profiler: a scaler of the measures of a bidder's acts, and a logistic regression on them."""
 
     classifier: Pipeline
 
@@ -93,7 +93,7 @@ def _shown(entries: Sequence[Entry]) -> Mapping[str, str]:
 
 
 def features(entries: Sequence[Entry], bidder: str, catalog: Mapping[str, str]) -> dict[str, list[float]]:
-    """Measure a bidder's acts on the items that suit each persona, relative to its average over all items."""
+    """Measure a bidder's acts on the items that suit each persona, less the bidder's average over all items."""
     lots = [lot for opened in of_type(entries, Listed) for lot in opened.lots]
     own = [bid for bid in bids(entries) if bid.bidder == bidder]
     sold = sales(outcomes(entries))
@@ -129,11 +129,12 @@ TEMPERATURES = (0.05, 20.0)
 
 
 def calibration_error(profiles: Sequence[Judged]) -> float:
-    """Return the expected calibration error of profiles, from 0 (calibrated) to 1.
+    """Return the expected calibration error of profiles of rivals, from 0 (as sure as they are right) to 1.
 
-    Profiles are put into bins of equal width by their largest share. The gap of a bin is the distance between the mean
-    largest share and the mean true share of the same personas. The error is the mean of the gaps, weighted by the
-    number of profiles in each bin. If bins have few profiles, the error comes out too large.
+    Profiles are put into bins of equal width by their largest share. The gap of a bin is the distance between two means
+    over its profiles: the mean largest share, and the mean true share of the personas that have the largest share. The
+    error is the mean of the gaps, weighted by the number of profiles in each bin. If bins have few profiles, the error
+    comes out too large.
 
     Source: Naeini, Cooper and Hauskrecht 2015.
 
@@ -164,9 +165,9 @@ def best_temperature(profiles: Sequence[Judged]) -> Tempered:
     """Find the temperature with which the mean divergence of these profiles from the truth is smallest.
 
     To apply a temperature to a profile, each share is raised to the power of 1 / temperature, and the shares are
-    normalised; a temperature below 1 makes the profile more confident. The divergence that remains can't be removed by
-    any one temperature for all profiles. Because the temperature is chosen and tested on the same profiles, the
-    divergence for other profiles is likely to be larger.
+    normalised; a temperature below 1 makes the profile more confident. The result has the `temperature`, and the mean
+    `divergence` in nats that remains with it; no other temperature for all profiles makes it smaller. Because the
+    temperature is chosen and tested on the same profiles, the divergence for other profiles is likely to be larger.
 
     Source: Guo et al. 2017 (temperature scaling).
 
@@ -184,7 +185,7 @@ def best_temperature(profiles: Sequence[Judged]) -> Tempered:
 
 
 def tempered(one: Judged, temperature: float) -> Mapping[str, float]:
-    """Return a profile whose shares are those of another at a temperature."""
+    """Return the shares of a profile after a temperature is applied to them, as a new profile."""
     shares = traits.shares(one.profile, one.truth)
     largest = max(shares.values())
     raised = {persona: (share / largest) ** (1 / temperature) for persona, share in shares.items()}

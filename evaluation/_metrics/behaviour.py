@@ -34,7 +34,10 @@ class MadeBid(NamedTuple):
 
 
 def acts(entries: Sequence[Entry]) -> Sequence[Acted | ActedSealed]:
-    """List the legal acts. A public log of a game with sealed acts has only those that its rules disclosed."""
+    """List the legal acts in a log, in order.
+
+    A public log of a game with sealed acts has only the acts that the rules disclosed.
+    """
     return of_type(entries, ActedSealed) or of_type(entries, Acted)
 
 
@@ -50,10 +53,12 @@ NO_PRICE = "nothing was sold as one unit to one bidder for money"
 
 @metric("price", "dollars", "skewed", of=LotClosed, place="item or run", least=0, no_data=NO_PRICE)
 def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the price paid in dollars for each item or run (at place `at`), and its highest bid.
+    """Measure the price in dollars that was paid for each item or run, and the highest bid on it.
 
-    `about` is "price" or "highest bid"; the latter is left out if every winner pays its bid. Both are missing for
-    anything unsold, free, or sold in several units. Source: Chen et al. 2023, sec. 4.3; EconArena, A.2.
+    `about` is "price" or "highest bid", and `at` the position of the item or run. The highest bids are left out if
+    every winner pays its own bid. Items that were unsold, free, or sold in several units have neither value.
+
+    Source: Chen et al. 2023, sec. 4.3; EconArena, A.2.
     """
     told = outcomes(entries)
     holders, closed = told.holders(), dict.fromkeys(event.item for event in of_type(entries, LotClosed))
@@ -77,7 +82,10 @@ def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("attempts that were legal", "share", "skewed", of=BidderLabelled, better="higher")
 def legality(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the legal share of each bidder's attempts to answer; a withdrawal is legal. Source: Harbor's own."""
+    """Measure the share of each bidder's attempts to answer a call that were legal; a withdrawal is legal.
+
+    Source: Harbor's own.
+    """
     # Leave out withdrawals that the house entered, as for a bidder without an answer.
     stood = (one for one in acts(entries) if not isinstance(one.act, Withdraw) or one.act.reason == "declined")
     legal, failed = (Counter(one.bidder for one in tried) for tried in (stood, of_type(entries, Tried)))
@@ -92,7 +100,7 @@ NO_PERSONA = "the bidder has no persona"
 
 @dataclass(frozen=True, slots=True)
 class Acquisition:
-    """The number of items won, and offered, that match a bidder's personas; `rate` is None if none was offered."""
+    """The number of items that match a bidder's personas: those that the bidder `won`, and all that were `offered`."""
 
     bidder: str
     won: int
@@ -100,12 +108,12 @@ class Acquisition:
 
     @property
     def rate(self) -> float | None:
-        """Matched items won divided by matched items offered."""
+        """The share of the matching items that the bidder won; None if no matching item was offered."""
         return self.won / self.offered if self.offered else None
 
 
 def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
-    """Count the matched items that each bidder with a persona won, and those offered to it.
+    """Count, for each bidder with a persona, the items for sale that match it, and those of them that the bidder won.
 
     >>> item = ItemLabelled("Farm", Decimal(300), "rural")
     >>> acquisitions([Entry(1, 0.0, item), Entry(2, 0.0, BidderLabelled("Ann", {"rural": 1.0}, "model"))])
@@ -119,7 +127,7 @@ def acquisitions(entries: Sequence[Entry]) -> list[Acquisition]:
 
 
 def engagements(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
-    """Count the bids of each bidder on each item, zeros included.
+    """Count the legal bids of each bidder on each item; an item without a bid of the bidder counts 0.
 
     >>> events = [BidderLabelled("Ann", {}, "model"), ItemLabelled("Vase", Decimal(300), ())]
     >>> engagements([Entry(seq, 0.0, event) for seq, event in enumerate([*events, Acted("Ann", "Vase", Bid(120))])])
@@ -148,7 +156,10 @@ def _suits(label: ItemLabelled) -> tuple[str, ...]:
 
 @metric("items won of those that match a bidder's personas", "share", "skewed")
 def acquisition_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's share won of the offered items that match its personas. Source: Harbor eq. 4."""
+    """Measure, for each bidder, the share won of the items for sale that match its personas.
+
+    Source: Harbor eq. 4.
+    """
     rates = {one.bidder: one.rate for one in acquisitions(entries)}
     return [
         Measurement(name, rates.get(label.bidder), label.bidder, missing=_no_rate(label.bidder, rates))
@@ -169,9 +180,12 @@ def _no_rate(bidder: str, rates: dict[str, float | None]) -> str:
     no_data="no bidder has a persona, or the log has no item",
 )
 def persona_match(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure whether the item at place `at` matches the personas of each bidder that has any: 1 or 0.
+    """Measure whether an item matches the personas of a bidder: 1 if it does, else 0.
 
-    The value is fixed before the sale. Figures mark matched items by it. Source: Harbor sec. 4.1, Fig. 3.
+    `at` is the position of the item. Bidders without a persona are left out. The value is fixed before the sale.
+    Figures use it to mark the matching items.
+
+    Source: Harbor sec. 4.1, Fig. 3.
     """
     return [
         Measurement(name, float(item in suits), bidder, at=place)
@@ -182,7 +196,9 @@ def persona_match(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item", "count", "skewed", no_data=_NO_ITEM)
 def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Count the bids of each bidder on each closed item (`about`, at its place), zeros included.
+    """Count the bids of each bidder on each item whose bidding is over; an item without a bid counts 0.
+
+    `about` is the item, and `at` its position.
 
     Source: Harbor sec. 4.1, Fig. 4.
     """
@@ -196,15 +212,22 @@ def engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("bids on an item that matches a bidder's personas", "count", "skewed")
 def matched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure each bidder's mean number of bids on closed items that match its personas. Source: Harbor sec. 4.1."""
+    """Measure each bidder's mean number of bids on an item that matches its personas.
+
+    The mean is over the items whose bidding is over. The metric is missing for a bidder without a persona.
+
+    Source: Harbor sec. 4.1.
+    """
     return _engagement(name, entries, matched=True)
 
 
 @metric("bids on an item that does not match a bidder's personas", "count", "skewed")
 def unmatched_engagement(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the mean number of bids of each bidder on closed items that do not match its personas.
+    """Measure each bidder's mean number of bids on an item that matches none of its personas.
 
-    The metric is missing for a bidder without a persona. Source: Harbor sec. 4.1.
+    The mean is over the items whose bidding is over. The metric is missing for a bidder without a persona.
+
+    Source: Harbor sec. 4.1.
     """
     return _engagement(name, entries, matched=False)
 
@@ -235,7 +258,7 @@ class Raise(NamedTuple):
 
 
 def raises(entries: Sequence[Entry]) -> list[Raise]:
-    """List the bids, each as its increase over the price at which its bidder was asked.
+    """List the bids, each with its increase over the price at which its bidder was asked.
 
     Bids of one round are simultaneous, so each is compared with the price before the round.
     """
@@ -253,20 +276,24 @@ def raises(entries: Sequence[Entry]) -> list[Raise]:
 def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the corrected failure rate of each bidder's bids, a share: F / (C + F).
 
-    F is the number of refused bids, each attempt counted. C is the number of accepted decisions, bids and withdrawals.
-    A refused bidder is asked again, so C hardly depends on F. A withdrawal that the auctioneer entered for lack of
-    money, of a legal bid or of a reply is not a decision. For a bidder that sets limits, each limit is one decision;
-    the house makes the bids that follow. Source: Chen et al. 2023, sec. 4.1.
+    F is the number of refused bids; each attempt counts. C is the number of decisions that were accepted: bids and
+    withdrawals. A refused bidder is asked again, so C hardly depends on F. If the auctioneer enters a withdrawal,
+    because a bidder lacks money, a legal bid or a reply, this is not a decision. For a bidder that sets limits, each
+    limit is one decision; the house makes the bids that follow from it.
+
+    Source: Chen et al. 2023, sec. 4.1.
     """
     return _failure_rate(name, entries, Counter())
 
 
 @metric("corrected failure rate of bids, forced withdrawals counted as answers", "share", "skewed", better="lower")
 def failed_bid_rate_forced(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the failure rate as the source's code does, a share: F / (C + F).
+    """Measure the failure rate of bids as the code of the source computes it, a share: F / (C + F).
 
-    C also counts the items that a bidder could not afford, though nobody asked it. So this rate is never above
-    `failed_bid_rate`. Source: Chen et al. 2023, their code.
+    F and C are as in `failed_bid_rate`, but C also counts the items for which a bidder was not asked, because it could
+    not afford them. So this rate is never above `failed_bid_rate`.
+
+    Source: Chen et al. 2023, their code.
     """
     forced = (event.bidder for event in of_type(entries, BidderWithdrew) if event.reason == "cannot afford")
     return _failure_rate(name, entries, Counter(forced))
@@ -284,19 +311,23 @@ def _failure_rate(name: str, entries: Sequence[Entry], forced: Counter[str]) -> 
 def bid_increase(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the increase of each bid over the highest bid of earlier rounds, a ratio (0.1: a tenth more).
 
-    Each bid is one value. A first bid is compared with the starting price. Source: Chen et al. 2023, later version,
-    sec. 4.3.
+    Each bid gives one value. A first bid is compared with the starting price.
+
+    Source: Chen et al. 2023, later version, sec. 4.3.
     """
     return [Measurement(name, float(one.increase), one.bidder) for one in raises(entries)]
 
 
 @metric("bids whose increase is within a bin", "share", "skewed", no_data=_NO_BIDS, public=True)
 def bid_increase_share(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of each bidder's bids in each bin of increases (`about`: "[0, 10)" percent, ... from `BINS`).
+    """Measure the share of each bidder's bids whose increase is in each bin.
 
-    The source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. The first bin contains first
-    bids, which need not exceed the starting price. It also contains later raises by the minimum, a tenth of the
-    starting price and not of the bid before. Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
+    `about` is the bin in percent, such as "[0, 10)". The increase of a bid is that of the metric `bid_increase`. The
+    source has five bins and names the ends 0, 10, 11 and infinity; 20 and 50 are ours. The first bin contains first
+    bids, which need not exceed the starting price. It also contains later bids that raise by the minimum, because the
+    minimum is a tenth of the starting price and not of the bid before.
+
+    Source: Chen et al. 2023, later version, sec. 4.3, Fig. 5.
     """
     counts: dict[str, Counter[str]] = {}
     for one in raises(entries):

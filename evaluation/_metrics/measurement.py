@@ -85,16 +85,18 @@ Measure = Callable[[str, Sequence[Entry]], list[Measurement]]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric, as an extension: its name, description and unit, and the distribution of its values over games.
+    """A metric, as an extension: its name, description and unit, and the function that measures a log.
 
-    The docstring of `measure` tells the formula and the source. A game can be measured if it has an event of the kind
-    `of`, or of one of the kinds if `of` is a tuple. `no_data` is the reason given if `measure` returns nothing for a
-    log. `place` says whether the `at` of a measurement is an item, a day, a run, an auction or a bin.
-    `least` and `most` bound the values if the unit has no bounds; prices, for instance, start at 0. `shared` means that
-    a gain of one bidder is a loss of others, as with ranks; tables then leave out a mean over bidders that never
-    varies. `public` means that the metric needs only public events, so that public logs are measured too; other metrics
-    are missing there, and never 0. `better` says whether a bidder prefers "higher" or "lower" values, so that a table
-    can mark the best value ("": neither).
+    The docstring of `measure` tells the formula and the source. `interval` is the kind of the values, which decides how
+    the interval of their mean over games is computed. A game can be measured if it has an event of the kind `of`, or of
+    one of the kinds if `of` is a tuple. `no_data` is the reason given if `measure` returns nothing for a log. `place`
+    says which thing the position `at` of a measurement counts: items, days, runs, auctions or bins. `least` and `most`
+    bound the values if the unit has no bounds; prices, for instance, start at 0.
+
+    `shared` means that a gain of one bidder is a loss of others, as with ranks; tables then leave out a mean over
+    bidders that never varies. `public` means that the metric needs only public events, so that public logs are measured
+    too; in a public log, other metrics are missing, and never 0. `better` says whether a bidder prefers "higher" or
+    "lower" values, so that a table can mark the best value ("": neither).
 
     >>> metric("bids in a game", "count")(lambda name, entries: []).bounds
     (0, inf)
@@ -122,12 +124,12 @@ class Metric:
 
     @property
     def kinds(self) -> tuple[type[Event], ...]:
-        """The kinds of events of which a game must have at least one to be measured."""
+        """The kinds of events in `of`, as a tuple; a game can be measured if it has an event of one of these kinds."""
         return self.of if isinstance(self.of, tuple) else (self.of,)
 
     @property
     def wanted(self) -> str:
-        """The names of these kinds of events, joined by "or"."""
+        """The names of the kinds of events that the metric can measure, joined by "or"."""
         return " or ".join(kind.__name__ for kind in self.kinds)
 
     def complaint(self) -> str:
@@ -157,9 +159,10 @@ class FurtherFields(TypedDict, total=False):
 def metric(
     description: str, unit: Unit, interval: Interval = "mean", *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[Measure], Metric]:
-    """Return a decorator that makes a metric of a function.
+    """Return a decorator that turns a function into a metric.
 
-    The metric has the name of the function unless `name` is given. `fields` are further fields of `Metric`.
+    The function gets the name of the metric and the entries of a log, and returns measurements. The metric has the name
+    of the function unless `name` is given. `fields` are further fields of `Metric`.
 
     >>> metric("bids in a game", "count", name="all_bids")(lambda name, entries: []).name
     'all_bids'
@@ -187,7 +190,7 @@ def measured(
 
 
 def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
-    """Return one measurement per bidder; `missing` is the reason for each bidder whose value is None.
+    """Return one measurement per bidder; if the value of a bidder is None, it is missing for the reason `missing`.
 
     >>> [(one.bidder, one.value) for one in by_bidder("profit", {"Ann": 150, "Ben": None}, "it won nothing")]
     [('Ann', 150.0), ('Ben', None)]
@@ -222,7 +225,10 @@ def metric_of(name: str) -> Metric:
 
 
 def metric_or_none(name: str) -> Metric | None:
-    """Return the metric with this name, or None if no metric has it, as with a correlation ("a ~ b") or trueskill."""
+    """Return the metric with this name; None if no metric has it.
+
+    A correlation ("a ~ b") and a rating ("trueskill"), for instance, are named like metrics, but are none.
+    """
     try:
         return None if "~" in name else metric_of(name)
     except ConfigError:
@@ -250,7 +256,7 @@ def fitting(entries: Sequence[Entry]) -> list[str]:
 
 
 def fits(kinds: Collection[type[Event]]) -> dict[str, str]:
-    """Map each installed metric to the reason why it can't measure a game with these events; empty if it can."""
+    """Map each installed metric to the reason why it can't measure a game with these events ("": it can)."""
     return {one.name: _misfit(one.value, kinds) for one in everything("metric")}
 
 

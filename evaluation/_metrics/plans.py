@@ -28,7 +28,7 @@ _NO_ITEM = "no item is over yet"
 
 @dataclass(frozen=True, slots=True)
 class PriorityCell:
-    """The priority of an item in a bidder's plan while another item (`during`) is on sale."""
+    """The priority that `item` had in a bidder's plan when the bidding on the item `during` ended."""
 
     bidder: str
     during: str
@@ -37,7 +37,9 @@ class PriorityCell:
 
 
 def priorities(entries: Sequence[Entry]) -> list[PriorityCell]:
-    """Return the data of the priority heatmap: each bidder's plan as it stood when the bidding on each item ended.
+    """Return each bidder's priorities for the items, as its plan had them when the bidding on each item ended.
+
+    These are the data of a heatmap of priorities; `during` is the item whose bidding ended.
 
     >>> events = [LotOpened("Vase"), Planned("Ann", "", {"Vase": 3}), LotClosed("Vase")]
     >>> priorities([Entry(seq, 0.0, event) for seq, event in enumerate(events)])

@@ -79,6 +79,8 @@ With it, a uniform guess over ten personas has a divergence of 2.30 nats from on
 class Judged(NamedTuple):
     """A bidder's profile of a rival after an item, with the truth: the rival's real share of each persona.
 
+    `profile` has a weight from -1 to 1 for each persona, and `truth` a share from 0 to 1.
+
     >>> Judged("Ann", "Ben", "Vase", {"rural": 1.0, "urban": 0.0}, {"rural": 0.6, "urban": -0.6}).truth["rural"]
     1.0
     """
@@ -92,7 +94,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProfilingError:
-    """The divergence of a bidder's profile of a rival from the truth, after an item, in nats (0: they are equal)."""
+    """The divergence in nats from the truth of the profile that a bidder made of a rival after an item."""
 
     bidder: str
     rival: str
@@ -122,7 +124,7 @@ def divergence(truth: Mapping[str, float], profile: traits.Profile, epsilon: flo
 
 
 def hit(truth: Mapping[str, float], profile: traits.Profile) -> float:
-    """Return 1 if the largest share in a profile is that of a persona of the rival, else 0; a tie counts as 0."""
+    """Return 1 if the largest share in a profile belongs to a persona that the rival has, else 0; a tie counts as 0."""
     first, *more = _foremost(traits.shares(profile, truth))
     return float(not more and truth[first] > 0)
 
@@ -164,9 +166,10 @@ def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
 
 
 def judged(entries: Sequence[Entry]) -> list[Judged]:
-    """Pair every profile in a log with the truth, in the order of the log.
+    """Pair each profile of a rival that a bidder made with the truth: the rival's real share of each persona.
 
-    A profile is left out if the rival has no persona, or one that is not in the catalogue.
+    The pairs are in the order of the log. A profile is left out if the rival has no persona, or one that is not in the
+    catalogue.
 
     >>> events = [CatalogShown("Ann", {"rural": "farms"}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
     >>> events.append(Profiled("Ann", "Ben", "Vase", {"rural": 0.5}, repaired=0))
@@ -187,9 +190,11 @@ def last(profiles: Sequence[Judged]) -> list[Judged]:
 
 
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
-    """Return the divergence of every profile in a log from the truth, in the order of the log.
+    """Return the divergence of each profile that a bidder made of a rival from the truth, in the order of the log.
 
-    A profile is left out if the rival has no persona, or one that is not in the catalogue.
+    The truth is the rival's real share of each persona, and the divergence is KL(truth || profile) in nats. `epsilon`
+    is added to every share, so that the divergence is finite. A profile is left out if the rival has no persona, or one
+    that is not in the catalogue.
 
     >>> events = [CatalogShown("Ann", {"rural": "", "urban": ""}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
     >>> events.append(Profiled("Ann", "Ben", "Vase", {}, repaired=0))
@@ -244,7 +249,8 @@ def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measure
     """Measure the divergence KL(truth || uniform) in nats for each rival of which a bidder made a profile.
 
     This is the error of a bidder that knows nothing and gives every persona the same share. `about` is the rival. If
-    the rival has k personas in equal parts, of n in the catalogue, the divergence is ln(n / k), but for `EPSILON`.
+    the rival has k of the n personas in the catalogue, in equal parts, the divergence is ln(n / k), apart from the
+    small effect of `EPSILON`.
 
     Source: Harbor sec. 4.3, Fig. 5.
     """
@@ -258,10 +264,10 @@ def uniform_profiling_error(name: str, entries: Sequence[Entry]) -> list[Measure
     "last profiles that name the right persona", "share", "binary", of=LotClosed, no_data=NO_PROFILES, better="higher"
 )
 def final_profile_top1(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure whether the largest share in a bidder's last profile of a rival is that of a persona of the rival.
+    """Measure whether the largest share in a bidder's last profile of a rival belongs to a persona of the rival.
 
-    The value is 1 if it is, else 0; a tie of the largest shares counts as 0. `about` is the rival. Unlike the
-    divergence, this does not depend on how confident the profile is.
+    The value is 1 if it does, else 0; a tie of the largest shares counts as 0. `about` is the rival. Unlike the
+    divergence, this value does not depend on how confident the profile is.
 
     Source: Harbor's own.
     """
@@ -302,7 +308,7 @@ NO_INTEREST = "nobody has predicted how interested rivals are in an item"
 
 
 def bin_of(share: float) -> int:
-    """Return the bin of a share, from 1 to 11: the bin of the nearest tenth; of two equally near, that of the greater.
+    """Return the bin of a share, from 1 to 11: the bin of the nearest tenth, or of the greater of two nearest tenths.
 
     >>> bin_of(0.04), bin_of(0.05), bin_of(1)
     (1, 2, 11)
@@ -327,12 +333,12 @@ def binned(name: str, pairs: Iterable[tuple[str, float, float]]) -> list[Measure
 
 @metric("predicted interest beside bids", "share", no_data=NO_INTEREST, place="bin")
 def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure how often rivals bid, beside the interest in an item that a bidder predicted for them.
+    """Measure, in bins of the interest that a bidder predicted, how often rivals bid on an item.
 
-    For each bidder and each bin of predicted interest there are two values: with `about` "predicted", the mean
-    predicted interest; with "observed", the share of these predictions whose rival bid on the item. Only the last
-    prediction of a bidder for a rival and an item counts, and only items whose bidding is over. `at` is the number of
-    the bin, from 1 to 11, as in `bin_of`.
+    For each bidder and each bin of predicted interest there are two values. With `about` "predicted", the value is the
+    mean predicted interest; with "observed", it is the share of these predictions whose rival bid on the item. Only the
+    last prediction of a bidder for a rival and an item counts, and only items whose bidding is over. `at` is the number
+    of the bin, from 1 to 11: the bin of the nearest tenth.
 
     Source: Murphy 1973.
     """
@@ -345,11 +351,12 @@ def interest_reliability(name: str, entries: Sequence[Entry]) -> list[Measuremen
 
 @metric("shares of last profiles beside personas", "share", of=LotClosed, no_data=NO_PROFILES, place="bin")
 def profile_reliability(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the real shares of personas, beside the shares that they have in a bidder's last profiles of rivals.
+    """Measure, in bins of the shares in a bidder's last profiles of rivals, the real shares of the same personas.
 
-    For each bidder and each bin of shares there are two values: with `about` "predicted", the mean share in the
-    profiles; with "observed", the mean real share of these personas. The real share is 1 or 0, or a part if the rival
-    mixes two personas. `at` is the number of the bin of the share in the profile, from 1 to 11, as in `bin_of`.
+    For each bidder and each bin of shares there are two values. With `about` "predicted", the value is the mean share
+    in the profiles; with "observed", it is the mean real share of these personas. The real share is 1 or 0, or a part
+    if the rival mixes two personas. `at` is the number of the bin, from 1 to 11: the bin of the tenth nearest to the
+    share in the profile.
 
     Source: Murphy 1973.
     """

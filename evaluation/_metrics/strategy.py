@@ -36,6 +36,9 @@ _NO_STRATEGY = "no bidder has chosen a strategic action"
 def strategies(entries: Sequence[Entry]) -> dict[str, Counter[str]]:
     """Count how often each bidder chose each strategic action; bidders that chose none are left out.
 
+    A strategic action is a letter from A to F that says how to go on in the bidding, such as D: quit, to save for what
+    matters more.
+
     >>> strategies([Entry(1, 0.0, Strategized("Ann", "Vase", 1, 1, "A", "It is rare."))])
     {'Ann': Counter({'A': 1})}
     """
@@ -79,9 +82,10 @@ class Foresight:
 
 
 def foresights(entries: Sequence[Entry]) -> list[Foresight]:
-    """Pair each predicted limit of a rival with that rival's last bid on the item.
+    """Pair each limit that a bidder predicted for a rival with the last bid of that rival on the item.
 
-    A prediction is left out if the rival made no bid on the item.
+    The predicted limit is the most that the rival would bid, in dollars. A prediction is left out if the rival made no
+    bid on the item.
 
     >>> events = [Predicted("Ann", "Vase", (Prediction("Ben", 0.7, Decimal(200)),)), Acted("Ben", "Vase", Bid(150))]
     >>> [(one.limit, one.last_bid) for one in foresights([Entry(1, 0.0, event) for event in events])]

@@ -113,13 +113,13 @@ def bidder_graph(
 ) -> CompiledStateGraph[Any, None, Any, Any]:
     """Return the compiled LangGraph graph of one bidder, to be used alone or as a node of your own graph.
 
-    The graph takes `{"ask": ..., "seen": [...]}`: the question to the bidder, and the events that it has seen. It
-    returns `{"answer": ..., "conclusions": [...]}`. All of this is JSON. A turn of Harbor's bidder protocol can be
-    passed as `ask`, with the `seen` of the turn. Thoughts that the bidder's settings switch off are not in the graph.
-    The graph can be invoked, awaited, streamed and resumed. It needs its earlier conclusions as later input. With a
-    checkpointer, use one thread for each sale: the thread keeps the conclusions, and `seen` needs only new events.
-    Without a checkpointer, append the conclusions to `seen` yourself. As a subgraph, it keeps its conclusions if it is
-    compiled with `checkpointer=True`.
+    The graph takes `{"ask": ..., "seen": [...]}`: the question to the bidder, and the events that the bidder has seen.
+    It returns `{"answer": ..., "conclusions": [...]}`: the bidder's answer, and the private events of its thoughts. All
+    of this is JSON. A turn of Harbor's bidder protocol can be passed as `ask`, and the `seen` of the turn as `seen`.
+    Thoughts that the bidder's settings switch off are not in the graph. The graph can be invoked, awaited, streamed and
+    resumed. At each call, it needs the conclusions of its earlier calls. With a checkpointer, use one thread for each
+    sale: the thread keeps the conclusions, and `seen` needs only new events. Without a checkpointer, append the
+    conclusions to `seen` yourself. As a subgraph, it keeps its conclusions if it is compiled with `checkpointer=True`.
 
     >>> sorted(bidder_graph("Ann", model="simulated", values={"Vase": 300}).get_input_jsonschema()["properties"])
     ['ask', 'seen']

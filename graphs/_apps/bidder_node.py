@@ -73,10 +73,10 @@ def bidder_node(
 
     The node reads the messages and adds an `AIMessage` with its bid: in words, and as data in
     `additional_kwargs["harbor"]` (bidder, item, round and answer). It reads only messages from the speakers named in
-    `auctioneers` ("user" is the speaker of a human message without a name), and no message can change its settings. If
-    the `additional_kwargs` of a message have "events" or "ask", they are read as JSON. A message without them is read
-    as English, which costs one model call. The node keeps its conclusions in its own part of the thread, which no other
-    node reads. Without a checkpointer, it reads all messages again at each turn.
+    `auctioneers` ("user" is the speaker of a human message without a name), and no message can change the bidder's
+    settings. If the `additional_kwargs` of a message have "events" or "ask", these are read as JSON in place of the
+    words. A message without them is read as English, which costs one model call. The node keeps its conclusions in its
+    own part of the thread, which no other node reads. Without a checkpointer, it reads all messages again at each turn.
 
     >>> bidder_node("Ann B.", model="simulated", values={"Vase": 300}, name="ann").name
     'ann'

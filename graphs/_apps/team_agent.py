@@ -45,12 +45,12 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
     """A Harbor bidder as an agent in your own AutoGen team: it reads an auctioneer's messages and bids in words.
 
     The bidder reads only messages from the agents named in `auctioneers` ("user" is the name under which a team gets
-    its task); it does not read messages from rivals. You set its budget, values, persona and objective, and no message
-    can change them. If the metadata of a message has "events" or "ask", they are read as JSON. A message without them
-    is read as English, which costs one model call. AutoGen does not verify the names of agents: hostile code in the
-    team can pass for the auctioneer, but an agent that only writes text can't. If another agent of a `Swarm` hands its
-    turn to the bidder, the bidder hands the turn back with its answer. The metadata of an answer have the item, the
-    round and the answer in words.
+    its task); it does not read messages from rivals. You set the bidder's budget, values, persona and objective, and no
+    message can change them. If the metadata of a message have "events" or "ask", these are read as JSON in place of the
+    words. A message without them is read as English, which costs one model call. AutoGen does not verify the names of
+    agents: hostile code in the team can pass for the auctioneer, but an agent that only writes text can't. If another
+    agent of a `Swarm` hands its turn to the bidder, the bidder hands the turn back with its answer. The metadata of an
+    answer have the item, the round and the answer in words.
 
     >>> BidderAgent("Ann B.", model="simulated", values={"Vase": 300}, name="ann").name
     'ann'
@@ -142,7 +142,7 @@ class BidderAgent(BaseChatAgent, Component[BidderAgentConfig]):
         self._player = GraphBidder(self._context)
 
     async def save_state(self) -> Mapping[str, Any]:
-        """Return, as JSON, all that the bidder has heard and concluded."""
+        """Return all that the bidder has heard and concluded, as JSON for `load_state`."""
         return {"type": "BidderAgentState", "version": "1", **self._listener.dump()}
 
     async def load_state(self, state: Mapping[str, Any]) -> None:

@@ -56,22 +56,24 @@ class ThoughtNode:
 
     A bidder has the thought on `occasions`: at the "opening" of the auction, at a "call" for a bid, when an item has
     "closed", and at the "end". The thought waits for the nodes in `needs` (names or steps) that run on the same
-    occasion. `step` is the node's name in the graph, by default `name`; a bidder has only one node of each step. The
-    node that `answers` a call comes last.
+    occasion. `step` is the node's name in the graph, by default `name`; a bidder has only one node of each step.
+    `answers` is true for the node that answers a call; it comes last.
 
-    A node is in the graph of a bidder if `on` returns true for the bidder's settings; `adapt` then returns the form in
-    which it is there. If that form has no occasions, the node only keeps a note of another node's conclusion. `uses`
-    names the settings of the bidder that `on`, `adapt` or the node read. `when` says whether the thought is worth a
-    call now. A node that asks a model but has no prompt of its own is only in games whose `Play.thoughts` has its name.
+    A node is in the graph of a bidder if `on` returns true for the bidder's settings; `adapt` then returns the node as
+    this bidder has it. If that node has no occasions, it only keeps a note of another node's conclusion. `uses` names
+    the settings of the bidder that `on`, `adapt` or the node read. `when` says whether the thought is worth a call to
+    the model now. A node that asks a model but has no `prompt` is only in games that have a prompt for its name in
+    `Play.thoughts`.
 
     A node is either declared by its fields, or has its own function `run`. A declared node asks a model with its
-    `prompt`, whose only blank is ${facts}, and gets a `reply` of this Pydantic model. `check` says what is wrong with
-    a reply; the model is then asked again. `answer` returns the reply of the built-in model, from the facts of the
-    prompt alone. `conclude` makes the private `event` (or several events) of the reply. `fold` makes the bidder's note
-    from the previous note (None at first) and the event. Later prompts tell the note as a fact with the name `fact`,
-    by default the name of the node; `shows` returns the form in which they do (None: the note is not told now). `tells`
-    is the sentence that explains this fact in prompts (None: prompts do not tell the note; only `facts` can use it).
-    Nodes with the same `keeps` share one note.
+    `prompt`, whose only blank is ${facts}, and gets a `reply` of this Pydantic model. `check` says what is wrong with a
+    reply; the model is then asked again. `answer` returns the reply of the built-in model, from the facts of the prompt
+    alone. `conclude` makes the private `event` (or several events) from the reply.
+
+    `fold` makes the bidder's note, which is what the bidder remembers, from the previous note (None at first) and the
+    event. Later prompts tell the note as a fact with the name `fact`, by default the name of the node; `shows` returns
+    the note as prompts tell it (None: they do not tell it now). `tells` is the sentence that explains this fact in
+    prompts (None: prompts do not tell the note; only `facts` can use it). Nodes with the same `keeps` share one note.
 
     >>> async def run(state, context): return {}
     >>> ThoughtNode(name="mood", description="notes a mood", occasions=("opening",), event=Planned, run=run).place
@@ -110,22 +112,25 @@ class ThoughtNode:
 
     @property
     def task(self) -> str:
-        """The name of the node's model calls; also of its prompt, unless the game has a prompt of its own for it."""
+        """The name of the node's model calls in logs.
+
+        It is also the name of the node's prompt, unless the game has a prompt of its own for the node.
+        """
         return self.name.replace("-", "_")
 
     @property
     def is_harbors(self) -> bool:
-        """Return whether the node is Harbor's own or has a `run`; a mistake in it fails the bidder, but not the run."""
+        """True if the node is Harbor's own or has a `run`; a mistake in its code fails the bidder, but not the run."""
         return self.run is not None or self.has_harbors_prompt
 
     @property
     def has_harbors_prompt(self) -> bool:
-        """Return whether the node's prompt is one of Harbor's own files."""
+        """True if the node's prompt is one of Harbor's own files."""
         return self.prompt is not None and PROMPTS / self.prompt.name == self.prompt
 
     @property
     def asks(self) -> bool:
-        """Return whether the node asks a model."""
+        """True if the node asks a model."""
         return self.answers or self.reply is not None
 
     @property
@@ -149,7 +154,7 @@ class ThoughtNode:
         return (*self.uses, *(("chain_of_thought", *OF_PROMPTS) if self.prompt or self.answers else ()))
 
     def complaint(self) -> str:
-        """Say what is wrong with the node; empty if nothing is."""
+        """Say what is wrong with the node; empty if nothing is wrong."""
         checks = (self._of_kind, self._of_pieces, self._of_prompt, self._of_note)
         return unread(self.uses, MindSettings) or next(filter(None, (check() for check in checks)), "")
 

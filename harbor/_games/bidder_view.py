@@ -42,9 +42,9 @@ OUTCOMES = (Allocated, AllocatedSealed, Paid, PaidSealed, Acted, WorthTold)
 class Part:
     """A bidder's observations of one part of a game: an item, a run or a day.
 
-    `item` is the name of the part. `events` are the events of this part that the bidder has seen. As far as this bidder
-    was told, `got` has the units that each bidder got, and `paid` has the dollars that each bidder paid. `true_value`
-    is None unless the true value of the item was revealed.
+    `item` is the name of the item, run or day. `events` are the events of this part that the bidder has seen. `got` has
+    the units that each bidder got, and `paid` the dollars that each bidder paid, as far as this bidder was told.
+    `true_value` is None unless it was revealed.
 
     >>> Part("vase", got={"Ann": Decimal(1)}, paid={"Ann": Decimal(30)}).price
     Decimal('30')
@@ -58,7 +58,7 @@ class Part:
 
     @property
     def winner(self) -> str | None:
-        """The bidder that got units of the item; None if nobody or more than one bidder did."""
+        """The bidder that got units of the item; None if no bidder or more than one bidder got any."""
         return next(iter(self.got)) if len(self.got) == 1 else None
 
     @property
@@ -68,16 +68,16 @@ class Part:
 
     @property
     def bids(self) -> tuple[tuple[int, str, Decimal], ...]:
-        """The public bids that this bidder has seen, as (round, bidder, amount).
+        """The public bids in this part, each as (round, bidder, amount).
 
-        A bidder that accepts a price counts as bidding that price.
+        A bidder that accepts a price which the auctioneer called has made a bid of that price.
         """
         return tuple((one.round, one.bidder, amount) for one, amount in self._amounts(Acted))
 
     def bids_of(self, bidder: str) -> list[tuple[int, Decimal]]:
-        """Return the bids of `bidder` that this bidder has seen, as (round, amount).
+        """List the bids that `bidder` made in this part, each as (round, amount).
 
-        Sealed bids are returned only if `bidder` made no public bid in this part.
+        The bidder's sealed bids, as far as they were seen, are listed only if it made no public bid.
         """
         shown = [(turn, amount) for turn, name, amount in self.bids if name == bidder]
         return shown or [(one.round, amount) for one, amount in self._amounts(ActedSealed) if one.bidder == bidder]
@@ -98,7 +98,7 @@ class Part:
                 called = event.called
 
     def highest_bid(self, bidder: str) -> Decimal | None:
-        """Return the highest bid of `bidder` that this bidder has seen; None if it has seen no bid of `bidder`."""
+        """Return the highest bid in this part that `bidder` was seen to make; None if it was seen to make none."""
         return max((amount for _, amount in self.bids_of(bidder)), default=None)
 
 
@@ -138,9 +138,9 @@ Seen = Sequence[Event]
 
 
 class Outlook(NamedTuple):
-    """The future of a player in a game, as far as the player can know it.
+    """The future of a player in a game.
 
-    `rivals` are the rivals whose next action is worth a forecast. `goes_on` is true if the player will act again.
+    `rivals` are the rivals whose next action is worth a forecast. `goes_on` says whether the player will act again.
 
     >>> Outlook(("Ben",)).goes_on
     True
@@ -180,15 +180,21 @@ Folds = Mapping[type[Event], tuple[str, Fold]]
 class View:
     """All that a bidder knows: its own facts, the items for sale, and the acts and outcomes that it has seen.
 
-    `estimates` has the worth in dollars that the bidder was told for each item. `open` has the parts of the game
-    (items, runs or days) that are not over; the part with the latest event comes last. `results` has the parts that are
-    over. `catalog` has the types that a rival may be of, such as personas: by the id of each type, its text. `notes`
-    has the conclusions of the bidder's thoughts, by the name of the note. For each type of event that changes a note,
-    `folds` has the name of the note and the function that computes the new note from the old note and the event.
+    `personas` maps the texts of the bidder's own personas to their weights. `estimates` are the worths of items in
+    dollars that the bidder was told. A game has parts, such as items, runs or days: `open` has the parts that are not
+    over, by name, and `results` the parts that are over. The last part in `open` is the one with the latest event.
+    `catalog` maps the id of each type that a rival may have to the text that describes the type. `seen` has all events
+    that the bidder has seen, in order.
 
-    `now` is the ask that the bidder has to answer, or the pause of the auctioneer in which the bidder may think. `mind`
-    has the settings of the bidder's thoughts. `judged` is true if a metric or a memory will read the last profiles that
-    the bidder makes of its rivals. `outlook` and `yardstick` are the functions with these names in the game's `Play`.
+    The bidder's thoughts, such as a plan, end in events. `notes` has what the bidder concluded in them, by the name of
+    the note. `folds` has a function for each type of these events, which computes the note from the note before and the
+    event. `mind` has the settings of the thoughts. `now` is the question that the bidder has to answer at present: an
+    ask for an action, or a pause of the auctioneer, in which the bidder may think (None: there is no question).
+    `judged` is true if a metric or the bidder's memory will read the last profiles that the bidder makes of its rivals.
+
+    `outlook` and `yardstick` are functions that belong to the game. `outlook` returns the rivals whose next action is
+    worth a forecast, and whether the bidder will act again. `yardstick` returns the amount with which a rival of some
+    type would compare its bid.
 
     >>> View(name="Ann", bidders=("Ann", "Ben")).rivals
     ('Ben',)
@@ -215,7 +221,7 @@ class View:
     yardstick: Yardstick = field(default=no_yardstick, repr=False, compare=False)
 
     def after(self, events: Iterable[Event]) -> View:
-        """Return the view after these events, which are also added to `seen`."""
+        """Return the view after these events; each is added to `seen`."""
         news = tuple(events)
         view = self
         for event in news:
@@ -232,14 +238,18 @@ class View:
 
     @property
     def part(self) -> Part | None:
-        """The part that is not over; if several are not, the part with the latest event; None if all are over."""
+        """The part of the game that is not over; None if there is none.
+
+        If several parts are not over, it is the part with the latest event.
+        """
         return next(reversed([*self.open.values()]), None)
 
     @property
     def in_play(self) -> tuple[str, ...]:
-        """The rivals that were asked in the current part or, between two parts, in the last one.
+        """The rivals that were asked to act in the current part, or else in the part that ended last.
 
-        If the game lists its items in advance, or if no part is over yet, these are all rivals.
+        The part that ended last counts if there is no current part, or if nobody has been asked in it yet. If the game
+        lists its items in advance, or if no part is over yet, the result has all rivals.
         """
         if self.lots or not self.results:
             return self.rivals
@@ -248,7 +258,10 @@ class View:
 
     @property
     def ahead(self) -> Outlook:
-        """The `Outlook` of this bidder, which the game derives from the events that the bidder has seen so far."""
+        """The bidder's outlook, which the game derives from the events that the bidder has seen so far.
+
+        The outlook has the rivals whose next action is worth a forecast, and says whether the bidder will act again.
+        """
         return self.outlook(self.name, self.seen)
 
     @property
@@ -258,23 +271,26 @@ class View:
 
     @property
     def plan(self) -> str:
-        """The bidder's plan in words; empty if the bidder has no plan."""
+        """The bidder's plan in words; empty if it has none."""
         return self.notes["plan"].text if "plan" in self.notes else ""
 
     @property
     def priorities(self) -> Mapping[str, int]:
-        """The priority of each item in the bidder's plan; empty if the bidder has no plan."""
+        """The priority of each item in the bidder's plan; empty if it has no plan."""
         return self.notes["plan"].priorities if "plan" in self.notes else {}
 
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
-        """The bidder's profiles of its rivals, told or inferred: for each rival, the weight of each type."""
+        """The bidder's profile of each rival, by rival: a weight for each type that the rival may have.
+
+        The bidder was told its profiles at the start, or has made them from what it has seen.
+        """
         found: Mapping[str, Mapping[str, float]] = self.notes.get("profile", {})
         return found
 
     @property
     def mirrors(self) -> Mapping[str, Mapping[str, float]]:
-        """The bidder's guess of the profiles that rivals made of it: for each rival, the weight of each type."""
+        """The profile that each rival has of this bidder, as the bidder expects; by rival."""
         found: Mapping[str, Mapping[str, float]] = self.notes.get("mirror", {})
         return found
 
@@ -294,42 +310,49 @@ class View:
         return tuple(bidder for bidder in self.bidders if bidder != self.name)
 
     def wins(self, bidder: str) -> tuple[Win, ...]:
-        """Return the items that `bidder` has won so far, with the dollars that it paid for each."""
+        """List the items that `bidder` has won so far, each with the price in dollars that `bidder` paid."""
         won = (result for result in self.results if result.winner == bidder)
         return tuple(Win(result.item, result.paid.get(bidder, Decimal(0))) for result in won)
 
     def spent(self, bidder: str) -> Decimal:
-        """Return the dollars that `bidder` has paid in the parts of the game that are over."""
+        """Return the dollars that `bidder` has paid so far for items, runs or days that are over.
+
+        Only payments of which this bidder was told count, and fines do not count.
+        """
         return sum((result.paid.get(bidder, Decimal(0)) for result in self.results), Decimal(0))
 
     def profit(self, bidder: str) -> Decimal:
-        """Return the profit of `bidder` in dollars from the items that it won and whose true values were revealed."""
+        """Return the profit in dollars that `bidder` made on the items whose true values were revealed."""
         won = (result for result in self.results if result.winner == bidder and result.true_value is not None)
         return sum((result.true_value - result.paid.get(bidder, Decimal(0)) for result in won), Decimal(0))  # type: ignore[operator]
 
     def lot(self, item: str) -> Lot:
-        """Return an item by its name; for an item that was not listed, one with the starting price 0."""
+        """Return an item by its name; an item that was not listed gets the starting price 0."""
         return next((lot for lot in self.lots if lot.name == item), Lot(item, Decimal(0)))
 
     def result(self, item: str) -> Part:
-        """Return the part with this name that is over; if several such parts are over, the last of them."""
+        """Return the finished part with this name; the last one if several parts have the name."""
         return next(result for result in reversed(self.results) if result.item == item)
 
     def last(self, kind: type[E], **wanted: object) -> E | None:
-        """Return the last seen event of this type whose fields have the `wanted` values; None if there is none."""
+        """Return the last event of this type that the bidder has seen; None if it has seen none.
+
+        With `wanted`, such as `item="Vase"`, only events whose fields have these values count.
+        """
         found = (event for event in reversed(self.seen) if isinstance(event, kind))
         return next((one for one in found if all(getattr(one, name) == value for name, value in wanted.items())), None)
 
     def place(self, item: str) -> int:
-        """Return the position of an item among the parts that are over, counted from 1; 0 if the item is not over."""
+        """Return the position of an item among the finished parts, counted from 1; 0 if the item is not over."""
         places = range(len(self.results), 0, -1)
         return next((place for place in places if self.results[place - 1].item == item), 0)
 
     def truth(self) -> Belief:
-        """Return the belief about the auction that this bidder would have without errors.
+        """Return the belief about the auction that this bidder would state if it made no mistake.
 
-        It has the money that this bidder has left, and the items that each bidder has won. If the game reveals true
-        values, it also has the profit of each bidder; otherwise `profits` is empty.
+        The belief has the dollars that the bidder has left, the items that each bidder has won, and each bidder's
+        profit. It has no profits unless the auction reveals true values. Its `wins` leave out bidders that have won
+        nothing.
         """
         return Belief(
             budget=self.budget,

@@ -44,13 +44,20 @@ class StoreMemory(Memory):
     async def query(
         self, query: str | MemoryContent, cancellation_token: CancellationToken | None = None, **_: Any
     ) -> MemoryQueryResult:
-        """Return at most `limit` memories: those nearest in meaning to a text, or any memories for an empty text."""
+        """Return the memories nearest in meaning to `query`, at most `limit` of them.
+
+        If `query` is empty, the first memories in the namespace are returned.
+        """
         text = query if isinstance(query, str) else _plain(query.content)
         found = await self.store.asearch(self.namespace, query=text or None, limit=self.limit)
         return MemoryQueryResult(results=[_content(item) for item in found])
 
     async def update_context(self, model_context: ChatCompletionContext) -> UpdateContextResult:
-        """Add to the agent's context the memories whose meaning is nearest to the last message, and return them."""
+        """Add to the agent's context the memories nearest in meaning to the last message in it, and return them.
+
+        The memories, at most `limit`, become one system message. If the context has no message, the first memories in
+        the namespace are added.
+        """
         messages = await model_context.get_messages()
         recalled = await self.query(_plain(messages[-1].content) if messages else "")
         if recalled.results:
@@ -64,7 +71,7 @@ class StoreMemory(Memory):
             await self.store.abatch([PutOp(item.namespace, item.key, None) for item in found])
 
     async def close(self) -> None:
-        """Do nothing, because the caller who opened the store also closes the store."""
+        """Do nothing: the caller who opened the store closes it."""
 
 
 def _content(item: SearchItem) -> MemoryContent:

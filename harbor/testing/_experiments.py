@@ -29,14 +29,14 @@ def check_experiment(path: Path | str) -> None:
     """Check that the design of an experiment works.
 
     The design has to be readable. Each arm is run once under each condition, offline, with the built-in model in place
-    of every other model. Each metric has to have a value in at least one of these trials, and each figure that the
-    design names has to be drawn.
+    of every other model, and has to run to its end. Each metric of the design has to have a value in at least one of
+    these runs, and each figure that the design names has to be drawn from them.
 
     Args:
         path: the path of the design, or the name of a published design.
 
     Raises:
-        AssertionError: the design breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     what = f"the experiment {str(path)!r}"
     with promised(what):
@@ -67,11 +67,11 @@ async def _once(design: Experiment, what: str) -> Results:
 
 
 def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> None:
-    """Check that a figure works.
+    """Check that a figure of experiments works.
 
     The figure is drawn twice from a small experiment that is run for this check, and both drawings have to be the same.
     Each panel needs a description for readers who can't see it, and may not be taller than a page of paper. The figure
-    also has to be drawn if one arm has no value, and must not raise an error if no arm has a value.
+    must not raise an error if only one arm of the experiment has values, or if no arm has any.
 
     Args:
         figure: the figure.
@@ -79,7 +79,7 @@ def check_figure(figure: Figure, auction: Mapping[str, Any] | None = None) -> No
             installed game.
 
     Raises:
-        AssertionError: the figure breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(figure, "figure")
     what = f"the figure {figure.name!r}"

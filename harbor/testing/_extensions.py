@@ -68,8 +68,9 @@ class Watched(Policy):
 def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
     """Check that a scripted policy works.
 
-    The policy has to play its games to their end. Equal tables, asks and observations have to give equal decisions,
-    also if the policy is made anew. The policy must not change its input.
+    In each game in which it is tried, the policy has to play to the end. With the same bidder, seed and game, and after
+    the same ask and the same events, it has to decide the same again, also if the policy was made anew. It must not
+    change the ask or the events that it gets.
 
     Args:
         policy: the policy.
@@ -77,7 +78,7 @@ def check_policy(policy: ScriptedPolicy, games: Sequence[str] = ()) -> None:
             installed games that it can play.
 
     Raises:
-        AssertionError: the policy breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(policy, "policy")
     wanted = tuple(games) or policy.games
@@ -129,16 +130,17 @@ SEEDS = 10
 def check_catalogue(catalogue: Catalogue) -> None:
     """Check that a catalogue works.
 
-    Its ids, texts and listings have to be distinct. Each item has to suit personas of the catalogue, named by their
-    ids, or no persona; and each persona needs an item that suits it. No item may have a starting price above its true
-    value. Equal seeds have to give equal samples. Some items are also sold in an auction, in which the built-in model
-    profiles its rivals over the personas of the catalogue.
+    No two of its personas may have the same text, and no two of its items the same name or listing. An item may suit
+    only personas of the catalogue, named by their ids, or no persona; and each persona needs an item that suits it. No
+    item may have a starting price above its true value. Samples of items that are drawn with the same seed have to be
+    the same. Some items are also sold in an auction: the bidders get personas of the catalogue, and the built-in model
+    profiles rivals, with a share for each persona.
 
     Args:
         catalogue: the catalogue.
 
     Raises:
-        AssertionError: the catalogue breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(catalogue, "catalogue")
     what = f"the catalogue {catalogue.name!r}"
@@ -185,18 +187,18 @@ FAILED = "the metric failed"
 def check_metric(metric: Metric, log: Sequence[Entry] = ()) -> None:
     """Check that a metric works.
 
-    The metric has to measure a log, and a log that broke off at any point, without an error and twice with the same
-    result. Its values have to lie within the bounds of its unit. For the log of a whole game, it has to give a value. A
-    missing value needs a reason, also for a game that the metric can't measure. The docstring of the metric's function
-    has to tell the formula.
+    The metric measures whole logs, and logs that broke off at some point. It must not raise an error, and has to give
+    the same result if it measures a log twice. Its values have to lie within its bounds. It has to give a value for at
+    least one whole log. A missing value needs a reason, also for a game that the metric can't measure. The metric's
+    function needs a docstring, which tells the formula.
 
     Args:
         metric: the metric.
-        log: the log of a game that the metric can measure; by default, games of all installed kinds that have an event
-            of the metric's kind are played.
+        log: the log of a game that the metric can measure; by default, installed games are played, and the logs with an
+            event of the metric's kind are measured.
 
     Raises:
-        AssertionError: the metric breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(metric, "metric")
     what = f"the metric {metric.name!r}"

@@ -57,22 +57,24 @@ def check_game(
 ) -> None:
     """Check that a game works, and that it keeps the secrets of its bidders.
 
-    The game needs all its parts, and its settings have to be the same after they are written and read. Its rules have
-    to pass `check_rules`. They must not refuse the actions of the built-in model, of the rational policy or of random
-    legal play, and hostile answers must not cause an error. Equal runs have to give equal logs, which are the same
-    after they are written and read. All that happens has to be in the events, and every winner has to be a bidder. No
-    unit may be given twice, every payment needs a payer and a payee, and no bidder may pay more for an item than its
-    asks allowed. The facts in a prompt must come only from the events that the bidder has seen; each of them has to be
-    explained, and nothing else may be explained. The standings have to name every bidder once. They are also computed
-    from logs that broke off, and from public events alone if the game's measures are `public`. If the game has
-    `from_public`, every log has to follow from the rules: also a log that broke off, one without settings and one of
-    public events alone. The board has to show texts to each viewer.
+    The game needs all its parts. Its settings have to be the same after they are written and read. Its rules have to
+    pass `check_rules`. They must not refuse the actions of the built-in model, of the rational policy or of random
+    legal play, and hostile answers must not cause an error. Two equal runs have to give equal logs, and a log has to be
+    the same after it is written and read. All that happens has to be in the events, and every winner has to be a
+    bidder. No unit of an item may be given twice, every payment needs a payer and a payee, and no bidder may pay more
+    for an item than its asks allowed. The facts in a prompt must come only from the events that the bidder has seen.
+    The prompts have to explain each fact that they contain, and nothing else.
 
-    No bidder may notice a private fact of another. To test this, the check changes each random draw of `build` and each
-    setting of a bidder that the game `uses`, one at a time, and plays the same acts again. If only one bidder is told
-    of the change, the asks, events, board and answers of all others have to stay the same, until an act is no longer
-    legal or an event's `discloses` is true. A setting in `uses` whose change has no effect at all is reported as
-    unused.
+    The standings have to name every bidder once. They are also computed from logs that broke off, and from public
+    events alone if the game's measures are `public`. If the game has `from_public`, every log has to follow from the
+    rules: also a log that broke off, a log without settings, and a log of public events alone. The game's board has to
+    show texts to each viewer.
+
+    No bidder may notice a private fact of another bidder. To test this, the check changes each random draw of `build`
+    and each setting of a bidder that the game `uses`, one at a time, and plays the same acts again. If only one bidder
+    is told of the change, the asks, events, board and answers of all others have to stay the same. They may change
+    after an act that is no longer legal, or after an event whose `discloses` is true. A setting in `uses` also fails
+    the check if its change has no effect at all.
 
     Args:
         game: the game.
@@ -81,7 +83,7 @@ def check_game(
             named in the settings, or as many as the game accepts.
 
     Raises:
-        AssertionError: the game breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(game, "game")
     with promised(f"the game {game.name!r}"):

@@ -35,19 +35,21 @@ REMEDY = "tell it to nobody else, or let the event that tells it have `discloses
 def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audit:
     """Check that no bidder of an auction is told a secret of another bidder.
 
-    Each secret of each bidder is changed, one at a time, and the game is played again. The information that all other
-    bidders get has to stay the same.
+    A secret is a fact that only one bidder may know, such as its budget. Each secret of each bidder is changed, one at
+    a time, and the game is played again. All that the other bidders are told has to stay the same.
 
     Args:
-        auction: the settings of the auction; the built-in model plays in place of any other model.
-        secrets: the kinds of secrets that are changed, such as "budget" and "estimate"; by default, all kinds.
+        auction: the settings of the auction; the built-in model plays in place of any other model, and a scripted
+            policy in place of a person.
+        secrets: the kinds of secrets that are changed, such as "budget" and "estimates"; by default, all kinds.
 
     Returns:
-        The audit, which lists the comparisons.
+        The audit; its `rows` tell, for each secret and each other bidder, how much was compared.
 
     Raises:
-        AssertionError: another bidder gets other information; the message names the secret, the bidder and the channel.
-        ConfigError: a setting is refused, or there is no such kind of secret.
+        AssertionError: another bidder is told something else, or there is nothing to compare. The message names the
+            secret, its owner, the other bidder, and the way by which that bidder was told, such as "event" or "prompt".
+        ConfigError: a setting is refused, there is no such kind of secret, or two games with the same settings differ.
 
     Example:
         >>> from harbor import Auction, Bidder, Item

@@ -33,9 +33,10 @@ Mind = Mapping[str, Any]
 def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> None:
     """Check that a thought node works.
 
-    The node is tried in a game. Its prompt has to be filled, has to explain each fact, and is answered by the built-in
-    model. The node's event has to be in the log, and its note in later prompts. Equal runs have to give equal logs, and
-    an interrupted run has to resume to the same log. If the settings switch the node off, it must not be in the graph.
+    A bidder has the node's thought while it plays a game. The node's prompt has to explain each fact that it contains,
+    and the built-in model has to answer the prompt. The log has to contain the node's event, and a later prompt the
+    note that the node makes of the event. Two equal runs have to give equal logs, and an interrupted run has to resume
+    to the same log. If the settings switch the node off, it must not be in the bidder's graph.
 
     Args:
         node: the thought node.
@@ -45,7 +46,7 @@ def check_node(node: ThoughtNode, game: str = "", mind: Mind | None = None) -> N
             `uses`.
 
     Raises:
-        AssertionError: the node breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(node, "node")
     what = f"the node {node.name!r}"

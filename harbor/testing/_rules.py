@@ -30,13 +30,16 @@ def check_rules(
     acts: Shown = "sealed",
     draws: Shown = "sealed",
 ) -> None:
-    """Check that the rules of a game follow `Mechanism`, in games of random legal play.
+    """Check that the rules of a game work as `Mechanism` demands, in games of random legal play.
 
-    Nobody may be asked before the game opens or after it ends, and every ask has to be legal. The state has to follow
-    from the events alone, also if they are written to a log and read. Equal states, actions and random draws have to
-    give equal events, whatever the order of the answers. No call may change its arguments. Every game has to end. No
-    public event may tell a private one. Whether the private facts of a bidder stay secret is tested by `check_game`,
-    because the rules alone don't say which facts belong to one bidder.
+    Nobody may be asked before the game opens or after it ends. In a turn, each bidder is asked at most once, and all
+    for the same item and round. The actions at the bounds of an ask have to be legal, and actions beyond the bounds
+    have to be refused. The state of the game has to follow from the events alone, also if they are written to a log and
+    read. Equal states, actions and random draws have to give equal events, whatever the order of the answers. No method
+    of the rules may change its arguments. Every game has to end. The auctioneer must not say a private event aloud.
+
+    Whether the private facts of a bidder stay secret is tested by `check_game`, because the rules alone don't say which
+    facts belong to one bidder.
 
     Args:
         rules: the rules of any game.
@@ -44,10 +47,10 @@ def check_rules(
         most_turns: the number of turns within which a game has to end.
         seed: the seed of the random play.
         acts: "open" if everyone learns of an act at once, else "sealed"; as in `Game`.
-        draws: "open" if everyone learns of random draws, else "sealed"; as in `Game`.
+        draws: "open" if everyone learns of random draws at once, else "sealed"; as in `Game`.
 
     Raises:
-        AssertionError: the rules break a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     for number in range(games):
         events = _play(rules, Random(f"{seed} {number}"), most_turns, acts, draws)
@@ -119,7 +122,11 @@ Bids = dict[str, list[Decimal | None]]
 
 
 class Difference(NamedTuple):
-    """A place where records differ from the rules' result: item, round (0: the end of the item), and column."""
+    """A place where the records differ from the result of Harbor's rules.
+
+    The place is an item, a round (0: the end of the item) and `what`, such as "price". `expected` is the result of
+    Harbor's rules there, and `found` is the record.
+    """
 
     item: str
     round: int
@@ -129,14 +136,16 @@ class Difference(NamedTuple):
 
 
 def replay(game: AuctionConfig, records: Iterable[Row]) -> list[Difference]:
-    """Play the bids that another implementation of a game recorded by Harbor's rules, and return the differences.
+    """Play again, by Harbor's rules, the bids that another implementation of a game recorded; return the differences.
 
-    A record is a row of a bid or of an outcome. A bid has `item`, `round` (1 if left out), `bidder`, `bid` (None if the
-    bidder withdrew) and, if the bidder was asked more than once in the round, `attempt`. An outcome has `item`,
-    `winners` (one name, several names, or None) and, if the price is to be compared, `price`. An empty cell (None, ""
-    or NaN) counts as left out. Items are named as in Harbor: "run 1" in a game of runs, and "day 1" in the water game,
-    in which the winners are the bidders that got water. A random draw among equal bidders may have any result that fits
-    the records. If the rules ask other bidders in a round than the records have, the comparison ends with that round.
+    Each record is a row, which tells either a bid or the outcome of an item. A bid has `item`, `round` (1 if left out),
+    `bidder`, `bid` (None if the bidder withdrew) and, if the bidder was asked more than once in the round, the number
+    of the `attempt`. An outcome has `item`, `winners` (one name, several names, or None) and, if the price is to be
+    compared, `price`. An empty cell (None, "" or NaN) counts as left out. Items are named as in Harbor: "run 1" in a
+    game of runs, and "day 1" in the water game, in which the winners are the bidders that got water.
+
+    If Harbor's rules draw at random among equal bidders, any result of the draw that fits the records is accepted. If
+    the rules ask other bidders in a round than those in the records, the comparison ends with that round.
 
     >>> from harbor import Auction, Bidder, Item
     >>> game = Auction(

@@ -112,14 +112,14 @@ _TEXT = "You are careful with money. The code of your safe is {}, and you tell n
 
 
 def check_seat(agent: Any, game: str = "english", *, like: Any = None, seconds: float = 120.0) -> None:
-    """Check that an agent keeps the promises of the bidder protocol, in all seats of two games.
+    """Check that an agent can play by the bidder protocol, in all seats of two games.
 
     The agent has to answer each turn in time with a legal action. In the second game, some turns are made harder: they
     have fields and events that the agent does not know, they are long, they say that the last answer failed, or the
     agent is started anew in the middle of the game and has lost all that it kept. The words and the model calls of the
-    agent must not contain a fact that only another bidder may know. If `like` is given, the log of the first game has
-    to be the same with that agent, except for clocks. The check does not judge how well the agent plays, and the agent
-    may answer the same turn differently, as models do. The agent's printed output is not shown.
+    agent must not contain a fact that only another bidder may know. If `like` is given, that agent plays the first game
+    too, and both logs have to be the same except for clocks. The check does not judge how well the agent plays, and the
+    agent may answer the same turn differently, as models do. The agent's printed output is not shown.
 
     An AutoGen agent gets words instead of turns, so nothing is made harder for it in the second game.
 
@@ -132,7 +132,7 @@ def check_seat(agent: Any, game: str = "english", *, like: Any = None, seconds: 
         seconds: the time limit of a turn.
 
     Raises:
-        AssertionError: the agent breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     one = _seated(agent)
     with promised(one.name), redirect_stdout(StringIO()):  # an agent in this process may print a lot
@@ -261,15 +261,15 @@ class _Watch:
 def check_agent(agent: Agent, game: str = "english") -> None:
     """Check that an `Agent` extension works.
 
-    If `make` returns AutoGen agents, it has to return another one for each bidder. The agent has to answer every call
-    of a game, in words that the auctioneer can read as an answer to that call.
+    If the extension's `make` returns AutoGen agents, it has to return a different object for each bidder. The agent has
+    to answer every call of a game, in words that the auctioneer can read as an answer to that call.
 
     Args:
         agent: the agent.
         game: the name of the game that the agent plays.
 
     Raises:
-        AssertionError: the agent breaks a promise; the message names the promise and the evidence.
+        AssertionError: one of these checks fails; the message says which one, and shows the evidence.
     """
     whole(agent, "agent")
     what = f"the agent {agent.name!r}"
@@ -290,7 +290,7 @@ def check_model(model: Model, game: str = "english") -> None:
         game: the name of the game that the model plays.
 
     Raises:
-        AssertionError: the model breaks a promise; the message names the promise and the evidence.
+        AssertionError: a reply can't be used, or the model is never called; the message shows the evidence.
     """
     whole(model, "model")
     what = f"the model {model.name!r}"

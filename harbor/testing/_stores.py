@@ -37,11 +37,14 @@ VALUES: dict[str, dict[str, Any]] = {
 
 
 def check_store(make_store: MakeStore) -> None:
-    """Check that a store behaves as LangGraph documents it.
+    """Check that a LangGraph store behaves as LangGraph documents it.
 
-    `make_store` has to return a new and empty store at each call. That store has to index the field `text`, with any
-    embedding for which each text is nearest to itself. The time to live of memories is checked only if the store's
-    `supports_ttl` is true. Call this function outside of an event loop.
+    `make_store` has to return a new and empty store at each call. That store has to index the field `text` of its
+    memories, with any embedding for which each text is nearest to itself. The time to live of memories is checked only
+    if the store's `supports_ttl` is true. Call this function outside of an event loop.
+
+    Raises:
+        AssertionError: the store behaves otherwise; the message says how.
     """
     for check in CHECKS:
         store = make_store()

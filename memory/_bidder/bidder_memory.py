@@ -57,9 +57,9 @@ def open_store(settings: MemorySettings, folder: Path | None) -> ChromaStore:
 class BidderMemory:
     """One bidder's memories of earlier auctions, in a LangGraph store.
 
-    Memories of the current `auction` are never returned. So a resumed auction recalls the same memories as before, even
-    if it was interrupted while it stored its own. `game` is the name of the current game, and `series` that of the
-    series to which the auction belongs (empty: none).
+    Memories that the bidder stored in the current `auction` are never returned. So a resumed auction recalls the same
+    memories as before, even if it was interrupted while it stored its own. `game` is the name of the current game.
+    `series` is the name of the series of auctions to which the auction belongs (empty: it belongs to none).
 
     >>> from langgraph.store.memory import InMemoryStore
     >>> BidderMemory(InMemoryStore(), "Ann", "first").namespace("learning")
@@ -74,9 +74,11 @@ class BidderMemory:
     series: str = ""
 
     def namespace(self, kind: MemoryKind, game: str = "") -> tuple[str, str, str]:
-        """Return the namespace in the store for one kind of memories of a game: scope, bidder and kind.
+        """Return the namespace in the store that has the bidder's memories of one kind from a game.
 
-        Without `game`, it is that of the current game.
+        The namespace is (scope, bidder, kind). The scope is shared by the auctions whose memories the bidder may
+        recall: all auctions on the store, those of one series, or the current auction alone, as the setting
+        `carry_over` says. Each game has scopes of its own. If `game` is empty, the current game is meant.
         """
         own = (self.settings.carry_over == "series" and self.series) or self.auction
         scope = CARRIED if self.settings.carry_over is True else label(own)
@@ -84,11 +86,14 @@ class BidderMemory:
         return (scope if of_game == FIRST else f"{scope}-of-{label(of_game)}", label(self.bidder), kind)
 
     async def learnings(self) -> list[str]:
-        """Return the list of learnings that the bidder stored last in the current game."""
+        """Return the learnings (lessons in words) from the list that the bidder stored last in the current game."""
         return [str(item.value["text"]) for item in await self._newest_list(self.game)]
 
     async def all_learnings(self) -> list[str]:
-        """Return the learnings stored last in the current game, then those in the other games of the settings."""
+        """Return the learnings that the bidder stored last in the current game, then those of the other games.
+
+        The other games are those that the setting `games` of the memory names.
+        """
         lists = [await self._newest_list(game) for game in (self.game, *self._others)]
         return [str(item.value["text"]) for items in lists for item in items]
 
@@ -97,7 +102,11 @@ class BidderMemory:
         return tuple(game for game in self.settings.games if game != self.game)
 
     async def nearest_learnings(self, query: str) -> list[str]:
-        """Return the k learnings nearest in meaning to a text, from the list stored last in each game."""
+        """Return the learnings that are nearest in meaning to `query`, the nearest first.
+
+        Of each game, only the list that the bidder stored last is searched. At most `k` learnings are returned, as the
+        settings of the memory say.
+        """
         found: list[SearchItem] = []
         for game in (self.game, *self._others):
             if newest := await self._newest_list(game):
@@ -111,7 +120,10 @@ class BidderMemory:
         return ordered[: self.settings.k]
 
     async def nearest_episodes(self, query: str) -> list[str]:
-        """Return the k episodes (memories of single sales) nearest in meaning to a text."""
+        """Return the episodes (memories of single sales) that are nearest in meaning to `query`, the nearest first.
+
+        At most `k` episodes are returned, as the settings of the memory say.
+        """
         found: list[SearchItem] = []
         for game in (self.game, *self._others):
             found += await self._nearest_episodes(query, game)
@@ -125,7 +137,10 @@ class BidderMemory:
         return found
 
     async def dossiers(self, rivals: Iterable[str]) -> dict[str, Value]:
-        """Return the dossiers on these rivals from before this auction; rivals without a dossier are left out."""
+        """Return, by rival, the dossiers that the bidder had on these rivals before this auction.
+
+        A dossier is all that the bidder remembers about one rival. Rivals without a dossier are left out.
+        """
         keys = {label(rival): rival for rival in rivals}
         items = await self.store.abatch([GetOp(self.namespace("dossier"), key) for key in keys])
         values = {keys[item.key]: item.value for item in items if isinstance(item, Item)}
@@ -137,7 +152,7 @@ class BidderMemory:
     async def everything(self, rivals: Iterable[str]) -> list[Memory]:
         """Return the learnings, the dossiers on these rivals and all episodes (the newest first).
 
-        The list ends where the memories would have more tokens than the settings allow.
+        The list is cut where the next memory would exceed the number of tokens that the settings allow.
         """
         memories = [Memory("learning", text) for text in await self.all_learnings()]
         memories += [Memory("dossier", value["text"]) for value in (await self.dossiers(rivals)).values()]
@@ -150,7 +165,8 @@ class BidderMemory:
     async def keep_learnings(self, learnings: Sequence[str]) -> None:
         """Store the bidder's learnings after this auction.
 
-        The list from before this auction stays in the store until another auction stores its list.
+        The list from before this auction stays in the store until another auction stores its list, so that this auction
+        can be resumed with the same memories.
         """
         stale = [item for item in await self._search("learning", self.game) if item.value["auction"] != self.auction]
         previous = await self._newest_list(self.game)
@@ -163,14 +179,15 @@ class BidderMemory:
         await self.store.abatch([PutOp(item.namespace, item.key, None) for item in stale if item.key not in kept])
 
     async def keep_episodes(self, episodes: Iterable[Value]) -> None:
-        """Store the episodes of this auction."""
+        """Store the episodes of this auction: for each item, a memory of its sale."""
         values = {f"{self.auction}:{episode['item']}": episode for episode in episodes}
         await self._keep("episode", values, _event_of)
 
     async def keep_dossiers(self, dossiers: Mapping[str, Value], before: Mapping[str, Value]) -> None:
-        """Store the new dossiers on rivals.
+        """Store the bidder's new dossiers: for each rival, what the bidder remembers about it after this auction.
 
-        Each contains the dossier `before` it, so that a resumed auction can still recall that one.
+        Each new dossier contains the rival's old dossier from `before`, so that a resumed auction can still recall the
+        old one.
         """
         values = {
             label(rival): {**dossier, "before": _without(before.get(rival), "before")}

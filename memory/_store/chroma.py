@@ -42,15 +42,16 @@ class ChromaStore(BaseStore):
     `where` is the place of the memories: None (in this process, isolated from every other store), a folder, which only
     one process can write at a time, or the address of a Chroma server (`http://localhost:8000`). `embedding` decides
     how texts are compared: a name, a LangChain `Embeddings` object, a function of texts or an `Embedding` (None: the
-    embedding with which the memories in the place were stored). If that embedding is a model and only a file in the
-    folder names it, `trusted` has to name it too, or the store is not opened. A folder from somebody else is opened
+    embedding with which the memories in the place were stored). If that stored embedding is a model and only a file in
+    the folder names it, `trusted` has to name it too, or the store is not opened. A folder from somebody else is opened
     only if `trust` is true; the folder is then marked as yours. `fields` are the paths in a value whose texts can be
-    found by meaning; `$` is the whole value. `ttl` is LangGraph's setting for the time that memories are kept.
+    found by meaning; `$` is the whole value. `ttl` is LangGraph's setting for the time that memories are kept. `clock`
+    returns the present time in seconds since 1970.
 
     Each namespace is a Chroma collection of its own, so a search can't reach memories of another namespace. As in
     LangGraph's own stores, all reads of a batch see the state before the batch, and of several puts to one key the last
-    one counts. Simultaneous calls are merged, with the same result as one after the other. A search by meaning finds
-    only memories that are indexed. Close the store after use, or use it as a context manager.
+    one counts. Simultaneous calls are merged, with the same result as if they came one after the other. A search by
+    meaning finds only memories that are indexed. Close the store after use, or use it as a context manager.
 
     >>> with ChromaStore() as store:
     ...     store.put(("facts",), "car", {"text": "red"})
@@ -103,15 +104,24 @@ class ChromaStore(BaseStore):
         return await self._callers.abatch(list(ops))
 
     def sweep_ttl(self) -> int:
-        """Delete expired memories and return their number; `ttl` can set an interval at which the store does so."""
+        """Delete expired memories and return their number.
+
+        The setting `ttl` can have an interval after which the store itself deletes expired memories.
+        """
         return self._run(self._sweep)
 
     def records(self, prefix: Namespace = ()) -> list[Record]:
-        """Return all memories whose namespace begins with `prefix`, with their times and their indexed paths."""
+        """Return all memories whose namespace begins with `prefix`, except for expired ones.
+
+        Each record also has the times of its memory, and the paths in the value whose texts can be found by meaning.
+        """
         return self._run(partial(self._records, prefix))
 
     def restore(self, records: Iterable[Record]) -> None:
-        """Store memories that `records` returned, with their times; the embeddings of their texts are computed anew."""
+        """Store memories that `records` returned, such as those of another store; they keep their times.
+
+        The store computes the embeddings of their texts anew, with its own embedding.
+        """
         self._run(partial(self._restore, list(records)))
 
     def close(self) -> None:

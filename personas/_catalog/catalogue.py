@@ -74,7 +74,7 @@ class Catalogue:
         return [item for item in self.items.values() if persona in item.suits]
 
     def complaint(self) -> str:
-        """Say what is wrong with the catalogue, such as a wrong type or two equal texts; empty if nothing is."""
+        """Say what is wrong with the catalogue, such as a wrong type or two equal texts; empty if nothing is wrong."""
         if not self.personas or not self.items:
             return f"lacks {'items' if self.personas else 'personas'}; give it one or more"
         if stray := [one for one in self.personas.values() if not isinstance(one, Persona)]:
@@ -301,8 +301,8 @@ def houses(count: int = 10, seed: int = 0, matched: Mapping[str, int] | None = N
     Args:
         count: number of houses.
         seed: random seed; equal seeds return equal samples.
-        matched: exact number of houses in the sample that suit each of these personas; all other houses suit none of
-            them. Without it, the draw ignores personas.
+        matched: for each of these personas, by id, the exact number of houses in the sample that suit it. The other
+            houses in the sample suit none of these personas. If it is None, the draw ignores personas.
 
     Raises:
         ConfigError: the catalogue has too few houses.

@@ -78,31 +78,40 @@ class Compared:
 
     @cached_property
     def sides_compared(self) -> list[ComparedSide]:
-        """The facts of each experiment; the first one is that with which the others are compared."""
+        """The facts of each experiment; all other experiments are compared with the first one."""
         return [_side(name, one) for name, one in self.experiments.items()]
 
     @property
     def sides(self) -> pd.DataFrame:
-        """One row per experiment: games, players, versions, days, calls, tokens and cost."""
+        """One row per experiment: games, players, versions, days, calls, tokens and cost in dollars."""
         return as_frame(ComparedSide, self.sides_compared)
 
     @property
     def differences(self) -> pd.DataFrame:
-        """One row per metric, bidder, arm and condition: the two means, and their difference with interval and test."""
+        """One row per metric, bidder, arm and condition: the means in two experiments, and their difference.
+
+        One of the two is always the first experiment. The difference has an interval and a test.
+        """
         return as_frame(Contrast, self.contrasts)
 
     @property
     def settings(self) -> pd.DataFrame:
-        """One row per setting in which the designs differ, and per arm, condition or metric that only one has."""
+        """One row per setting in which the design of an experiment differs from the design of the first one.
+
+        Arms, conditions and metrics that only one of the two designs has are rows too.
+        """
         return as_frame(SettingApart, self.apart)
 
     @property
     def versions(self) -> pd.DataFrame:
-        """One row per version that differs: of Harbor, Python, a package, or the git commit."""
+        """One row per version in which an experiment differs from the first one.
+
+        The versions are those of Harbor, Python and packages, and the git commit.
+        """
         return as_frame(SettingApart, self.origins_apart)
 
     def as_json(self) -> dict[str, object]:
-        """Return the object that `--json` prints."""
+        """Return the comparison as the JSON object that `harbor compare --json` prints."""
         sides = self.sides_compared
         return {
             "verdict": verdict(self),
@@ -116,7 +125,7 @@ class Compared:
     def only_in_one(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield the arms, conditions and metrics that only one of two compared experiments has.
 
-        Each item is the name of that experiment, the kind ("arms", for instance), and the names.
+        Each item is the name of that experiment, the kind ("arm", "condition" or "metric"), and the names of that kind.
         """
         (first, reference), *others = self.experiments.items()
         for name, one in others:
@@ -142,15 +151,16 @@ class Compared:
 def compare(*experiments: str | Path | Loaded, metrics: Sequence[str] = ()) -> Compared:
     """Compare experiments with the first of them.
 
-    If two games with the same number of repeat have the same seed, items and seats, they are compared as a pair; else
-    the games of the two experiments are compared as independent samples.
+    Two games with the same number of repeat are compared as a pair if they have the same seed, items and seats.
+    Otherwise the games of the two experiments are compared as independent samples.
 
     Args:
         experiments: two or more folders of experiments, or results of `load`.
         metrics: names of the metrics that are compared; by default, all that an experiment shares with the first one.
 
     Raises:
-        ConfigError: there are fewer than two experiments, one is given twice, or two have nothing in common.
+        ConfigError: there are fewer than two experiments, an experiment is given twice, or an experiment has nothing in
+            common with the first.
         RunFolderError: a folder is not that of an experiment.
     """
     folders = [Path(one) for one in experiments if not isinstance(one, Loaded)]

@@ -37,7 +37,7 @@ class PanelData:
 
     @property
     def games(self) -> int:
-        """Return the number of its games."""
+        """The number of games whose values are in the panel."""
         return len(self.rows[GAME].drop_duplicates())
 
 
@@ -59,7 +59,7 @@ def values_of(loaded: Loaded, metric: str) -> pd.DataFrame:
 
 
 def parts(loaded: Loaded, table: pd.DataFrame, by: Sequence[str] = ("arm", "condition")) -> list[PanelData]:
-    """Split the measurements of a metric by these columns."""
+    """Split the measurements of a metric into panels: one for each combination of values in the columns `by`."""
     experiment = loaded.experiment
     order = {"arm": _order(experiment.arms), "condition": _order(experiment.conditions)}
     order |= {own: {name: at for at, name in enumerate(names_in(table, own))} for own in ("repeat", "bidder")}
@@ -94,7 +94,7 @@ def drawing(
     keys: tuple[LegendEntry, ...] = (),
     facts: tuple[tuple[str, str], ...] = (),
 ) -> Drawing | None:
-    """Paint one panel per part. Return None if there are no parts."""
+    """Paint one panel for each part of the data, and return the drawing; None if there are no parts."""
     if not split:
         return None
     return Drawing(title, caption, tuple(map(paint_part, split[:MOST])), keys, max(0, len(split) - MOST), facts=facts)
@@ -180,8 +180,8 @@ DrawPanel = Callable[[Axes, pd.DataFrame], str]
 class Figure:
     """A figure of a report, as an extension: its title, its caption, its metric, and the function that draws it.
 
-    `description` is the title, and `needs` the name of the metric that the figure shows. `by_place` says that each
-    value of the metric needs a position (`at`), because the figure goes from one position to the next. `beside` names
+    `description` is the title, and `needs` the name of the metric that the figure shows. `by_place` is true if the
+    figure shows values in the order of their positions, so that each value needs a position (`at`). `beside` names
     other metrics that the figure shows too; the report then draws no separate figure of their means. `question` is the
     question that the figure answers, which stands with the title ("": none).
 
@@ -200,9 +200,9 @@ class Figure:
     beside: tuple[str, ...] = ()
 
     def drawn(self, loaded: Loaded, metric: str) -> Drawing | None:
-        """Draw the figure; return None if there is nothing to draw.
+        """Draw the figure from the results of an experiment; return None if there is nothing to draw.
 
-        `metric` is the metric's name in the design of the experiment.
+        `metric` is the name that the design of the experiment has for the figure's metric.
 
         Raises:
             ConfigError: the figure is `by_place` and a value of the metric has no position, or the function returns no
@@ -232,12 +232,12 @@ class FurtherFields(TypedDict, total=False):
 def figure(
     description: str, caption: str, needs: str, *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[DrawPanel], Figure]:
-    """Return a decorator that makes a figure of a function that draws one panel.
+    """Return a decorator that turns a function, which draws one panel, into a figure.
 
     The figure has a panel for each arm under each condition. The function gets empty matplotlib axes and a pandas frame
     with one row per value and the columns `arm`, `condition`, `repeat`, `bidder`, `about`, `at` and `value`. It returns
-    a description of the panel, for readers who can't see it. The other arguments are fields of `Figure`; without
-    `name`, the figure has the name of the function, with hyphens for underscores.
+    a description of the panel, for readers who can't see it. The other arguments are fields of `Figure`. If `name` is
+    empty, the figure has the name of the function, with hyphens for underscores.
 
     >>> @figure("Profits", "Profit per bidder.", "profit")
     ... def profit_dots(axes, rows):

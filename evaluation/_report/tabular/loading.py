@@ -37,10 +37,11 @@ SIDE = ("arm", "condition", "bidder", "metric")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The versions at the start of an experiment: Harbor, digest of the design, Python, packages, commit.
+    """The versions with which an experiment began: Harbor, digest of the design, Python, packages, commit.
 
-    `changed`: files differed from the commit; newer manifests leave this out. `options` are those of its sessions in
-    words, at first and after each change. `mixed`: the cache or the lane changed, which may affect replies.
+    `changed` says whether files differed from the commit; newer manifests leave this out. `options` are the options of
+    the experiment's sessions in words, at first and after each change. `mixed` says whether the cache or the lane of
+    calls changed between sessions, which may affect replies.
     """
 
     harbor: str = __version__
@@ -113,7 +114,7 @@ class Loaded:
 
     @cached_property
     def analysis(self) -> Analysis:
-        """The analysis of the results, as data classes. Each kind is computed on first access."""
+        """The analysis of the results, as data classes. Each kind of result is computed when it is first used."""
         return analyse(self.results)
 
     @cached_property
@@ -148,23 +149,34 @@ class Loaded:
 
     @cached_property
     def estimates(self) -> pd.DataFrame:
-        """One row per estimate; the reasons for missing values in `why` are joined to one text."""
+        """One row per estimate: the mean of a metric over the games of an arm under a condition.
+
+        The column `why` has the reasons for missing values, joined to one text.
+        """
         table = as_frame(Estimate, self.analysis.estimates)
         return table.assign(why=["; ".join(one.why) for one in self.analysis.estimates])
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """One row per planned comparison; columns such as `of_arm` and `of_bidder` name the side that is compared."""
+        """One row per planned comparison of one side with another.
+
+        Columns such as `of_arm` and `of_bidder` name the side that is compared, and columns such as `against_arm` and
+        `against_bidder` the side with which it is compared.
+        """
         return _sided(self.analysis.differences)
 
     @cached_property
     def companions(self) -> pd.DataFrame:
-        """One row per difference of a rival or the seller, beside a planned comparison of a bidder with itself."""
+        """One row per difference of a rival or the seller, beside a planned comparison of a bidder with itself.
+
+        Where the design compares a bidder with itself in another arm or condition, these rows tell what the others
+        gained or lost.
+        """
         return _sided(self.analysis.companions)
 
     @cached_property
     def correlations(self) -> pd.DataFrame:
-        """One row per planned correlation, arm and condition."""
+        """One row per planned correlation of two metrics, arm and condition."""
         return as_frame(Correlation, self.analysis.correlations)
 
     @cached_property
@@ -174,12 +186,18 @@ class Loaded:
 
     @cached_property
     def spreads(self) -> pd.DataFrame:
-        """One row per metric, bidder, arm and condition; empty unless all repeats share their random draws."""
+        """One row per metric, bidder, arm and condition: the standard deviation over games with the same random draws.
+
+        The frame is empty unless all repeats share their random draws.
+        """
         return as_frame(Spread, self.analysis.spreads)
 
     @cached_property
     def variance(self) -> pd.DataFrame:
-        """One row per metric, bidder and source of variance; empty without factors. `means` is a JSON object."""
+        """One row per metric, bidder and source of variance: the share of the variance that the source explains.
+
+        The frame is empty if the design has no factors. `means` is a JSON object.
+        """
         means = [json.dumps(dict(one.means)) for one in self.analysis.variance]
         return as_frame(VarianceShare, self.analysis.variance).assign(means=pd.Series(means, dtype="str"))
 
