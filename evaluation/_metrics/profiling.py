@@ -190,11 +190,11 @@ def last(profiles: Sequence[Judged]) -> list[Judged]:
 
 
 def profiling_errors(entries: Sequence[Entry], epsilon: float = EPSILON) -> list[ProfilingError]:
-    """Return the divergence of each profile that a bidder made of a rival from the truth, in the order of the log.
+    """Return how far each profile of a rival diverges from the truth, in the order of the log.
 
-    The truth is the rival's real share of each persona, and the divergence is KL(truth || profile) in nats. `epsilon`
-    is added to every share, so that the divergence is finite. A profile is left out if the rival has no persona, or one
-    that is not in the catalogue.
+    A profile is a bidder's guess at the share of each persona in a rival; the truth is the rival's real shares. The
+    divergence is KL(truth || profile) in nats. `epsilon` is added to every share, so that the divergence is finite. A
+    profile is left out if the rival has no persona, or one that is not in the catalogue.
 
     >>> events = [CatalogShown("Ann", {"rural": "", "urban": ""}), BidderLabelled("Ben", {"rural": 1.0}, "model")]
     >>> events.append(Profiled("Ann", "Ben", "Vase", {}, repaired=0))

@@ -36,8 +36,8 @@ UNASKED = "I speak when the auctioneer asks me for a bid."
 def ask_message(ask: Ask | Pause, events: Sequence[str] = ()) -> TextMessage:
     """Return the auctioneer's message that asks a bidder for an answer, or tells a bidder to think at a pause.
 
-    The text asks in words that any agent can read. The metadata of the message have the ask as JSON, and `events`, each
-    as JSON.
+    The text asks in words that any agent can read. The message's metadata hold the ask as JSON, and each of the given
+    `events`, which are JSON texts.
 
     >>> from harbor._core.asking.asks import Amount
     >>> ask_message(Ask("Ann", "Loft", 1, Amount(Decimal(100), Decimal(500)))).source

@@ -88,9 +88,10 @@ class Compared:
 
     @property
     def differences(self) -> pd.DataFrame:
-        """One row per metric, bidder, arm and condition: the means in two experiments, and their difference.
+        """One row per metric, bidder, arm and condition of each later experiment, which is compared with the first.
 
-        One of the two is always the first experiment. The difference has an interval and a test.
+        A row has the mean in the first experiment, the mean in the later one, and their difference with its interval
+        and test.
         """
         return as_frame(Contrast, self.contrasts)
 

@@ -267,7 +267,7 @@ class Choice(ActionSpace):
 
     @property
     def hint(self) -> str:
-        """The options, one of which a person may type."""
+        """The options; a person may type one of them."""
         return f"one of: {self._listed}"
 
     def facts(self) -> Facts:

@@ -208,7 +208,7 @@ class Quantity(ActionSpace):
 
     @property
     def hint(self) -> str:
-        """The range of whole numbers, one of which a person may type."""
+        """The range from which a person may type a whole number."""
         return f"a whole number from {self.minimum} to {self.maximum}"
 
     def facts(self) -> Facts:
