@@ -63,6 +63,16 @@ def test_functions_of_every_kind_that_bid_alike_leave_equal_logs(function):
     assert lines(sale().run(agents={"Tal": function}).log) == lines(sale().run(agents={"Tal": bid}).log)
 
 
+def test_what_a_function_does_to_its_turn_reaches_nobody():
+    def spoiling(turn):
+        answer = bid(turn)
+        turn["seen"].clear()
+        turn["space"]["minimum"] = 0
+        return answer
+
+    assert lines(sale().run(agents={"Tal": spoiling}).log) == lines(sale().run(agents={"Tal": bid}).log)
+
+
 def test_a_plain_function_that_blocks_holds_up_nobody_and_is_given_up():
     never, here = threading.Event(), threading.main_thread()
     threads = []

@@ -77,6 +77,10 @@ def test_equilibrium_bids_of_normal_values_are_those_of_the_reference_to_four_di
     assert [equilibrium_bid(value, players - 1, NORMAL) for value in (40, 50, 60)] == pytest.approx(bids, abs=6e-5)
 
 
+def test_with_one_rival_the_bid_at_the_mean_is_the_mean_less_two_standard_deviations_times_the_density():
+    assert equilibrium_bid(50, 1, NORMAL) == pytest.approx(50 - 20 * stats.norm.pdf(0), abs=5e-5)
+
+
 @USUAL
 @given(st.integers(1, 200), st.integers(1, 10_000), SHARES)
 def test_with_uniform_values_the_bid_is_the_value_times_n_minus_one_over_n(rivals, high, share):
@@ -108,6 +112,33 @@ def test_bids_rise_with_the_value_and_stay_below_it(prior, rivals, shares):
     assert equilibrium_bid(high, rivals, prior) < highest_bid(rivals, prior)
 
 
+@USUAL
+@given(PRIORS, RIVALS, SHARES)
+def test_a_further_rival_raises_the_bid(prior, rivals, share):
+    value = prior.quantile(share)
+    assert equilibrium_bid(value, rivals, prior) < equilibrium_bid(value, rivals + 1, prior)
+
+
+@USUAL
+@given(st.integers(6, 900), st.integers(2, 100), RIVALS, st.floats(-3, 3))
+def test_equal_values_in_other_money_are_bid_alike(deviation, factor, rivals, distance):
+    mean = 9 * deviation + 1  # so far from 0 that nothing is cut off
+    small, large = (Normal(mean=mean * one, deviation=deviation * one) for one in (1, factor))
+    bid = equilibrium_bid(mean + distance * deviation, rivals, small)
+    assert equilibrium_bid((mean + distance * deviation) * factor, rivals, large) == pytest.approx(bid * factor)
+
+
+@USUAL
+@given(PRIORS, RIVALS, st.integers(0, 99))
+def test_a_best_response_to_rivals_in_equilibrium_gains_nothing(prior, rivals, hundredth):
+    """Among all bids that some value makes, and those are all that could be better."""
+    value = prior.quantile((hundredth + 0.5) / 100)
+    others = [prior.quantile(share / 200) for share in range(1, 200)]
+    gains = [(value - equilibrium_bid(x, rivals, prior)) * prior.cdf(x) ** rivals for x in others]
+    own = (value - equilibrium_bid(value, rivals, prior)) * prior.cdf(value) ** rivals
+    assert max(gains) <= own + 1e-9 * value
+
+
 @pytest.mark.parametrize("prior", [NORMAL, Uniform(low=0, high=100), Uniform(low=900, high=1_000)])
 def test_without_a_rival_nothing_is_bid_and_the_lowest_value_is_bid_whole(prior):
     assert equilibrium_bid(float(prior.mean), 0, prior) == 0
@@ -117,10 +148,11 @@ def test_without_a_rival_nothing_is_bid_and_the_lowest_value_is_bid_whole(prior)
 # ---------------------------------------------------------------- through the rules
 
 
-def test_revenue_of_rational_bidders_is_the_mean_second_value():
-    prices = [float(event.amount) for event in events(auction(3, runs=400, seed=3).run().log, Paid)]
+@pytest.mark.parametrize(("players", "revenue"), [(2, 44.358), (3, 50.0), (5, 54.95)])
+def test_revenue_of_rational_bidders_is_the_mean_second_value(players, revenue):
+    prices = [float(event.amount) for event in events(auction(players, runs=400, seed=players).run().log, Paid)]
     assert len(prices) == 400
-    assert abs(fmean(prices) - 50) < 3 * stdev(prices) / len(prices) ** 0.5
+    assert abs(fmean(prices) - revenue) < 3 * stdev(prices) / len(prices) ** 0.5
 
 
 def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn_from():
@@ -132,6 +164,11 @@ def test_rational_bidders_play_the_equilibrium_of_the_distribution_that_is_drawn
 @pytest.mark.parametrize(("players", "prior"), [(2, NORMAL), (3, Uniform(low=0, high=100))])
 def test_no_bid_in_cents_gains_a_thousandth_of_the_surplus_against_equilibrium_bids(players, prior):
     assert gain_share(players, prior, values=50, points=400) < 0.001
+
+
+def test_against_bids_of_another_distribution_there_is_a_gain_to_find():
+    gain = gain_share(2, NORMAL, lambda value, rivals, _: value * rivals / (rivals + 1), values=50, points=400)
+    assert gain == pytest.approx(0.25, abs=0.01)
 
 
 def sale_of(one: Auction) -> Sale:
@@ -245,6 +282,11 @@ def test_where_nothing_binds_and_nothing_becomes_known_there_is_an_equilibrium(r
     assert len(events(auction(**rules).run().log, RunLabelled)) == 1
 
 
+def test_with_more_bidders_the_same_assets_bind():
+    assert opened(auction(2, rule="random", assets=55)).unsolved == ""
+    assert "bids, which go up to $55.64" in opened(auction(3, rule="random", assets=55)).unsolved
+
+
 # ---------------------------------------------------------------- distributions
 
 
@@ -282,6 +324,13 @@ def test_draws_lie_in_the_support_and_are_whole_cents_of_at_least_one(prior, see
     for value in (prior.draw(rng) for rng in [Random(seed)] for _ in range(20)):
         assert value == to_cents(value) >= CENT
         assert prior.lowest - 0.005 <= value <= prior.highest + 0.005
+
+
+@USUAL
+@given(PRIORS, SHARES)
+def test_a_share_of_the_values_lies_below_its_quantile(prior, share):
+    assert prior.cdf(prior.quantile(share)) == pytest.approx(share, rel=1e-6)
+    assert (prior.cdf(prior.lowest), prior.cdf(prior.highest)) == (0, pytest.approx(1))
 
 
 def test_draws_follow_their_distribution():

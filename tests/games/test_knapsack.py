@@ -57,6 +57,13 @@ def test_money_earns_at_least_what_the_best_subset_earns_and_less_than_one_item_
 
 
 @QUICK
+@given(st.lists(amounts, max_size=8), amounts, st.integers(0, 8))
+def test_where_all_items_cost_the_same_it_is_the_best_subset_to_the_cent(worths, cost, number):
+    given_ = [Prospect(worth, cost) for worth in worths]
+    assert earnings(given_, number * cost) == best_subset(given_, number * cost)
+
+
+@QUICK
 @given(prospects, st.integers(0, 1500).map(Decimal), st.integers(0, 1500).map(Decimal))
 def test_more_money_never_earns_less_and_each_dollar_less_than_the_one_before(given_, budget, more):
     half = earnings(given_, budget + more / 2)

@@ -65,6 +65,14 @@ def test_a_truthful_bidder_raises_by_the_minimum_up_to_its_estimate(minimum, est
 # ---------------------------------------------------------------- both
 
 
+@settings(max_examples=60)
+@given(st.integers(1, 500), st.integers(500, 2000), st.integers(0, 6), st.sampled_from([MinimumRaise(4), Truthful()]))
+def test_a_scripted_bidder_only_makes_legal_bids(minimum, maximum, made, player):
+    asked = ask(minimum, maximum)
+    answer = player.decide(asked, [seated(Vase=700), opened(), *placed(times=made)])
+    assert not isinstance(answer, Bid) or asked.space.refusal(answer) == ""
+
+
 # ---------------------------------------------------------------- the rational bidder of the ascending auction
 
 FIVE = ([100, 40, 260, 75, 120], [210, 95, 500, 160, 230])
@@ -86,6 +94,13 @@ def test_rational_bidders_never_buy_at_a_loss_whatever_their_estimates_are(overe
     found = profits([Bidder(name, rule="rational", overestimate=overestimate) for name in ("Ann", "Ben", "Cho")])
     assert len(found) == 5
     assert min(found.values()) >= 0
+
+
+def test_a_truthful_bidder_never_pays_more_than_its_estimate():
+    bidders = [Bidder(name, rule="truthful", overestimate=-0.3) for name in ("Ann", "Ben")]
+    [((item, _), profit)] = profits(bidders, [100, 300], [250, 350]).items()
+    assert item == "Item 1"
+    assert profit >= 250 - 175
 
 
 @pytest.mark.parametrize("overestimate", [0.1, 0.5])

@@ -19,7 +19,7 @@ from harbor._core.log.acts import HOUSE, Acted, Allocated, AllocatedSealed, Paid
 from harbor._core.log.events import EVERYONE, BidderLabelled
 from harbor._core.log.log import Log, of_type
 from harbor._games.beauty.game import BEAUTY
-from harbor._games.beauty.rules import Beauty, PrizeAwarded, contests, target
+from harbor._games.beauty.rules import Beauty, PrizeAwarded, award, contests, target
 from harbor._games.beauty.settings import BeautyRules
 from harbor._games.english_private.game import ENGLISH_PRIVATE
 from harbor._games.english_private.rules import EnglishPrivate, EnglishPrivateRules, PriceRaised
@@ -35,6 +35,7 @@ from harbor._games.sessions.private_games import ItemAllotted
 from harbor._games.sessions.session import RunLabelled, SessionOpened
 from harbor._games.water.play import policy as water
 from harbor._house.auctioneer import Sale, call, told_to
+from support.best_response import best_response
 from support.turns import take_turn
 
 RATIONAL = {
@@ -146,6 +147,34 @@ def test_a_broken_rule_costs_the_entrance_fee_at_the_end_and_a_withdrawal_does_n
     assert [(event.fee, event.assets) for event in settled] == [(5, 95), (0, 100), (0, 120)]
     clock = run(auction(EnglishPrivate, 50, 50, 50), [5, "broken", 5], [10, None])
     assert [event.fee for event in results(clock)] == [0, 10, 0]
+
+
+@pytest.mark.slow
+@QUICK
+@given(values, st.integers(0, 4), st.lists(st.integers(0, 110), min_size=5, max_size=5))
+def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_its_value(drawn, seat, others):
+    """By search: whatever limits the others have, no limit of one's own gains more than a step of the price."""
+    rules, me = auction(EnglishPrivate, *drawn), seat % len(drawn)
+
+    def left(limit):
+        limits, sale = dict(zip(NAMES, [*others[:me], limit, *others[me + 1 :]], strict=True)), sale_of(rules)
+        while asks := sale.asks():
+            stay = {ask.bidder: ask.minimum <= limits[ask.bidder] for ask in asks}
+            take_turn(sale, {ask.bidder: act(ask.minimum if stay[ask.bidder] else None) for ask in asks})
+        return assets_after(sale)[me]
+
+    truthful = left(drawn[me])
+    assert all(left(limit) < truthful + rules.step for limit in range(0, 105, 5))
+
+
+@QUICK
+@given(values)
+def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
+    sale, second = play(auction(EnglishPrivate, *drawn, assets=150)), sorted(drawn)[-2]
+    step = sale.rules.step
+    assert all(second - step < event.paid <= second + step for event in results(sale) if event.won)
+    bids = [event for event in picked(sale, Acted) if isinstance(event.act, Bid)]
+    assert all(event.act.amount <= drawn[NAMES.index(event.bidder)] for event in bids)
 
 
 @pytest.mark.parametrize(("drawn", "options", "rounds", "ended"), [
@@ -315,6 +344,24 @@ def test_those_closest_to_the_target_get_the_whole_prize_and_one_point_to_the_ce
     rows = metrics.standings(sale.log.entries)
     assert sum(row.points for row in rows) == pytest.approx(1 if numbers else 0)
     assert {row.bidder: row.earned for row in rows} == {one.bidder: one.assets for one in found}
+
+
+@pytest.mark.slow
+@QUICK
+@given(
+    st.lists(st.integers(0, 100).map(Decimal), min_size=2, max_size=4),
+    st.sampled_from([Fraction(2, 3), Fraction(1, 2)]),
+)
+def test_the_best_response_to_known_guesses_is_found(others, fraction):
+    """By search: no number on a grid wins more of the prize against these guesses."""
+
+    def won(number):
+        return award({"me": number, **dict(zip(NAMES, others, strict=False))}, fraction, Decimal(100)).get("me", 0)
+
+    best = best_response(others, fraction)
+    assert 0 <= best <= 100
+    assert won(best) > 0
+    assert all(won(Decimal(number) / 4) <= won(best) for number in range(401))
 
 
 @pytest.mark.parametrize(("picks", "aim", "assets"), [

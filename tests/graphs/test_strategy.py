@@ -258,6 +258,17 @@ def test_no_rival_is_drained_beyond_what_the_item_is_worth_or_the_budget(call):
         assert len(facts["items"]) > 1
 
 
+@settings(max_examples=100)
+@given(calls_to_bid)
+def test_the_action_is_the_same_whether_it_is_fused_or_not(call):
+    facts = about(call)
+    alone = reply_to({"task": "strategize", **facts}, Simulated(), stream(0, "any"))
+    fused = reply_to({"task": "fused", **facts}, Simulated(), stream(0, "any"))
+    followed = reply_to({"task": "bid", "strategy": alone["strategy"], **facts}, Simulated(), stream(0, "any"))
+    assert alone["strategy"] == fused["strategy"]
+    assert (followed["action"], followed["amount"]) == (fused["action"], fused["amount"])
+
+
 # The first of two equal items: up to $1,100 it is worth its price, so is the second; $1,000 is enough for one of them.
 TEMPTING = {
     "minimum": 950,

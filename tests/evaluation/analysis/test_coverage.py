@@ -7,7 +7,7 @@ import pytest
 
 from harbor.evaluation._analysis.means import mean_of
 from support import coverage
-from support.coverage import LAWS, NULLS, of_draws, of_means
+from support.coverage import LAWS, NULLS, Law, of_draws, of_means
 
 SAMPLES = 2000
 SLACK = 0.015
@@ -38,6 +38,11 @@ def test_intervals_of_many_samples_are_those_of_each(law):
     each = [mean_of(row, one.kind, one.bounds) for row in rows]
     alone = [[np.nan if end is None else end for end in (found.low, found.high)] for found in each]
     np.testing.assert_allclose(np.transpose(coverage.intervals(rows, one)), alone)
+
+
+def test_skewed_values_are_not_covered_by_t_alone():
+    law = LAWS["lognormal(1)"]
+    assert of_means(Law(law.draw, law.mean, "mean"), 5, SAMPLES).share < 0.88 - SLACK
 
 
 def test_intervals_of_shares_counts_and_clusters_cover():

@@ -50,6 +50,13 @@ def test_skewed_values_take_the_wider_of_students_t_and_of_halls_cubic_solved_by
     assert ends(turned) == pytest.approx((5 - 2 * high, 5 - 2 * t.low))
 
 
+@given(st.lists(st.floats(0, 100).map(lambda value: value / 7), min_size=4, max_size=20))
+def test_symmetric_values_have_a_symmetric_interval(half):
+    found = mean_of([*half, *(-value for value in half)], "skewed")
+    if found.low is not None:
+        assert found.low + found.high == pytest.approx(0, abs=1e-6)
+
+
 @given(st.lists(FLOATS, max_size=30))
 def test_there_is_an_interval_around_the_mean_or_a_note_and_never_nan(values):
     kinds = (mean_of(values), mean_of(values, "skewed"), clustered_mean(values, range(len(values)), "skewed"))

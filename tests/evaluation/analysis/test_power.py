@@ -10,6 +10,8 @@ from statistics import stdev
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from harbor._cli.display.designs import power_tables
@@ -94,6 +96,16 @@ def test_differences_without_spread_and_missing_pairs_are_explained_cells_and_on
         assert need.note == f"{note}: the pilot does not say how they vary"
         say = f"No number of games is known: {need.note}; give a larger pilot, or another metric"
         assert list(power_tables(found)) == [say]
+
+
+@pytest.mark.slow
+@given(st.floats(0.1, 1e4), st.floats(1, 50))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_smaller_effects_need_no_fewer_games(experiment, effect, factor):
+    pilot = experiment, [1, 50, 20, 3], [2, 2, 9, 4]
+    one, smaller = (needs(*pilot, each).needs[0] for each in (effect, effect / factor))
+    assert one.games.likely <= smaller.games.likely
+    assert one.games.likely <= one.games_holm.likely
 
 
 # ---------------------------------------------------------------- the simulation

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -322,6 +323,25 @@ def test_keys_and_texts_may_be_anything_and_a_filter_of_what_is_no_number_finds_
             assert store.get(HERE, key).key == key
             assert store.search(HERE, query=f"half \ud83c of {key}", limit=1)[0].score > 0.999
         assert store.search(HERE, filter={"n": {"$gt": 1}}) == store.search(HERE, filter={"t": {"$lt": 1}}) == []
+
+
+def test_no_query_returns_another_bidders_rows():
+    """A canary in one bidder's memory is nowhere to be found in another's."""
+    with ChromaStore(fields=["text"]) as store:
+        names = [(bidder, n) for bidder in ("ann", "ben") for n in range(150)]
+        store.batch([PutOp((one, "learnings"), str(n), {"text": f"{one}-canary {n}"}) for one, n in names])
+        for query in (None, "ben-canary", "ann-canary"):
+            for wanted in (None, {"text": {"$ne": ""}}):
+                found = store.search(("ann",), query=query, filter=wanted, limit=1000)
+                assert Counter(item.namespace[0] for item in found) == {"ann": 150}
+        assert store.search(("an",)) == []
+
+
+def test_closed_store_says_so_and_closes_again():
+    with ChromaStore() as store:
+        store.close()
+    with pytest.raises(MemoryStoreError, match="is closed; open it again"):
+        store.get(HERE, "a")
 
 
 ELSEWHERE = """
