@@ -13,6 +13,7 @@ import pytest
 from harbor._cli.display import progress
 from harbor._cli.display.progress import in_words
 from harbor._models.governor.terms import Asked, UnderWay, Wait
+from support.cases import some
 from support.commands import harbor, process
 from support.processes import Terminal
 from support.providers import Faults, provider
@@ -88,8 +89,10 @@ def test_the_line_says_how_things_stand_in_the_longest_form_that_fits(state, wid
 
 # ---------------------------------------------------------------- at a terminal
 
+WATCHED = [("auction", "auction.toml"), ("experiment", "run", "experiment.toml")]
 
-@pytest.mark.parametrize("command", [("auction", "auction.toml"), ("experiment", "run", "experiment.toml")])
+
+@pytest.mark.parametrize("command", some(WATCHED, WATCHED[1:]))
 def test_at_a_terminal_an_outage_and_its_end_are_seen(folder, command):
     with provider(seed=5) as server:
         server.fail("unavailable")
@@ -134,11 +137,13 @@ def test_elsewhere_a_line_a_minute_on_stderr_says_what_is_waited_for_unless_quie
 # ---------------------------------------------------------------- a wrong address
 
 
-@pytest.mark.parametrize("command", [
-    "auction auction.toml --quiet",
-    "auction auction.toml --json",
+DEAD = [
+    "auction auction.toml --quiet", "auction auction.toml --json",
     "experiment run experiment.toml --json --executor processes --jobs 2",
-])  # fmt: skip
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", some(DEAD, DEAD[:1]))
 def test_an_address_at_which_nobody_listens_is_told_once_at_once_and_in_the_end(folder, command):
     with closing(socket.socket()) as taken:  # nobody listens there
         taken.bind(("127.0.0.1", 0))

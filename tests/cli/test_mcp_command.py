@@ -75,7 +75,7 @@ async def test_over_http_the_command_prints_the_tokens_and_ends_with_the_auction
     assert token not in "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "here").glob("*.json*"))
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 async def test_ctrl_c_ends_the_server(tmp_path):
     process, said = await begin("demo", "--seat", "Ann", cwd=tmp_path, until=b"seat of Ann")
     process.send_signal(signal.SIGINT)

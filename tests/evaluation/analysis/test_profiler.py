@@ -54,7 +54,7 @@ def judged() -> tuple[Log, ...]:
     return sales(tuple(HELD_OUT), 3)
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 def test_trained_on_other_personas_and_houses_it_beats_a_uniform_guess():
     houses = [
         {entry.event.item for log in held for entry in log if isinstance(entry.event, ItemLabelled)}

@@ -106,7 +106,7 @@ def test_arms_of_a_crossing_are_shown_by_their_names_alone():
     assert rows["Factors"][4]["levels"] == 'hinted: bidders."*".hints = true; unhinted: bidders."*".hints = false'
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 async def test_of_the_factors_of_the_multiverse_the_built_in_model_heeds_beliefs_alone():
     design = read("multiverse").model_dump(mode="json", exclude={"arms", "arms_left_out"})
     experiment = Experiment.model_validate(design | {"crossing": "whole"})

@@ -330,7 +330,10 @@ def dying(server, sold):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sold", "purposes"), [(1, {"recall", "learn", "remember"}), (3, {"learn", "remember"})])
+@pytest.mark.parametrize(
+    ("sold", "purposes"),
+    [(1, {"recall", "learn", "remember"}), pytest.param(3, {"learn", "remember"}, marks=pytest.mark.studies)],
+)
 def test_the_auction_goes_on_without_a_server_that_died_if_it_may(server, tmp_path, sold, purposes):
     settings = {"memory": "episodes", "learning": True, "store": {"on_error": "continue"}}
     log = hold(server.address, out=tmp_path / "run", listen=dying(server, sold), **settings).log
