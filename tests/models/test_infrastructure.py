@@ -101,6 +101,30 @@ def test_a_run_plays_on_without_answers_only_if_it_is_told_to_and_is_no_result_i
             auction(server, failed_calls="play on", retry_seconds=0).run()
 
 
+def test_a_resumed_run_asks_in_the_form_that_it_has_recorded(tmp_path, server):
+    def stop(entry):
+        if isinstance(entry.event, ItemSold):
+            raise KeyboardInterrupt
+
+    server.refuses = ("tools", "response_format")
+    with pytest.raises(KeyboardInterrupt):
+        auction(server).run(out=tmp_path / "run", listen=stop)
+    run = resume(tmp_path / "run")
+    assert run.standings == auction().run().standings
+    assert {call.form for call in of_type(run.log, ModelCalled)} == {"text"}
+
+
+def test_two_servers_play_in_one_auction(server):
+    with provider(seed=SEED, name="yours") as other:
+        yours = ModelSettings(use="anthropic:claude", base_url=other.anthropic_url)
+        sale = auction(server)
+        bidders = (sale.bidders[0], Bidder("Ben", model="yours", bidding="call"))
+        run = sale.model_copy(update={"bidders": bidders, "models": {**sale.models, "yours": yours}}).run()
+    assert outcomes(run.log) == {"ok"}
+    assert server.requests
+    assert other.requests
+
+
 class GoneAfterSix(LocalGovernor):
     """The governor of a driver that ends in the middle of a game."""
 

@@ -7,6 +7,8 @@ import json
 import os
 import signal
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -20,7 +22,7 @@ from support.cases import some
 from support.commands import HARBOR, process
 from support.folders import calls, paid
 from support.formats import FORMATS, config, spoken, told
-from support.processes import when
+from support.processes import LONG, when
 from support.providers import Limits, provider
 
 pytestmark = pytest.mark.slow
@@ -72,6 +74,27 @@ def test_an_experiment_over_the_wire_is_the_one_that_is_held_offline(executor, o
             asyncio.run(run_experiment(design, tmp_path / form, RunOptions(executor, jobs=2)))
             assert logs(tmp_path / form, design) == offline
             assert served(server) - before == len(calls(tmp_path / form))
+
+
+def test_an_outage_that_is_short_is_waited_for(offline, tmp_path):
+    with provider(seed=SEED, latency=0.02) as server:
+        design = experiment(spoken("openai chat", server))
+
+        def cut_off():
+            while len(server.requests) < 20:
+                time.sleep(0.005)
+            with server.down("refused"):
+                time.sleep(1.5)
+
+        (outage := threading.Thread(target=cut_off, daemon=True)).start()
+        asyncio.run(run_experiment(design, tmp_path / "run", RunOptions("asyncio", jobs=2)))
+        outage.join(LONG)
+        assert not outage.is_alive()
+        made = calls(tmp_path / "run")
+        assert logs(tmp_path / "run", design) == offline
+        assert {call["outcome"] for call in made} == {"ok"}
+        assert any(call["retries"] for call in made)
+        assert served(server) - len(made) <= 4  # those that were under way when it was cut
 
 
 def started(folder, design, executor):

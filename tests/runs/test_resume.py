@@ -6,6 +6,8 @@ import asyncio
 import json
 import re
 import shutil
+import signal
+import subprocess
 import time
 from contextlib import closing
 from itertools import product
@@ -24,11 +26,11 @@ from harbor._core.log.log import of_type, read_log
 from harbor._games.policies import Truthful
 from harbor._runs.folder import RunFolder
 from support.clerk import Clerk
-from support.commands import harbor, mistake, process
+from support.commands import HARBOR, harbor, mistake, process
 from support.folders import paid
 from support.forging import lines_of, write
 from support.forging import of_type as of_kind
-from support.processes import full_disk
+from support.processes import full_disk, when
 
 SALE = """
 name = "full"
@@ -36,7 +38,7 @@ seed = 11
 items = {count = 3}
 bidders = [{name = "Ann", persona = "downsizing", theory_of_mind = "inferred"}, {name = "Ben"},
            {name = "Cho", rule = "minimum-raise"}]
-models.simulated.simulated = {unreadable_rate = 0.1, low_bid_rate = 0.1}
+models.simulated.simulated = {latency_seconds = 0.02, unreadable_rate = 0.1, low_bid_rate = 0.1}
 """
 
 
@@ -415,15 +417,41 @@ def test_a_complete_run_that_does_not_follow_from_its_rules_is_refused(whole, tm
     assert re.search(said, mistake(harbor("resume", folder)))
 
 
-@pytest.mark.slow
-def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(tmp_path):
+# ---------------------------------------------------------------- real processes
+
+
+AUCTION = ("auction", "sale.toml", "--quiet", "--out")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with settings of a slow auction, and with a run of it that was not interrupted."""
     (tmp_path / "sale.toml").write_text(SALE)
-    assert harbor("auction", "sale.toml", "--out", "whole", "--quiet", cwd=tmp_path).returncode == 0
-    done = process("auction", "sale.toml", "--out", "run", "--quiet", cwd=tmp_path, **full_disk(60_000))
+    assert harbor(*AUCTION, "whole", cwd=tmp_path).returncode == 0
+    return tmp_path
+
+
+def resumes_to_the_whole(place):
+    assert harbor("resume", "run", "--quiet", cwd=place).returncode == 0
+    assert timeless(place / "run") == timeless(place / "whole")
+    assert paid(place / "run") == paid(place / "whole")
+
+
+@pytest.mark.slow
+def test_an_auction_that_is_killed_resumes_to_the_log_of_one_that_was_not(place):
+    log, half = place / "run" / "events.jsonl", (place / "whole" / "events.jsonl").stat().st_size // 2
+    with subprocess.Popen([*HARBOR, *AUCTION, "run"], cwd=place, stdout=subprocess.DEVNULL) as running:
+        when(lambda: log.exists() and log.stat().st_size >= half, running)
+        running.kill()
+    assert running.returncode == -signal.SIGKILL
+    resumes_to_the_whole(place)
+
+
+@pytest.mark.slow
+def test_a_full_disk_stops_the_auction_which_resumes_when_there_is_room(place):
+    done = process(*AUCTION, "run", cwd=place, **full_disk(60_000))
     assert done.returncode == 2, done.stderr
     assert "can't be written (File too large)" in done.stderr
     assert "harbor resume run" in done.stderr
-    assert not of_kind(lines(tmp_path / "run"), "seat_failed")
-    assert harbor("resume", "run", "--quiet", cwd=tmp_path).returncode == 0
-    assert timeless(tmp_path / "run") == timeless(tmp_path / "whole")
-    assert paid(tmp_path / "run") == paid(tmp_path / "whole")
+    assert not of_kind(lines(place / "run"), "seat_failed")
+    resumes_to_the_whole(place)

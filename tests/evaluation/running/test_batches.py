@@ -90,6 +90,16 @@ def test_batches_give_the_results_of_live_calls_at_half_the_price_and_leave_no_k
 
 
 @pytest.mark.slow
+def test_an_added_arm_of_the_other_provider_goes_out_beside_the_first(host, tmp_path):
+    models = {"left": OPENAI, "right": ANTHROPIC}
+    arms = [{"name": name, "auction": {"bidders": {"Model": {"model": use}}}} for name, use in models.items()]
+    run(tmp_path / "run", options=BATCH, arms=arms, repeats=2)
+    assert len(host.batches.jobs) == 2 * longest_chain(tmp_path / "run")
+    for job in host.batches.jobs.values():
+        assert len({body["model"] for _, body in job.asked.values()}) == 1
+
+
+@pytest.mark.slow
 def test_games_that_ask_the_same_wait_for_one_item_however_long_the_job_takes(host, tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "LONGEST_WAIT", 0.01)
     host.polls = 2

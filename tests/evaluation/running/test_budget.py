@@ -89,3 +89,11 @@ def test_games_that_are_far_dearer_than_the_first_do_not_use_up_the_money_side_b
     finished, paid = held_with(40.0, 10, [1.0, *[dear] * 20])
     assert len(finished) >= 1 + int(39 / dear) - 1 >= 1
     assert paid <= 40.0
+
+
+@pytest.mark.slow
+@given(costs=st.lists(st.floats(0.0, 5.0), max_size=12), places=st.integers(1, 12))
+def test_money_for_all_games_finishes_all_whatever_they_cost(costs, places):
+    finished, paid = held_with(3 * sum(costs) + 10.0, places, costs)
+    assert sorted(finished) == list(range(len(costs)))
+    assert paid == pytest.approx(sum(costs))

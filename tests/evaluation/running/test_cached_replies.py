@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,20 @@ def test_what_an_interrupted_experiment_has_kept_is_not_paid_again_when_it_is_re
     before = len(host.requests)
     asyncio.run(resume_experiment(folder))
     assert (len(host.requests), numbers(folder)) == (before, found)
+
+
+@pytest.mark.slow
+def test_an_auction_keeps_replies_if_it_is_asked_to(host, tmp_path):
+    items = [{"name": "Lot A", "start": 1_000, "true_value": 2_000}]
+    sale = {"items": items, "bidders": [{"name": name, "model": HOSTED} for name in ("Ann", "Ben")]}
+    (tmp_path / "sale.json").write_text(json.dumps(sale))
+    heard = [len(host.requests)]
+    for number, flags in enumerate([[], ["--cache"], ["--cache"], []]):
+        words = ["auction", tmp_path / "sale.json", "--trust", "--quiet", *flags, "--out", tmp_path / str(number)]
+        assert harbor(*words).returncode == 0
+        heard.append(len(host.requests))
+    first, kept, found, unkept = (after - before for before, after in pairwise(heard))
+    assert first == kept == unkept > found == 0
 
 
 @pytest.mark.slow

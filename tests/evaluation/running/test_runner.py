@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 from contextlib import nullcontext, suppress
+from hashlib import sha256
 from pathlib import Path
 
 import psutil
@@ -18,8 +19,9 @@ from filelock import FileLock
 
 from harbor._config.auction import read_settings
 from harbor._core.asking.asks import Withdraw
-from harbor._core.basics.errors import HarborError, RunFolderError
+from harbor._core.basics.errors import HarborError, LogError, RunFolderError
 from harbor._core.files.marks import mark
+from harbor._core.log.events import SCHEMA_VERSION
 from harbor._games.policies import MinimumRaise
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._experiments.choices import chosen
@@ -28,6 +30,7 @@ from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import HARBOR, harbor, process
 from support.folders import TINY, calls, filled, paid
+from support.forging import lines_of, write
 from support.processes import full_disk, when
 
 GAMES = 4
@@ -91,6 +94,14 @@ def begun(whole, tmp_path):
 
 
 # ---------------------------------------------------------------- what comes out
+
+
+def test_a_finished_experiment_is_left_as_it_is(begun):
+    logs = {path: path.stat().st_mtime_ns for path in begun.rglob("*.jsonl")}
+    heard = []
+    asyncio.run(resume_experiment(begun, on_progress=lambda tally, _: heard.append(tally.finished)))
+    assert heard == [GAMES]
+    assert {path: path.stat().st_mtime_ns for path in begun.rglob("*.jsonl")} == logs
 
 
 def test_what_was_measured_is_kept_only_as_long_as_it_is_of_the_log(begun):
@@ -239,6 +250,20 @@ def test_a_game_of_another_experiment_is_refused_by_name(begun, tmp_path):
     shutil.copytree(tmp_path / "other" / "games" / "none" / "all" / "0001", begun / "games" / "none" / "all" / "0001")
     with pytest.raises(RunFolderError, match="none/all/0001' is not of this experiment: seed"):
         read_results(begun)
+
+
+def test_a_log_that_was_edited_is_refused_by_name_and_one_of_an_earlier_schema_whatever_was_measured_of_it(begun):
+    game, older = begun / "games" / "none" / "all" / "0002", {"schema": SCHEMA_VERSION - 1}
+    log, record = game / "events.jsonl", game / "record.json"
+    opening, *lines = lines_of(log)
+    log.write_text(log.read_text().replace('"Ben"', '"Bob"', 1))
+    with pytest.raises(LogError, match=r"none/all/0002/events\.jsonl' line .* was edited"):
+        resume(begun)
+    write(log, [opening | older, *lines])
+    logs = {"events.jsonl": sha256(log.read_bytes()).hexdigest()}
+    record.write_text(json.dumps(json.loads(record.read_text()) | older | {"logs": logs}))
+    with pytest.raises(LogError, match=f"has schema {SCHEMA_VERSION - 1} of an earlier Harbor"):
+        resume(begun)
 
 
 def test_a_game_that_could_not_be_played_again_is_tried_again_by_resuming(whole, begun, monkeypatch):
