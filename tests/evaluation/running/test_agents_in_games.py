@@ -27,6 +27,7 @@ from harbor.evaluation._report.page.notebook_view import load
 from harbor.evaluation._report.page.page import render
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from harbor.events import Answered, LogOpened
+from support.cases import some
 from support.clerk import Clerk
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import filled
@@ -153,11 +154,16 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
     assert games(place / "out") == whole
 
 
+KILLED = (NAMED, "processes", True)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "executor", "is_killed"),
-    [(NAMED, "ray", False), (STARTED, "processes", False), (NAMED, "processes", True), (STARTED, "asyncio", True)],
-)
+    [pytest.param(*one, marks=() if one == KILLED else pytest.mark.studies) for one in (
+        (NAMED, "ray", False), (STARTED, "processes", False), KILLED, (STARTED, "asyncio", True),
+    )],
+)  # fmt: skip
 def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(agent, executor, is_killed, place):
     (place / "makes.toml").write_text(toml(agent))
     words = ["experiment", "run", "makes.toml", "--executor", executor, "--jobs", "1", "--out", "out"]
@@ -183,7 +189,7 @@ threading.Event().wait()
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "stop",
-    [Popen.terminate, Popen.kill, lambda running: os.killpg(running.pid, signal.SIGTERM)],
+    some([Popen.terminate, Popen.kill, lambda running: os.killpg(running.pid, signal.SIGTERM)], [Popen.kill]),
     ids=["told to end", "killed", "told to end with its workers"],
 )
 def test_an_experiment_that_is_stopped_leaves_no_agent_behind_that_its_workers_started(stop, place):

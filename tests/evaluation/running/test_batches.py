@@ -161,8 +161,10 @@ def started(folder: Path, use: str, number: int) -> subprocess.Popen[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "use", "heard"),  # each pair of values, as no three of them have to do with one another
-    [(1, OPENAI, True), (3, OPENAI, False), (1, ANTHROPIC, False), (3, ANTHROPIC, True)],
-)
+    [pytest.param(*one, marks=() if one[0] == 3 else pytest.mark.studies) for one in (
+        (1, OPENAI, True), (3, OPENAI, False), (1, ANTHROPIC, False), (3, ANTHROPIC, True),
+    )],
+)  # fmt: skip
 def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits_nothing_twice(
     host, tmp_path, number, use, heard
 ):

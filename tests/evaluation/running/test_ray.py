@@ -53,6 +53,7 @@ def test_a_worker_of_the_cluster_that_is_killed_takes_no_game_along(whole, tmp_p
     assert set(paid(tmp_path / "run").values()) == {1}
 
 
+@pytest.mark.studies
 def test_ctrl_c_leaves_a_folder_that_is_gone_on_with_as_far_as_the_money_goes(whole, tmp_path):
     folder = tmp_path / "run"
     with started(tmp_path, "run", TINY, "--out", "run", *ON_RAY) as running:

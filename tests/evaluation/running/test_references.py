@@ -17,6 +17,7 @@ from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import make_folder
 from harbor.evaluation._running.options import ExperimentOptions
 from harbor.evaluation._running.work import Task, run_task
+from support.cases import some
 from support.plugins import installed
 
 MINE = """
@@ -51,7 +52,7 @@ def place(tmp_path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", ["processes", "ray"])
+@pytest.mark.parametrize("executor", some(["processes", "ray"], ["processes"]))
 def test_workers_take_no_module_from_the_working_directory_but_those_that_the_user_names(executor, place):
     for name in ("multiprocessing", "struct", "pickle", "yaml", "numpy"):
         (place / f"{name}.py").write_text(f"open({str(place / 'taken')!r}, 'a').write({name!r})")

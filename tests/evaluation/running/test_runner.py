@@ -366,13 +366,11 @@ def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(tm
 @pytest.mark.parametrize(
     ("executor", "how"),
     [
-        ("asyncio", "ctrl-c"),
-        ("processes", "ctrl-c"),
-        ("processes", "early ctrl-c"),
-        ("asyncio", "terminated, deaf to ctrl-c"),
-        ("processes", "terminated, deaf to ctrl-c"),
+        ("asyncio", "ctrl-c"), pytest.param("processes", "ctrl-c", marks=pytest.mark.studies),
+        ("processes", "early ctrl-c"), ("processes", "terminated, deaf to ctrl-c"),
+        pytest.param("asyncio", "terminated, deaf to ctrl-c", marks=pytest.mark.studies),
     ],
-)
+)  # fmt: skip
 def test_a_run_that_is_told_to_stop_says_how_it_is_resumed(whole, tmp_path, executor, how):
     deaf = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)} if "deaf" in how else {}  # as in a job
     with started(tmp_path, "run", TINY, "--out", "run", "--jobs", 1, "--executor", executor, **deaf) as running:
