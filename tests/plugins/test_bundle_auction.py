@@ -19,7 +19,7 @@ EXAMPLE = ROOT / "examples" / "bundles"
 MORE_PLAYERS = '\n[[bidders]]\nname = "Dee"\nrule = "random"\nbudget = 90\n\n[[bidders]]\nname = "Eve"\nbudget = 150\n'
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_among_simulated_rational_and_random_bidders_those_bids_win_that_bring_most(seed, in_company, tmp_path):
     from bundle_auction.rules import BundlesAllotted
 
@@ -39,7 +39,7 @@ def test_among_simulated_rational_and_random_bidders_those_bids_win_that_bring_m
     }
     assert len(of_type(log, Allocated)) == sum(map(len, won.values()))
     assert set(paid) == set(over.winners)
-    rows = {row["bidder"]: row for row in json.loads(done.stdout)["standings"]}
+    rows = {row["bidder"]: row for row in json.loads(done.stdout, parse_float=Decimal)["standings"]}
     assert {name: row["paid"] for name, row in rows.items() if row["items"]} == paid
 
 
