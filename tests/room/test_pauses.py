@@ -20,7 +20,7 @@ from support import steady
 from support.commands import HARBOR
 from support.processes import stopped_and_continued
 
-PATIENCE, PAUSE = 0.6, 1.0
+PATIENCE, PAUSE = 2.0, 3.0
 SETTINGS = f"""
 seed = 1
 [[items]]
