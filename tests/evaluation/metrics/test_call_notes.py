@@ -47,7 +47,7 @@ def test_requests_marks_settings_that_were_not_taken_keys_and_stand_ins_are_coun
         "1 call used the key in SECOND_KEY", "1 call went to 'spare' in place of the bidder's model",
     ]  # fmt: skip
     assert {row["refused"] for row in table.rows} != {None}
-    assert call_tables(calls(log_of({}, {})))[1:] == []
+    assert len([*call_tables(calls(log_of({}, {})))]) == 1
 
 
 @pytest.mark.parametrize("beside", [[], [{"model": "good"}]], ids=["alone", "beside a good one"])
