@@ -23,7 +23,7 @@ from support.guide import PAGES, Block, blocks, commands, parse, spoken, unknown
 
 DONE = [page for page in PAGES if page.parent == ROOT or page.parent.name in ("tutorials", "using")]
 """The pages whose blocks are done in order, in one folder; those of the guide are done by sections (test_guide.py)."""
-CI_DOES = ("README", "app-developers", "from-a-question-to-a-figure", "teaching", "auctions", "install")
+CI_DOES = ("README", "app-developers", "teaching", "install")
 """The stems of pages that CI does; `make studies` does all."""
 
 

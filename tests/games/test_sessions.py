@@ -347,7 +347,7 @@ def test_those_closest_to_the_target_get_the_whole_prize_and_one_point_to_the_ce
 
 
 @pytest.mark.slow
-@QUICK
+@settings(max_examples=30)
 @given(
     st.lists(st.integers(0, 100).map(Decimal), min_size=2, max_size=4),
     st.sampled_from([Fraction(2, 3), Fraction(1, 2)]),

@@ -55,7 +55,7 @@ def tokens(items: int) -> dict[str, float]:
     return found | {"all": mean(call["input_tokens"] for call in calls)}
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 def test_a_call_in_a_sale_of_160_items_costs_at_most_a_quarter_more_than_in_one_of_40():
     few, many = tokens(40), tokens(160)
     assert {purpose: many[purpose] <= 1.25 * few[purpose] for purpose in few} == dict.fromkeys(few, True)

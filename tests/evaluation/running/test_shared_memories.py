@@ -73,7 +73,7 @@ def test_workers_that_cannot_open_one_folder_are_refused_with_the_remedy(tmp_pat
         run(shared, tmp_path / "run", executor="processes")
 
 
-@pytest.mark.slow
+@pytest.mark.studies
 def test_games_in_several_processes_share_a_chroma_server(tmp_path):
     address, server = chroma_server(tmp_path / "served")
     try:
