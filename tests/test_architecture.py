@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from graphlib import TopologicalSorter
 
 from support.api import FACES
-from support.budget import code_lines
+from support.budget import FOLDERS, code_lines, imported, module_of
 from support.folders import ROOT
 
-FOLDERS = {"harbor": "harbor"} | {name: f"harbor.{name}" for name in ("graphs", "personas", "memory", "evaluation")}
 FLOORS = (  # from the ground up: a folder imports from those below it, and from no other of its own floor
     "_core.basics",
     "_core.asking _core.plugins _core.prompts",
@@ -60,10 +60,9 @@ LONGEST_MODULE = 300  # lines of code: examples and sources make none too long
 
 def sources() -> dict[str, ast.Module]:
     trees = {}
-    for folder, package in FOLDERS.items():
+    for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            parts = path.relative_to(ROOT / folder).with_suffix("").parts
-            name = ".".join((package, *(part for part in parts if part != "__init__")))
+            name = module_of(path)
             trees[name] = ast.parse(path.read_text(encoding="utf-8"))
             CODE_LINES[name] = code_lines(path, trees[name])
             if path.name == "__init__.py":
@@ -74,27 +73,7 @@ def sources() -> dict[str, ast.Module]:
 PACKAGES: set[str] = set()
 CODE_LINES: dict[str, int] = {}
 TREES = sources()
-
-
-def imports(tree: ast.Module, *, running_only: bool = True) -> set[str]:
-    """Every module a tree imports, inside functions too; what only a type checker sees does not count."""
-    seen_by_checker = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-        for node in ast.walk(block)
-    }
-    found = set()
-    for node in ast.walk(tree):
-        if running_only and id(node) in seen_by_checker:
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            module = node.module or ""
-            found |= {f"{module}.{alias.name}" if f"{module}.{alias.name}" in TREES else module for alias in node.names}
-    return found
+imports = partial(imported, modules=TREES)
 
 
 def folder(module: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +15,9 @@ from harbor._config.auction import Bidder, read_settings
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
+from support import foreign
 from support.commands import harbor
 from support.folders import TINY
-from support.foreign import AGENT
 from support.plugins import install, installed
 
 MINE = """
@@ -44,7 +45,12 @@ def test_what_plays_is_told_by_how_it_is_written(what, meant):
 
 
 def test_the_name_of_an_installed_agent_is_that(tmp_path):
-    install(tmp_path, "clerks", {"clerks.py": AGENT}, {"harbor.agents": {"clerk": "clerks:CLERK"}})
+    install(
+        tmp_path,
+        "clerks",
+        {"clerks.py": Path(foreign.__file__).read_text()},
+        {"harbor.agents": {"clerk": "clerks:CLERK"}},
+    )
     with installed(tmp_path):
         assert seated(load("demo"), ["Ann=clerk"]).bidders[0].agent == "clerk"
 

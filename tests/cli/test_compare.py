@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import harbor, mistake
-from support.sent import contents
+from support.folders import contents
 
 DESIGN = """
 name = "small"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from support.commands import harbor
-from support.folders import TINY
-from support.sent import SCRIPTED, contents, forge, listening
+from support.folders import TINY, contents
+from support.sent import SCRIPTED, forge, listening
 
 BIDDER = """
 import json, pathlib, sys

@@ -15,9 +15,10 @@ from harbor._core.basics.errors import RunFolderError
 from harbor._core.files.marks import is_own
 from harbor._core.files.safe_files import MOST_RECORDS, MOST_SETTINGS
 from support.commands import harbor, mistake
-from support.folders import TINY
+from support.folders import TINY, contents
+from support.forging import lines_of, write
 from support.plugins import install, installed
-from support.sent import SCRIPTED, contents, forge, forge_opening, listening
+from support.sent import SCRIPTED, forge, listening
 
 
 @pytest.fixture(scope="module")
@@ -203,7 +204,8 @@ def evil(tmp_path):
 def test_an_installed_package_that_a_sent_log_names_is_not_imported(place):
     log = place / "whole" / "events.jsonl"
     part = {"kind": "node", "name": "evil", "package": "evil", "version": "0.1"}
-    forge_opening(log, {"parts": [*json.loads(log.read_text().splitlines()[0])["parts"], part]})
+    opening, *others = lines_of(log)
+    write(log, [opening | {"parts": [*opening["parts"], part]}, *others])
     (place / "whole" / "mark").unlink()
     for command in ("replay", "score", "pack --public"):
         said = mistake(harbor(*command.split(), "whole", cwd=place))

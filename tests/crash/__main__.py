@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import tempfile
 from collections import defaultdict
@@ -56,7 +55,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kind", action="append", default=[], choices=KINDS)
     parser.add_argument("--fault", choices=FAULTS, help="instead of each in turn")
     parser.add_argument("--keep", type=Path, help="a file for what passed")
-    parser.add_argument("--left", type=Path, help="a new folder for what the last trial left")
     return parser.parse_args()
 
 
@@ -72,8 +70,6 @@ def _trials(kind: Kind, asked: argparse.Namespace, passed: dict[str, Outcome], f
             whole = whole or undisturbed(kind, folder / "whole")
             outcome = hold_trial(kind, fault, seed, whole, folder / "trial")
             _say(outcome, in_full=asked.trials == 1)
-            if asked.left:
-                shutil.copytree(folder / "trial", asked.left, dirs_exist_ok=True)
         yield outcome
 
 

@@ -112,7 +112,6 @@ def _become(place: Place, words: Sequence[str], plan: Plan, usual: Lengths | Non
 def _plan(place: Place, plan: Plan, usual: Lengths | None) -> None:
     clock.jumps[:] = plan.jumps
     steps.begin(str(place.disk))
-    steps.listen()
     if usual and plan.moment == "step":
         steps.kill_at, steps.kill_all = 1 + int(plan.share * usual.steps), plan.victim == "all"
     if usual and plan.handles:

@@ -72,7 +72,7 @@ def test_calls_are_spread_over_the_keys_each_with_its_own_limit_and_the_log_name
     assert told(run.log) == told(offline.log)
     assert named(run.log) == answered(server)
     assert max(named(run.log).values()) - min(named(run.log).values()) <= 2
-    assert server.peak <= 3
+    assert server.gate.peak <= 3
 
 
 @pytest.mark.parametrize(("form", "fault"), REVOKED)

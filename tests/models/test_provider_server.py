@@ -61,7 +61,7 @@ async def test_only_so_many_calls_are_let_in_at_once_or_in_any_window(talker):
         address = f"{talker.openai_url}/chat/completions"
         replies = await asyncio.gather(*(client.post(address, json=PLAIN) for _ in range(10)))
         assert sorted(reply.status_code for reply in replies) == [200] * 4 + [429] * 6
-        assert (talker.peak, talker.accepted, talker.rejected, talker.connections) == (4, 4, 6, 10)
+        assert (talker.gate.peak, talker.gate.accepted, talker.gate.rejected, talker.connections) == (4, 4, 6, 10)
         talker.latency, talker.limits = 0, Limits(per_window=7, window=60)
         assert [(await client.post(address, json=PLAIN)).status_code for _ in range(5)] == [200] * 3 + [429] * 2
 

@@ -147,5 +147,5 @@ def test_two_workers_share_one_quota(executor, given, offline, tmp_path):
         design = experiment(spoken("openai chat", server) | {"max_concurrent": given})
         asyncio.run(run_experiment(design, tmp_path / "run", RunOptions(executor, jobs=2)))
         assert_is_whole(tmp_path / "run", design, offline, server)
-        assert server.peak <= 2
-        assert given is None or not server.rejected
+        assert server.gate.peak <= 2
+        assert given is None or not server.gate.rejected

@@ -21,7 +21,7 @@ from harbor._packs import packing
 from harbor.evaluation import load
 from support import forging
 from support.commands import harbor, mistake
-from support.sent import contents
+from support.folders import contents
 
 DESIGN = """
 name = "packed"

@@ -24,7 +24,7 @@ from harbor._packs import unpacking
 from harbor._packs.contents import OF_A_RUN, OF_THE_WHOLE, fault_of
 from harbor._packs.unpacking import unpack
 from support.commands import harbor, mistake
-from support.sent import contents
+from support.folders import contents
 
 GOOD = {"config.json": b"one", "1/events.jsonl": b"two"}
 Entries = list[tuple[ZipInfo | str, bytes]]

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 
@@ -19,27 +18,21 @@ from harbor._core.plugins.finding import find
 from harbor._house.auctioneer import told_to
 from support.canaries import MARKED, WORD
 from support.held_games import GAMES, auction
+from support.speaker import Speaker
 
 
-class Keeper(BaseChatAgent):
+class Keeper(Speaker):
     """An agent that answers each ask at its lower edge, and keeps all that it is told."""
 
     def __init__(self, bidder: str) -> None:
-        super().__init__(bidder, "An agent.")
+        super().__init__(bidder)
         self.told: list[Any] = []
-
-    @property
-    def produced_message_types(self) -> Any:
-        return (TextMessage,)
 
     async def on_messages(self, messages: Any, cancellation_token: Any) -> Response:
         self.told += messages
         ask = ask_in(messages[-1].metadata)
         assert isinstance(ask, Ask)
         return Response(chat_message=TextMessage(content=ask.space.say(ask.space.edges()[0]), source=self.name))
-
-    async def on_reset(self, cancellation_token: Any) -> None:
-        pass
 
 
 @cache

@@ -24,9 +24,8 @@ from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 from harbor._runs.run import paid_for
 from harbor.memory._store.chroma import open_existing
 from support.clerk import Clerk
-from support.folders import paid
+from support.folders import contents, paid
 from support.paid_chat import PRICED, PaidChat
-from support.sent import contents
 
 EVENTS, CALLS = "events.jsonl", "calls.jsonl"
 BY_CHANCE = {"output_tokens", "cost_dollars"}

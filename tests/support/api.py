@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from inspect import cleandoc
-from pathlib import Path
+
+from support.folders import ROOT
+from support.references.markdown import code, table
 
 FACES = (
     "harbor",
@@ -17,7 +19,7 @@ FACES = (
     "harbor.testing",
 )
 """The modules that define the public names, beside `harbor.events`."""
-PAGE = Path(__file__).resolve().parents[2] / "API.md"
+PAGE = ROOT / "API.md"
 HEAD = """# Public names
 
 What you may import. Everything else stands in folders whose names begin with an underscore, and may change at any time.
@@ -44,16 +46,12 @@ def _section(module: str) -> Iterator[str]:
     face = import_module(module)
     yield f"## `{module}`\n"
     yield (face.__doc__ or "").strip() + "\n"
-    yield "| name | what it is |"
-    yield "|---|---|"
-    for name in face.__all__:
-        if not name.startswith("__"):
-            yield f"| `{name}` | {_sentence(name, getattr(face, name))} |"
-    yield ""
+    names = [name for name in face.__all__ if not name.startswith("__")]
+    yield from table(("name", "what it is"), ((code(name), _sentence(name, getattr(face, name))) for name in names))
 
 
 def _sentence(name: str, thing: object) -> str:
     own = thing.__doc__ if isinstance(thing, type) or thing.__doc__ != type(thing).__doc__ else None
     text = ALIASES.get(name) or cleandoc(own or "")
     assert text, f"{name} has no docstring; describe it in ALIASES"
-    return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+    return text.split("\n\n")[0]

@@ -10,7 +10,7 @@ import ast
 import json
 import sys
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +18,7 @@ from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT, SPENT = Path(__file__).with_name("budget.json"), ROOT / "build" / "processor"
-PACKAGES = {"harbor": "harbor"} | {name: f"harbor.{name}" for name in ("graphs", "personas", "memory", "evaluation")}
+FOLDERS = {"harbor": "harbor"} | {name: f"harbor.{name}" for name in ("graphs", "personas", "memory", "evaluation")}
 BESIDE = {".j2", ".js", ".css", ".md", ".toml", ".in"}
 """Suffixes of scripts and templates."""
 WITHOUT_CODE = {
@@ -31,19 +31,21 @@ Numbers = dict[str, dict[str, float]]
 
 def measured() -> dict[str, Numbers]:
     """Measure the tree as a whole, its folders and the folders of its tests."""
-    sources = {path: path.read_text(encoding="utf-8") for root in PACKAGES for path in (ROOT / root).rglob("*.py")}
+    sources = {path: path.read_text(encoding="utf-8") for root in FOLDERS for path in (ROOT / root).rglob("*.py")}
     trees = {path: ast.parse(text) for path, text in sources.items()}
     tests = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
     lines = {path: code_lines(path, trees[path]) for path in sources}
     modules = [path for path in sources if path.stem != "__init__"]
-    folders = {_module(path): path.parent.relative_to(ROOT).parts for path in sources}
+    folders = {module_of(path): path.parent.relative_to(ROOT).parts for path in sources}
     arrows = {
-        (folders[_module(path)], folders[name]) for path in sources for name in _imported(trees[path]) & set(folders)
+        (folders[module_of(path)], folders[name])
+        for path, tree in trees.items()
+        for name in imported(tree, folders) & folders.keys()
     }
     outer = {(one[:2], other[:2]) for one, other in arrows if one[:2] != other[:2]}
     inner = {(one, other) for one, other in arrows if one[:2] == other[:2] and one != other}
     imports = sum(len(_import_lines(tree)) for tree in trees.values())
-    beside = [path for root in PACKAGES for path in (ROOT / root).rglob("*") if path.suffix in BESIDE]
+    beside = [path for root in FOLDERS for path in (ROOT / root).rglob("*") if path.suffix in BESIDE]
     total = {
         "code lines": sum(lines.values()),
         "modules": len(modules),
@@ -102,19 +104,25 @@ def code_lines(path: Path, tree: ast.Module) -> int:
     return len(lines - {line for one in texts for line in range(one.lineno, (one.end_lineno or 0) + 1)})
 
 
-def _module(path: Path) -> str:
+def module_of(path: Path) -> str:
+    """Return the name of the module in a file. A package is the module of its `__init__.py`."""
     root, *rest = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join((PACKAGES[root], *(part for part in rest if part != "__init__")))
+    return ".".join((FOLDERS[root], *(part for part in rest if part != "__init__")))
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    """Return the imports of a module, also those in functions, but not those for type checkers alone."""
+def imported(tree: ast.Module, modules: Container[str], *, running_only: bool = True) -> set[str]:
+    """Return the imports of a module, also those in functions, and without those for type checkers if `running_only`.
+
+    A name that is imported from a package is a module if it is one of `modules`.
+    """
     blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    unseen = {id(node) for block in blocks for node in ast.walk(block)}
+    unseen = {id(node) for block in blocks if running_only for node in ast.walk(block)}
     found = set[str]()
     for node in ast.walk(tree):
         if id(node) not in unseen and isinstance(node, ast.ImportFrom):
-            found |= {str(node.module), *(f"{node.module}.{one.name}" for one in node.names)}
+            assert node.level == 0, "imports are absolute"
+            names = (f"{node.module}.{one.name}" for one in node.names)
+            found |= {name if name in modules else str(node.module) for name in names}
         elif id(node) not in unseen and isinstance(node, ast.Import):
             found |= {one.name for one in node.names}
     return found

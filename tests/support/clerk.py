@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 
-from autogen_agentchat.agents import BaseChatAgent
 from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 
+from support.speaker import Speaker
 
-class Clerk(BaseChatAgent):
+
+class Clerk(Speaker):
     """An agent that bids the minimum that it hears of, and keeps all words that it heard."""
 
     def __init__(self, fails_at: int = -1):
-        super().__init__("clerk", "An agent.")
+        super().__init__("clerk")
         self.heard: list[str] = []
         self.asked = 0
         self.fails_at = fails_at
-
-    @property
-    def produced_message_types(self):
-        return (TextMessage,)
 
     async def on_messages(self, messages, cancellation_token):
         self.asked += 1
@@ -30,6 +27,3 @@ class Clerk(BaseChatAgent):
         least = json.loads(messages[-1].metadata["ask"])["space"]["minimum"]
         words = f"I bid ${least}." if self.asked % 3 else "well, perhaps"
         return Response(chat_message=TextMessage(content=words, source=self.name))
-
-    async def on_reset(self, cancellation_token):
-        pass

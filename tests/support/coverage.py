@@ -17,6 +17,8 @@ from harbor.evaluation._analysis.statistics import rejects
 Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 TURNS = 3
 """Games per draw."""
+FAMILY = 4
+"""Tests against one control."""
 
 
 @dataclass(frozen=True)
@@ -201,24 +203,24 @@ def found_differences(law: Law, games: int, samples: int, seed: int = 8, effect:
     return Rate(int(rejects(rows, law.kind).sum()), samples, samples)
 
 
-def found_in_family(law: Law, games: int, samples: int, seed: int = 9, tests: int = 4) -> Rate:
+def found_in_family(law: Law, games: int, samples: int, seed: int = 9) -> Rate:
     """Return how often the first of Holm's tests against one control finds a difference if there is none."""
-    rows = [rejects(one, law.kind, 0.05 / tests) for one in _family(law, games, samples, seed, tests)]
+    rows = [rejects(one, law.kind, 0.05 / FAMILY) for one in _family(law, games, samples, seed)]
     return Rate(int(np.logical_or.reduce(rows).sum()), samples, samples)
 
 
-def disagreeing(law: Law, games: int, samples: int, seed: int = 9, tests: int = 4) -> Rate:
+def disagreeing(law: Law, games: int, samples: int, seed: int = 9) -> Rate:
     """Return how often an interval excludes zero and its p-value does not, or the reverse."""
-    rows = np.concatenate(_family(law, games, samples, seed, tests))
+    rows = np.concatenate(_family(law, games, samples, seed))
     rows = rows[~untestable(rows, law.kind)]
     if not len(rows):
-        return Rate(0, 0, samples * tests)
+        return Rate(0, 0, samples * FAMILY)
     low, high = limits(rows, law.kind)
     apart = ((low > 0) | (high < 0)) != (p_values(rows, law.kind) < 0.05)
-    return Rate(int(apart.sum()), len(rows), samples * tests)
+    return Rate(int(apart.sum()), len(rows), samples * FAMILY)
 
 
-def _family(law: Law, games: int, samples: int, seed: int, tests: int) -> list[np.ndarray]:
+def _family(law: Law, games: int, samples: int, seed: int) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     control = law.draw(rng, (samples, games))
-    return [law.draw(rng, (samples, games)) - control for _ in range(tests)]
+    return [law.draw(rng, (samples, games)) - control for _ in range(FAMILY)]

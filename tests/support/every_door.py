@@ -17,6 +17,7 @@ from harbor._doors.open_doors import OpenSeat
 from support import steady
 from support.steady import decide
 
+Policy = Callable[[dict[str, Any]], dict[str, Any]]
 STEADY = (sys.executable, steady.__file__)
 
 
@@ -38,11 +39,11 @@ def server() -> Iterator[AgentServer]:
         process.communicate()
 
 
-def chain() -> Any:
+def chain(policy: Policy = decide) -> Any:
     """Make a LangChain chain."""
     from langchain_core.runnables import RunnableLambda
 
-    return RunnableLambda(decide)
+    return RunnableLambda(policy)
 
 
 def graph() -> Any:
@@ -64,13 +65,13 @@ def graph() -> Any:
     return made.compile()
 
 
-def speaker() -> Agent:
+def speaker(policy: Policy = decide) -> Agent:
     """Make AutoGen agents."""
 
     def make(bidder: str) -> Any:
         from support.speaker import Speaker
 
-        return Speaker(bidder)
+        return Speaker(bidder, policy)
 
     return Agent(name="speaker", description="It says what it decides.", make=make)
 
@@ -78,7 +79,7 @@ def speaker() -> Agent:
 class ClientDoor(Door):
     """A seat of a server on loopback. A client of the MCP SDK plays it."""
 
-    def __init__(self, bidder: str, policy: Callable[[dict[str, Any]], dict[str, Any]] = decide) -> None:
+    def __init__(self, bidder: str, policy: Policy) -> None:
         self._bidder, self._policy = bidder, policy
         self._seat = OpenSeat()
         self._playing: asyncio.Task[None] | None = None
@@ -107,9 +108,9 @@ class ClientDoor(Door):
             await steady.play(f"{served.url}/mcp", "seat-1", self._policy)
 
 
-def client() -> Agent:
+def client(policy: Policy = decide) -> Agent:
     """Make seats that clients play."""
-    return Agent(name="client", description="A client of MCP.", make=ClientDoor)
+    return Agent(name="client", description="A client of MCP.", make=lambda bidder: ClientDoor(bidder, policy))
 
 
 DOORS: dict[str, Callable[[], AbstractContextManager[Any]]] = {

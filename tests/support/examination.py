@@ -14,15 +14,14 @@ from pathlib import Path
 from shutil import rmtree
 from typing import NamedTuple
 
-import harbor
 from harbor._core.plugins.finding import names
 from harbor._core.prompts.prompts import PLAIN
 from harbor._core.prompts.prose import in_prose
 from harbor._models.simulated.chat_model import CHARACTERS_PER_TOKEN
 from harbor.graphs._context.prompting import ADVICE
 from support.asked import Asked, everything_asked, names_in
+from support.folders import ROOT
 
-ROOT = Path(harbor.__file__).resolve().parents[1]
 FOLDER = Path("build/prompts")
 NOUNS = frozenset({"bid", "limit", "plan", "profile", "rivals"})
 """Names of nodes that are also plain English words for a fact."""

@@ -15,12 +15,17 @@ DATA = ROOT / "tests" / "data"
 TINY = DATA / "tiny.toml"
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file below a folder, to check that none was changed."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 @contextmanager
 def shared(folder: Path) -> Iterator[Path]:
     """Let tests share a folder. Fail at the end if a test has changed it."""
-    before = _contents(folder)
+    before = contents(folder)
     yield folder
-    assert _contents(folder) == before, f"a test has changed {folder}, which others share: give it a copy"
+    assert contents(folder) == before, f"a test has changed {folder}, which others share: give it a copy"
 
 
 def filled(name: str, folder: Path) -> set[Path]:
@@ -46,7 +51,3 @@ def paid(folder: Path) -> Counter[tuple[str, ...]]:
         for call in map(json.loads, path.read_text().splitlines())
         if call["outcome"] != "failed"
     )
-
-
-def _contents(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -79,11 +79,11 @@ class Driven:
         return bisect_left(self.starts, start + seconds) - bisect_left(self.starts, start)
 
 
-def random_history(chance: Random, acts: int = 80) -> Driven:
+def random_history(chance: Random) -> Driven:
     """Drive an account through a random history, and then on until no call is left."""
     driven = Driven(Limits(requests_per_minute=chance.choice(GIVEN), max_concurrent=chance.choice((None, 3))))
     pauses = chance.choice((0.02, 0.5, 2.0, 20.0))  # mean seconds between two acts
-    for _ in range(acts):
+    for _ in range(80):
         driven.act(chance.randrange(10), chance.randrange(31), chance.choice((0, chance.expovariate(1 / pauses))))
     driven.finish()
     return driven

@@ -10,9 +10,8 @@ from http.server import ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from harbor import Agent
 from harbor._config.agents import AgentCommand, AgentServer
-from support.every_door import ClientDoor
+from support.every_door import Policy, chain, client, speaker
 from support.steady import Handler
 
 RELAY = """
@@ -38,16 +37,7 @@ class Listener:
         return dict(next(self._acts))
 
 
-Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
-
-
-def _chain(answer: Answer) -> Any:
-    from langchain_core.runnables import RunnableLambda
-
-    return RunnableLambda(answer)
-
-
-def _conversation(answer: Answer) -> Any:
+def _conversation(answer: Policy) -> Any:
     """Make a graph that gets the whole conversation as a message."""
     from langgraph.graph import MessagesState, StateGraph
 
@@ -62,19 +52,8 @@ def _conversation(answer: Answer) -> Any:
     return made.compile()
 
 
-def _speaker(answer: Answer) -> Agent:
-    """Make an AutoGen agent."""
-
-    def make(bidder: str) -> Any:
-        from support.speaker import Speaker
-
-        return Speaker(bidder, answer)
-
-    return Agent(name="speaker", description="It says what it decides.", make=make)
-
-
 @contextmanager
-def _server(answer: Answer) -> Iterator[AgentServer]:
+def _server(answer: Policy) -> Iterator[AgentServer]:
     """Serve the answer on a free port."""
 
     class Listening(Handler):
@@ -89,22 +68,18 @@ def _server(answer: Answer) -> Iterator[AgentServer]:
 
 
 @contextmanager
-def _program(answer: Answer) -> Iterator[AgentCommand]:
+def _program(answer: Policy) -> Iterator[AgentCommand]:
     with _server(answer) as server:
         yield AgentCommand(command=(sys.executable, "-c", RELAY.format(url=server.url)))
 
 
-def _client(answer: Answer) -> Agent:
-    return Agent(name="client", description="A client of MCP.", make=lambda bidder: ClientDoor(bidder, answer))
-
-
-LISTENING: dict[str, Callable[[Answer], AbstractContextManager[Any]]] = {
+LISTENING: dict[str, Callable[[Policy], AbstractContextManager[Any]]] = {
     "a function": nullcontext,
-    "a chain": lambda answer: nullcontext(_chain(answer)),
+    "a chain": lambda answer: nullcontext(chain(answer)),
     "a conversation": lambda answer: nullcontext(_conversation(answer)),
-    "an AutoGen agent": lambda answer: nullcontext(_speaker(answer)),
+    "an AutoGen agent": lambda answer: nullcontext(speaker(answer)),
     "a program": _program,
     "a server": _server,
-    "an MCP client": lambda answer: nullcontext(_client(answer)),
+    "an MCP client": lambda answer: nullcontext(client(answer)),
 }
 """An agent behind each door. Each exists while its context is open."""

@@ -67,8 +67,3 @@ class ReplayedChat(OfflineChat):
             return CreateResult(finish_reason="stop", content=line, usage=usage, cached=False)
         call = FunctionCall(id=f"call-{len(self.heard)}", name=line[0], arguments=line[1])
         return CreateResult(finish_reason="function_calls", content=[call], usage=usage, cached=False)
-
-
-def words_in(messages: Sequence[LLMMessage], source: str) -> list[str]:
-    """Return the words of one speaker in the messages to a model."""
-    return [str(one.content) for one in messages if getattr(one, "source", "") == source]

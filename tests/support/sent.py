@@ -35,23 +35,6 @@ def forge(folder: Path, changes: Mapping[str, Any], settings: str = "config.json
     (folder / "manifest.json").write_text(json.dumps(begun))
 
 
-def forge_opening(log: Path, changes: Mapping[str, Any]) -> None:
-    """Change the opening of a log, and compute the digests of all its lines again."""
-    digest, lines = "", []
-    for number, line in enumerate(log.read_text().splitlines()):
-        event = json.loads(line)
-        del event["digest"]
-        body = json.dumps(event | (changes if number == 0 else {}))[:-1].encode()
-        digest = sha256(digest.encode() + body).hexdigest()[:16]
-        lines.append(body + b',"digest":"' + digest.encode() + b'"}\n')
-    log.write_bytes(b"".join(lines))
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of every file below a folder, to check that none was changed."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 @contextmanager
 def listening() -> Iterator[tuple[str, list[object]]]:
     """Listen on loopback. Yield the address and the list of connected clients."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields, replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +11,7 @@ from harbor import Agent, Item, Model, Simulated, SimulatedChat
 from harbor._core.plugins.finding import find
 from harbor.personas import Catalogue
 from harbor.testing import check_agent, check_catalogue, check_experiment, check_model
-from support.foreign import AGENT
+from support import foreign as clerks
 
 
 @pytest.fixture(autouse=True)
@@ -20,19 +19,11 @@ def _forgotten(stranger):
     """Keep nothing of what these tests bring."""
 
 
-@pytest.fixture
-def clerks():
-    """The agents of a stranger."""
-    made: dict = {}
-    exec(compile(AGENT.replace('"Ready."', '"I withdraw"'), "clerk.py", "exec"), made)
-    return SimpleNamespace(**made)
-
-
 def missing(kind):
     return [one.name for one in fields(kind) if "part" in one.metadata]
 
 
-def test_an_agent_of_a_strangers_keeps_its_promises_and_each_that_it_breaks_is_named(clerks):
+def test_an_agent_of_a_strangers_keeps_its_promises_and_each_that_it_breaks_is_named():
     check_agent(clerks.CLERK)
     one = clerks.CLERK.make("Ann")
     for promise, agent in (
@@ -46,7 +37,7 @@ def test_an_agent_of_a_strangers_keeps_its_promises_and_each_that_it_breaks_is_n
             check_agent(agent)
 
 
-def test_an_agent_whose_words_are_refused_is_named(clerks):
+def test_an_agent_whose_words_are_refused_is_named():
     def mumbling(bidder):
         agent = clerks.CLERK.make(bidder)
         answer = agent.on_messages

@@ -22,9 +22,10 @@ handles_at: tuple[int, int] = (0, 0)
 
 
 def begin(folder: str) -> None:
-    """Start counting the acts on a folder."""
+    """Start counting the acts on a folder, by an audit hook for every act of the interpreter."""
     global _inside
     _inside = folder
+    sys.addaudithook(_heard)
 
 
 def count() -> int:
@@ -49,14 +50,7 @@ def few_handles(more: int) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (opened + more, hard))
 
 
-def listen() -> None:
-    """Register an audit hook for every act of the interpreter."""
-    sys.addaudithook(_heard)
-
-
 def _heard(event: str, given: tuple[Any, ...]) -> None:
-    if not _inside:
-        return
     if event == "open":
         path, _, flags = given
         if not flags & WRITES:

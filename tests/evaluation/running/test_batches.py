@@ -76,7 +76,7 @@ def numbers(folder: Path) -> list[dict[str, object]]:
 def test_batches_give_the_results_of_live_calls_at_half_the_price_and_leave_no_key_on_disk(host, tmp_path, use):
     run(tmp_path / "live", use)
     before = len(host.requests)
-    host.polls = 2
+    host.batches.polls = 2
     run(tmp_path / "batch", use, BATCH)
     assert numbers(tmp_path / "batch") == numbers(tmp_path / "live")
     batch, live = (sum(game["cost"] for game in games(tmp_path / lane)) for lane in ("batch", "live"))
@@ -102,7 +102,7 @@ def test_an_added_arm_of_the_other_provider_goes_out_beside_the_first(host, tmp_
 @pytest.mark.slow
 def test_games_that_ask_the_same_wait_for_one_item_however_long_the_job_takes(host, tmp_path, monkeypatch):
     monkeypatch.setattr(cache, "LONGEST_WAIT", 0.01)
-    host.polls = 2
+    host.batches.polls = 2
     patient = {"bidders": {"Model": {"timeout_seconds": 119}}}
     arms = [{"name": "left"}, {"name": "right", "auction": patient}]
     run(tmp_path / "run", options=RunOptions(lane="batch"), arms=arms, temperature=0.0)
@@ -130,7 +130,7 @@ def test_items_and_requests_that_fail_are_asked_again_and_change_nothing(host, t
 @pytest.mark.slow
 def test_a_job_that_is_too_large_for_the_account_goes_out_in_halves(host, tmp_path):
     run(tmp_path / "whole")
-    host.most_queued = 2
+    host.batches.most_queued = 2
     run(tmp_path / "run", options=BATCH, repeats=5)
     assert numbers(tmp_path / "run")[:3] == numbers(tmp_path / "whole")
     answered = [job for job in host.batches.jobs.values() if len(job.asked) <= 2]
@@ -169,11 +169,11 @@ def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits
     host, tmp_path, number, use, heard
 ):
     run(tmp_path / "whole", use)
-    host.polls = 5  # some seconds
+    host.batches.polls = 5  # some seconds
     with started(tmp_path, use, number) as running:
         running.kill()
     assert [job.lines for job in host.batches.jobs.values()][-1] is None
-    host.polls = 0
+    host.batches.polls = 0
     if not heard:  # it was killed before it could note the answer to what it submitted
         lines = (tmp_path / "run" / BATCHES).read_bytes().splitlines(keepends=True)
         assert b'"sent"' in lines[-1]
@@ -186,14 +186,14 @@ def test_a_run_that_is_killed_between_waves_resumes_to_equal_results_and_submits
 
 @pytest.mark.slow
 def test_a_run_that_is_stopped_while_a_job_is_out_says_how_to_collect_it(host, tmp_path):
-    host.polls = math.inf
+    host.batches.polls = math.inf
     with started(tmp_path, OPENAI, 1) as running:
         running.send_signal(signal.SIGTERM)
         _, told = running.communicate()
     assert running.returncode == 130
     assert "batch batch_1: submitted 3 calls; 1 batch is out" in told
     assert told.splitlines()[-1].endswith("resume with: harbor experiment resume run")
-    host.polls = 0
+    host.batches.polls = 0
     complaint = mistake(harbor("experiment", "resume", tmp_path / "run", "--lane", "live"))
     assert "has batches that nobody has collected" in complaint
     assert len(host.batches.jobs) == 1

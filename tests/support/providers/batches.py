@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import HTTP
-from typing import Any, Protocol
+from math import inf
+from typing import Any
 
 from support.providers.speech import Trouble
 from support.providers.wire import Question, Reply, encoded
@@ -19,15 +20,6 @@ STARTED, DONE = 1_760_000_000, 1_760_000_600
 DATED = "2026-01-01T00:00:00Z"
 TOO_LARGE = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached for gpt-4o-mini."}
 MULTIPART = b"MIME-Version: 1.0\r\nContent-Type: %b\r\n\r\n%b"
-
-
-class Answering(Protocol):
-    """The answering service. A job is complete after `polls` polls. A job of more than `most_queued` requests fails."""
-
-    polls: float
-    most_queued: int | None
-
-    def answered(self, path: str, body: Mapping[str, Any]) -> tuple[int, Any]: ...
 
 
 @dataclass(slots=True)
@@ -43,15 +35,20 @@ class Job:
     path: str = ""
     metadata: Any = None
     looks: int = 0
-    cancelled: bool = False
     lines: list[tuple[str, int, Any]] | None = None
 
 
 @dataclass
 class Batches:
-    """The jobs and files of a provider, in order of arrival."""
+    """The jobs and files of a provider, in order of arrival.
 
-    answering: Answering
+    `answered` returns the status and the body of a reply. A job is complete after `polls` polls. A job of more than
+    `most_queued` requests fails.
+    """
+
+    answered: Callable[[str, Mapping[str, Any]], tuple[int, Any]]
+    polls: float = 0
+    most_queued: float = inf
     jobs: dict[str, Job] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
@@ -64,8 +61,6 @@ class Batches:
         match question.method, *question.path.strip("/").split("/")[1:]:
             case "POST", "files":
                 return _json(self._upload(question))
-            case "GET", "files", name if name in self.files:
-                return _json(_file(name, self.files[name]))
             case "GET", "files", name, "content" if name in self.files:
                 return Reply(200, self.files[name], "application/octet-stream")
             case "POST", "batches":
@@ -73,8 +68,8 @@ class Batches:
             case "GET", "batches":
                 jobs = [self._openai(job) for job in self.jobs.values()]
                 return _json({"object": "list", "data": jobs, "has_more": False})
-            case method, "batches", name, *rest if name in self.jobs:
-                return _json(self._openai(self._looked(self.jobs[name], method, rest)))
+            case "GET", "batches", name if name in self.jobs:
+                return _json(self._openai(self._looked(name)))
             case "POST", "messages", "batches":
                 return _json(self._anthropic(self._begin_anthropic(json.loads(question.body))))
             case "GET", "messages", "batches":
@@ -83,28 +78,23 @@ class Batches:
             case "GET", "messages", "batches", name, "results" if name in self.jobs and self.jobs[name].lines:
                 lines = [encoded(_anthropic_line(*line)) for line in self.jobs[name].lines or ()]
                 return Reply(200, b"".join(line + b"\n" for line in lines), "application/x-jsonl")
-            case method, "messages", "batches", name, *rest if name in self.jobs:
-                return _json(self._anthropic(self._looked(self.jobs[name], method, rest), question))
+            case "GET", "messages", "batches", name if name in self.jobs:
+                return _json(self._anthropic(self._looked(name), question))
         raise Trouble(404, "path", f"Invalid URL ({question.method} {question.path})")
 
     def _upload(self, question: Question) -> dict[str, Any]:
         form = message_from_bytes(MULTIPART % (question.headers["content-type"].encode(), question.body), policy=HTTP)
         parts = {part.get_param("name", header="content-disposition"): part for part in form.iter_parts()}
-        return self._keep(parts["file"].get_payload(decode=True))
-
-    def _keep(self, content: bytes) -> dict[str, Any]:
         name = f"file-{len(self.files) + 1}"
-        self.files[name] = content
-        return _file(name, content)
+        self.files[name] = content = parts["file"].get_payload(decode=True)
+        about = {"id": name, "object": "file", "bytes": len(content), "created_at": STARTED, "filename": "batch.jsonl"}
+        return about | {"purpose": "batch", "status": "processed"}
 
     def _begin_openai(self, given: Mapping[str, Any]) -> Job:
-        if (content := self.files.get(given["input_file_id"])) is None:
-            raise Trouble(404, "model", f"No such File object: {given['input_file_id']}", "input_file_id")
-        lines = [json.loads(line) for line in content.splitlines() if line.strip()]
+        file = given["input_file_id"]
+        lines = map(json.loads, self.files[file].splitlines())
         asked = {line["custom_id"]: (line["url"], line["body"]) for line in lines}
-        job = Job(
-            f"batch_{len(self.jobs) + 1}", asked, given["input_file_id"], given["endpoint"], given.get("metadata")
-        )
+        job = Job(f"batch_{len(self.jobs) + 1}", asked, file, given["endpoint"], given.get("metadata"))
         self.jobs[job.name] = job
         return job
 
@@ -114,18 +104,16 @@ class Batches:
         self.jobs[job.name] = job
         return job
 
-    def _looked(self, job: Job, method: str, rest: list[str]) -> Job:
-        """Poll a job, or cancel it. The poll after the last required one answers it."""
-        if (method, rest) == ("POST", ["cancel"]):
-            job.cancelled, job.lines = True, job.lines or []
-        elif job.lines is None:
+    def _looked(self, name: str) -> Job:
+        """Poll a job. The poll after the last required one answers it."""
+        job = self.jobs[name]
+        if job.lines is None:
             job.looks += 1
-            if job.looks > self.answering.polls:
-                job.lines = [(name, *self.answering.answered(*asked)) for name, asked in job.asked.items()]
+            if job.looks > self.polls:
+                job.lines = [(name, *self.answered(*asked)) for name, asked in job.asked.items()]
         return job
 
     def _openai(self, job: Job) -> dict[str, Any]:
-        done = job.lines is not None
         good, bad = _sorted(job)
         status = self._status(job)
         return {
@@ -141,16 +129,16 @@ class Batches:
             "created_at": int(time.time()),
             "in_progress_at": STARTED,
             "expires_at": STARTED + 86_400,
-            "completed_at": DONE if done and not job.cancelled else None,
+            "completed_at": DONE if status == "completed" else None,
             "request_counts": {"total": len(job.asked), "completed": len(good), "failed": len(bad)},
             "metadata": job.metadata,
         }
 
     def _status(self, job: Job) -> str:
-        if self.answering.most_queued is not None and len(job.asked) > self.answering.most_queued:
+        if len(job.asked) > self.most_queued:
             return "failed"
-        if job.cancelled or job.lines is not None:
-            return "cancelled" if job.cancelled else "completed"
+        if job.lines is not None:
+            return "completed"
         return "in_progress" if job.looks else "validating"
 
     def _written(self, job: Job, kind: str, lines: list[tuple[str, int, Any]]) -> str | None:
@@ -165,18 +153,17 @@ class Batches:
         done = job.lines is not None
         good, bad = _sorted(job)
         host = question.headers.get("host", "") if question else ""
-        left = len(job.asked) - len(good) - len(bad)
-        counts = {"processing": 0 if done else left, "succeeded": len(good), "errored": len(bad), "expired": 0}
+        counts = {"processing": len(job.asked) - len(good) - len(bad), "succeeded": len(good), "errored": len(bad)}
         return {
             "id": job.name,
             "type": "message_batch",
             "processing_status": "ended" if done else "in_progress",
-            "request_counts": counts | {"canceled": left if done else 0},
+            "request_counts": counts | {"expired": 0, "canceled": 0},
             "ended_at": DATED if done else None,
             "created_at": datetime.now(UTC).isoformat(),
             "expires_at": DATED,
             "archived_at": None,
-            "cancel_initiated_at": DATED if job.cancelled else None,
+            "cancel_initiated_at": None,
             "results_url": f"http://{host}/v1/messages/batches/{job.name}/results" if done else None,
         }
 
@@ -194,11 +181,6 @@ def _openai_line(name: str, status: int, body: Any) -> Line:
 def _anthropic_line(name: str, status: int, body: Any) -> Line:
     result = {"type": "succeeded", "message": body} if status == 200 else {"type": "errored", "error": body}
     return {"custom_id": name, "result": result}
-
-
-def _file(name: str, content: bytes) -> dict[str, Any]:
-    about = {"id": name, "object": "file", "bytes": len(content), "created_at": STARTED, "filename": "batch.jsonl"}
-    return about | {"purpose": "batch", "status": "processed"}
 
 
 def _json(payload: dict[str, Any]) -> Reply:

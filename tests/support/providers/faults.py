@@ -40,7 +40,7 @@ class Faults:
     """One of `kinds`, at random, at a `share` of the requests or at those whose numbers are in `only`, from 1.
 
     The fault of a request depends on the seed, on the request and on its number of repeats, so not on the order in
-    which requests arrive. `retry_after` is in seconds. `subject` is the parameter that "400" refuses.
+    which requests arrive. `retry_after` is in seconds.
     """
 
     kinds: tuple[str, ...] | str
@@ -48,7 +48,6 @@ class Faults:
     seed: int = 0
     only: Container[int] | None = None
     retry_after: float = 1
-    subject: str = "temperature"
 
     def __post_init__(self) -> None:
         if unknown := set(self.every) - set(KINDS):
@@ -82,7 +81,7 @@ class Faults:
             "401": wrong_key(key),
             "403": Trouble(403, "access", "Your project does not have access to this model."),
             "404": Trouble(404, "model", "The model does not exist or you do not have access to it."),
-            "400": refused(self.subject),
+            "400": refused("temperature"),
             "quota": Trouble(429, "quota", "You exceeded your current quota, please check your plan and billing."),
             "echoed key": Trouble(401, "key", f"Incorrect API key provided: ...{key[-20:]}."),
         }.get(kind)

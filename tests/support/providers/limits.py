@@ -20,7 +20,7 @@ class Limits:
 
 
 class Gate:
-    """Admits calls and counts them."""
+    """Admits calls, and counts the accepted and the rejected ones, and the most at the same time."""
 
     def __init__(self) -> None:
         self.inside, self.peak, self.accepted, self.rejected = 0, 0, 0, 0

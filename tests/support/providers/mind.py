@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from langchain_core.messages import AIMessage
 
-from harbor import Simulated, SimulatedChat
+from harbor import SimulatedChat
 from harbor._core.basics.numbers import derive
 from support.providers.speech import CHARACTERS_PER_TOKEN, Asked, Said, Trouble
 
@@ -24,13 +24,11 @@ class Mind:
         self,
         default: tuple[int, str],
         minds: Mapping[str, tuple[int, str]],
-        settings: Simulated,
         answer: Answer | None,
         thought: int,
     ) -> None:
         self.keeps_prompts = True
-        self.default, self.minds, self.settings, self.thought = default, minds, settings, thought
-        self._own_answer = answer
+        self.default, self.minds, self.thought, self._own_answer = default, minds, thought, answer
         self._chats: dict[tuple[int, str], SimulatedChat] = {}
         self._prefixes: set[bytes] = set()
 
@@ -55,23 +53,17 @@ class Mind:
     def _answer(self, asked: Asked) -> AIMessage:
         seed, name = who = self.minds.get(asked.model, self.default)
         if who not in self._chats:
-            self._chats[who] = SimulatedChat(seed=derive(seed, "model", name), settings=self.settings)
-        [said] = (
-            self._chats[who]
-            ._generate(list(asked.messages), tools=list(asked.tools), tool_choice=asked.forced)
-            .generations
-        )
+            self._chats[who] = SimulatedChat(seed=derive(seed, "model", name))
+        chat, messages, tools = self._chats[who], list(asked.messages), list(asked.tools)
+        [said] = chat._generate(messages, tools=tools, tool_choice=asked.forced).generations
         assert isinstance(said.message, AIMessage)
         return said.message
 
     def _cached(self, asked: Asked) -> tuple[int, int]:
         """Return the tokens that are read from the provider's cache, and the tokens that are written to it."""
-        match asked.caches if self.keeps_prompts else "nothing":
-            case "every prefix":
-                return self._seen(asked), 0
-            case "marked":
-                return self._marked(asked)
-        return 0, 0
+        if not self.keeps_prompts or asked.caches == "nothing":
+            return 0, 0
+        return self._marked(asked) if asked.caches == "marked" else (self._seen(asked), 0)
 
     def _seen(self, asked: Asked) -> int:
         """Return the tokens of the longest prefix that was seen before, as OpenAI and Google do."""

@@ -17,10 +17,7 @@ key = bearer
 def hear(path: str, body: Mapping[str, Any]) -> Asked:
     unstreamed(body)
     tools = [_tool(tool) for tool in body.get("tools") or ()]
-    given = body["input"]
-    turns = [{"role": "user", "content": given}] if isinstance(given, str) else [one for one in given if "role" in one]
-    if body.get("instructions"):
-        turns.insert(0, {"role": "system", "content": body["instructions"]})
+    turns = [one for one in body["input"] if "role" in one]
     form = ((body.get("text") or {}).get("format") or {}).get("type")
     return Asked(
         model=body["model"],

@@ -6,19 +6,14 @@ import asyncio
 import socket
 import threading
 from asyncio import StreamReader, StreamWriter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from harbor import Simulated
-from support.providers.faults import Faults
-from support.providers.limits import Limits
 from support.providers.mind import Answer, Mind
 from support.providers.service import Service
 from support.providers.wire import receive, reset, send
 
-Outage = Literal["refused", "reset", "unavailable"]
-SNAPSHOTS = {"gpt-4o-mini": "gpt-4o-mini-2024-07-18", "gpt-4o": "gpt-4o-2024-08-06"}
 LONGEST = 2**28
 
 
@@ -28,7 +23,6 @@ class Provider(Service):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.connections, self.open, self.port = 0, 0, 0
-        self._outage: Outage | None = None
         self._changed = threading.Condition()
         self._writers = set[StreamWriter]()
         self._loop = asyncio.new_event_loop()
@@ -64,28 +58,16 @@ class Provider(Service):
         with self._changed:
             return self._changed.wait_for(lambda: not self.open, timeout=60)
 
-    def fail(self, outage: Outage = "refused") -> None:
-        """Begin an outage: refuse connections, reset them, or answer every request with a 503."""
-        self._outage, self.unavailable = outage, outage == "unavailable"
+    def fail(self, outage: Literal["refused", "unavailable"]) -> None:
+        """Begin an outage: refuse connections until the end, or answer every request with a 503."""
+        self.unavailable = outage == "unavailable"
         if outage == "refused":
             self._do(self._close())
-        if outage != "unavailable":
             self._do(self._hang_up())
 
     def recover(self) -> None:
-        """End the outage."""
-        was, self._outage, self.unavailable = self._outage, None, False
-        if was == "refused":
-            self._do(self._listen())
-
-    @contextmanager
-    def down(self, outage: Outage = "refused") -> Iterator[None]:
-        """Have an outage while the context is open."""
-        self.fail(outage)
-        try:
-            yield
-        finally:
-            self.recover()
+        """Answer requests again."""
+        self.unavailable = False
 
     def _do(self, what: Any) -> None:
         asyncio.run_coroutine_threadsafe(what, self._loop).result()
@@ -127,10 +109,8 @@ class Provider(Service):
 
     async def _converse(self, reader: StreamReader, writer: StreamWriter) -> None:
         going = True
-        while going and self._outage != "reset" and (question := await receive(reader)):
+        while going and (question := await receive(reader)):
             going = await self.attend(question, lambda reply: send(reply, reader, writer))
-        if self._outage == "reset":
-            reset(writer)
 
     def _count(self, change: int) -> None:
         with self._changed:
@@ -145,18 +125,9 @@ def provider(
     seed: int = 0,
     name: str = "mine",
     minds: Mapping[str, tuple[int, str]] | None = None,
-    simulated: Simulated | None = None,
     answer: Answer | None = None,
     thought: int = 0,
-    key: str | None = None,
-    latency: float = 0.0,
-    limits: Limits | None = None,
-    faults: Faults | None = None,
-    refuses: Collection[str] = (),
-    ignores: Collection[str] = (),
-    gone: Collection[str] = (),
-    snapshots: Mapping[str, str] | None = None,
-    polls: float = 0,
+    **service: Any,
 ) -> Iterator[Provider]:
     """Serve models while the context is open.
 
@@ -164,22 +135,11 @@ def provider(
         seed: seed of the game; the model answers as the game's built-in model named `name`.
         name: see `seed`.
         minds: other seeds and names, by model ID.
-        simulated: settings of the built-in model.
         answer: answers instead of the built-in model.
         thought: thinking tokens of every reply.
-        key: see `Service`, as for all that follow.
-        latency: see `Service`.
-        limits: see `Service`.
-        faults: see `Service`.
-        refuses: see `Service`.
-        ignores: see `Service`.
-        gone: see `Service`.
-        snapshots: see `Service`.
-        polls: see `Service`.
+        **service: fields of `Service`.
     """
-    mind = Mind((seed, name), minds or {}, simulated or Simulated(), answer, thought)
-    known = SNAPSHOTS if snapshots is None else snapshots
-    server = Provider(mind, key, latency, limits or Limits(), faults, refuses, ignores, gone, known, polls)
+    server = Provider(Mind((seed, name), minds or {}, answer, thought), **service)
     server.start()
     try:
         yield server

@@ -7,7 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -21,6 +21,8 @@ from support.providers.speech import Asked, Said, Trouble
 from support.providers.wire import EVENTS, LINES, Question, Reply, encoded
 
 WITHOUT_ANSWER = ("reset", "hang", "endless")
+SNAPSHOTS = {"gpt-4o-mini": "gpt-4o-mini-2024-07-18", "gpt-4o": "gpt-4o-2024-08-06"}
+"""The model that answers, by the requested name."""
 
 
 @dataclass(slots=True)
@@ -32,7 +34,6 @@ class Heard:
     """
 
     number: int
-    method: str
     path: str
     headers: Mapping[str, str]
     body: Any
@@ -58,8 +59,6 @@ class Service:
             "tool_choice.required" or "response_format.json_schema".
         ignores: parameters that turn the reply into prose: "tools" for a server that drops them.
         gone: models that do not exist.
-        snapshots: the model that answers, by the requested name.
-        polls: number of polls before a batch is complete.
 
     Attributes:
         fates: the fault of all requests with a key, after a number of answers to the key.
@@ -69,23 +68,20 @@ class Service:
     """
 
     mind: Mind
-    key: str | None
-    latency: float
-    limits: Limits
-    faults: Faults | None
-    refuses: Collection[str]
-    ignores: Collection[str]
-    gone: Collection[str]
-    snapshots: Mapping[str, str]
-    polls: float
+    key: str | None = None
+    latency: float = 0.0
+    limits: Limits = field(default_factory=Limits)
+    faults: Faults | None = None
+    refuses: Collection[str] = ()
+    ignores: Collection[str] = ()
+    gone: Collection[str] = ()
 
     def __post_init__(self) -> None:
         self.requests: list[Heard] = []
         self.gate = Gate()
-        self.batches = Batches(self)
+        self.batches = Batches(self.answered)
         self.unavailable = False
         self.stuck = 0  # requests so far that end only when the client leaves
-        self.most_queued: int | None = None  # most requests in a job of OpenAI's
         self.fates: dict[str, tuple[str, int]] = {}
         self.streams = False
         self.context: int | None = None
@@ -93,30 +89,6 @@ class Service:
         self.charged = 0  # tokens of all answers, input plus output
         self._answers = count(1)
         self._times = Counter[tuple[str, bytes]]()
-
-    @property
-    def peak(self) -> int:
-        """Most model calls that were answered at the same time."""
-        return self.gate.peak
-
-    @property
-    def accepted(self) -> int:
-        """Number of model calls that the limits admitted."""
-        return self.gate.accepted
-
-    @property
-    def rejected(self) -> int:
-        """Number of model calls that the limits refused."""
-        return self.gate.rejected
-
-    def answer(self, path: str, body: Mapping[str, Any], fault: str = "") -> Any:
-        """Answer a model request, as JSON.
-
-        Raises:
-            Trouble: the request is refused.
-        """
-        asked, said = self._thought_out(path, body, fault)
-        return self._told(path, body, asked, said)
 
     def _told(self, path: str, body: Mapping[str, Any], asked: Asked, said: Said) -> Any:
         self.charged += said.read + said.written
@@ -128,16 +100,16 @@ class Service:
         if self.streams:
             if not body.get("stream"):
                 raise Trouble(400, "parameter", "This model only supports streaming: stream must be true.", "stream")
-            whole = {name: value for name, value in body.items() if name != "stream"}
+            body = {name: value for name, value in body.items() if name != "stream"}
         try:
-            asked = dialect.hear(path, whole if self.streams else body)
+            asked = dialect.hear(path, body)
         except (KeyError, TypeError, AttributeError) as error:
             raise Trouble(400, "parameter", f"The request is malformed: {error!r}", "messages") from error
         self._refuse(asked)
         said = self.mind.reply(asked)
         if self.context is not None and said.read > self.context:
             raise Trouble(400, "long", dialect.TOO_LONG.format(read=said.read, most=self.context))
-        said = replace(said, model=self.snapshots.get(said.model, said.model))
+        said = replace(said, model=SNAPSHOTS.get(said.model, said.model))
         said = misspoken(said, "prose" if asked.parameters & set(self.ignores) else fault)
         if asked.most and said.written > asked.most:
             said = cut_off(said, asked.most)
@@ -149,7 +121,7 @@ class Service:
         try:
             fault = self._fault(question, len(self.requests))
             self._go_wrong(question, fault)
-            return 200, self.answer(path, body, fault)
+            return 200, self._told(path, body, *self._thought_out(path, body, fault))
         except Trouble as trouble:
             return dialect_of(path).complain(trouble)
 
@@ -249,6 +221,6 @@ class Service:
         except ValueError:
             body = question.body
         number = len(self.requests) + 1
-        heard = Heard(number, question.method, question.path, question.headers, body, time.monotonic())
+        heard = Heard(number, question.path, question.headers, body, time.monotonic())
         self.requests.append(heard)
         return heard

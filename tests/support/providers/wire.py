@@ -55,19 +55,10 @@ async def receive(reader: StreamReader) -> Question | None:
         method, path, _ = first.split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         path, _, query = path.partition("?")
-        return Question(method, path, headers, await _body(reader, headers), query)
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        return Question(method, path, headers, body, query)
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
-
-
-async def _body(reader: StreamReader, headers: Mapping[str, str]) -> bytes:
-    if headers.get("transfer-encoding") != "chunked":
-        return await reader.readexactly(int(headers.get("content-length", 0)))
-    whole = b""
-    while size := int(await reader.readline(), 16):
-        whole += (await reader.readexactly(size + 2))[:-2]
-    await reader.readline()
-    return whole
 
 
 async def send(reply: Reply, reader: StreamReader, writer: StreamWriter) -> bool:

@@ -125,12 +125,11 @@ def own_fields(cls: type[BaseModel]) -> dict[str, FieldInfo]:
 
 def _keys(cls: type[BaseModel]) -> Iterator[str]:
     meanings = attributes(cls)
-    rows = [(code(name), _kind(one), _default(one), meanings[name]) for name, one in own_fields(cls).items()]
+    rows = [
+        (code(name), _words(one.annotation, one.metadata), _default(one), meanings[name])
+        for name, one in own_fields(cls).items()
+    ]
     return table(("key", "type", "default", "meaning"), rows) if rows else iter(("It has no key of its own.\n",))
-
-
-def _kind(one: FieldInfo) -> str:
-    return _words(one.annotation, one.metadata)
 
 
 def _words(annotation: Any, metadata: Iterable[Any] = ()) -> str:
