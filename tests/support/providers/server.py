@@ -59,14 +59,16 @@ class Provider(Service):
             return self._changed.wait_for(lambda: not self.open, timeout=60)
 
     def fail(self, outage: Literal["refused", "unavailable"]) -> None:
-        """Begin an outage: refuse connections until the end, or answer every request with a 503."""
+        """Begin an outage: refuse connections, or answer every request with a 503."""
         self.unavailable = outage == "unavailable"
         if outage == "refused":
             self._do(self._close())
             self._do(self._hang_up())
 
     def recover(self) -> None:
-        """Answer requests again."""
+        """End the outage."""
+        if not self.unavailable:
+            self._do(self._listen())
         self.unavailable = False
 
     def _do(self, what: Any) -> None:
