@@ -26,7 +26,7 @@ from harbor.evaluation._analysis.pivots import Bools, Floats, constant, flippabl
 from harbor.evaluation._metrics.measurement import UNBOUNDED, Interval
 
 LARGE_T = 300.0
-"""The t from which an interval takes the chi-square part of noncentral t alone.
+"""The size of t above which an interval takes the chi-square part of noncentral t alone.
 
 Above it the normal part is below 0.1 %, and scipy's inverse is slow.
 """

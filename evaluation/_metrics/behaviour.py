@@ -82,7 +82,7 @@ def prices(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 
 @metric("attempts that were legal", "share", "skewed", of=BidderLabelled, better="higher")
 def legality(name: str, entries: Sequence[Entry]) -> list[Measurement]:
-    """Measure the share of each bidder's attempts to answer a call that were legal; a withdrawal is legal.
+    """Measure how many of each bidder's attempts to answer a call were legal, as a share; a withdrawal is legal.
 
     Source: Harbor's own.
     """
@@ -290,8 +290,8 @@ def failed_bid_rate(name: str, entries: Sequence[Entry]) -> list[Measurement]:
 def failed_bid_rate_forced(name: str, entries: Sequence[Entry]) -> list[Measurement]:
     """Measure the failure rate of bids as the code of the source computes it, a share: F / (C + F).
 
-    F and C are as in `failed_bid_rate`, but C also counts the items for which a bidder was not asked, because it could
-    not afford them. So this rate is never above `failed_bid_rate`.
+    F and C are as in `failed_bid_rate`, but C also counts each withdrawal that the auctioneer entered without a call,
+    because the bidder could not afford the next bid. So this rate is never above `failed_bid_rate`.
 
     Source: Chen et al. 2023, their code.
     """

@@ -129,7 +129,7 @@ class Metric:
 
     @property
     def wanted(self) -> str:
-        """The names of the kinds of events that the metric can measure, joined by "or"."""
+        """The names of the kinds of events in `kinds`, joined by "or"."""
         return " or ".join(kind.__name__ for kind in self.kinds)
 
     def complaint(self) -> str:
@@ -190,7 +190,7 @@ def measured(
 
 
 def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
-    """Return one measurement per bidder; if the value of a bidder is None, it is missing for the reason `missing`.
+    """Return one measurement per bidder; a value of None is recorded as missing, with the reason `missing`.
 
     >>> [(one.bidder, one.value) for one in by_bidder("profit", {"Ann": 150, "Ben": None}, "it won nothing")]
     [('Ann', 150.0), ('Ben', None)]

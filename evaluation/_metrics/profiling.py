@@ -94,7 +94,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProfilingError:
-    """The divergence in nats from the truth of the profile that a bidder made of a rival after an item."""
+    """The divergence of a profile from the truth, in nats; a bidder made the profile of a rival after an item."""
 
     bidder: str
     rival: str
@@ -166,7 +166,7 @@ def truths(entries: Sequence[Entry]) -> dict[str, dict[str, float]]:
 
 
 def judged(entries: Sequence[Entry]) -> list[Judged]:
-    """Pair each profile of a rival that a bidder made with the truth: the rival's real share of each persona.
+    """Pair each profile that a bidder made of a rival with the truth, which is the rival's real share of each persona.
 
     The pairs are in the order of the log. A profile is left out if the rival has no persona, or one that is not in the
     catalogue.

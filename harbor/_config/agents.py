@@ -31,8 +31,8 @@ def _without_secrets(command: tuple[str, ...]) -> tuple[str, ...]:
 class AgentCommand(Settings):
     """A program that plays a bidder: it reads each turn as a line of JSON, and prints each answer as a line.
 
-    Harbor starts a process of its own for each bidder that the program plays in each game. The process runs in the
-    working directory of Harbor.
+    Harbor starts one process for each bidder that the program plays, in each game. The process runs in the directory in
+    which Harbor was started.
 
     >>> str(AgentCommand(command=["node", "bidder.mjs"]))
     'node bidder.mjs'

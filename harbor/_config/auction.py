@@ -52,7 +52,7 @@ class Item(Settings):
         true_value: Value of the item to the bidder that buys it, in dollars. Bidders know only estimates of this value.
         listing: The description of the item that bidders read.
         persona: The id of the persona that the item was written for, or a list of ids if the item suits several
-            personas. Without this setting, the item suits no persona more than another. Bidders are not told.
+            personas. Without this setting, the item suits no persona more than another. No bidder reads it.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"name", "start"})
@@ -155,7 +155,7 @@ NOT_BIDDERS = ("analyst", "analysts", "auctioneer", "everybody", "everyone", "ho
 MOST_PERSONAS = 2
 """The greatest number of personas in the mix of one bidder."""
 MOST_BIDDERS, MOST_OWN_PERSONAS = 1_000, 1_000
-"""The greatest number of bidders, and most personas of the user's own, in one auction."""
+"""The greatest number of bidders, and of personas of the user's own, in one auction."""
 MOST_ESTIMATES = 1_000_000
 """The greatest number of estimates, bidders times items, in one auction: all are drawn before the first call."""
 PATIENCE_SECONDS = 600.0

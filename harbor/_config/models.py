@@ -78,10 +78,8 @@ class Simulated(Settings):
         level: Number of steps of reasoning about other players in the beauty contest.
         latency_seconds: Time that the model waits before each reply, in seconds.
         unreadable_rate: The share of replies that can't be read.
-        low_bid_rate: The share of bids that are too low. If a bidder names a limit once per item instead of each bid,
-            its bids are never too low.
-        over_budget_rate: The share of bids above the budget. If a bidder names a limit once per item instead of each
-            bid, its bids are never above the budget.
+        low_bid_rate: The share of bids that are too low. A bidder that sets one limit per item never bids too low.
+        over_budget_rate: The share of bids above the budget. A bidder that sets one limit per item never bids above it.
         wrong_sum_rate: The share of replies about the bidder's beliefs in which the money left is wrong.
     """
 

@@ -57,7 +57,7 @@ def _is(value: object, module: str, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An extension that makes an agent for each bidder whose settings name the extension.
+    """An extension that makes agents: one for each bidder that the extension plays.
 
     `make` takes the name of a bidder and returns its agent: a plain or async function that takes one turn, a LangChain
     Runnable such as a compiled graph, or an AutoGen chat agent. An AutoGen agent is asked in words and answers in

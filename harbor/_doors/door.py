@@ -29,7 +29,7 @@ MOST_CALLS = 1_000
 LONGEST_MODEL = 200
 """The greatest number of characters in the name of a model."""
 MOST_TOKENS = 10**7
-"""The greatest number of input tokens, and most output tokens, of one call: ten times the limit of any model."""
+"""The greatest number of input tokens, and of output tokens, in one call: ten times the limit of any model."""
 MOST_TOKENS_IN_ALL = 10**8
 """The greatest number of tokens, input plus output, that one answer may report over all its calls."""
 SCHEMA = 'the schema under "answer" in the turn'

@@ -24,7 +24,7 @@ HEADERS = {
 CONNECT_SECONDS = 10.0
 """Seconds that a server may take to accept a connection. The seat limits the time for the answer."""
 LONGEST_SHOWN, MOST_LOOKED_AT = 200, 2_000
-"""The greatest number of characters of a server's text in an error, and most characters that are searched for keys."""
+"""The greatest length of a server's text in an error, and of a text that is searched for keys, in characters."""
 
 
 def bearer(settings: AgentServer) -> dict[str, str]:

@@ -186,10 +186,10 @@ class View:
     `catalog` maps the id of each type that a rival may have to the text that describes the type. `seen` has all events
     that the bidder has seen, in order.
 
-    The bidder's thoughts, such as a plan, end in events. `notes` has what the bidder concluded in them, by the name of
-    the note. `folds` has a function for each type of these events, which computes the note from the note before and the
-    event. `mind` has the settings of the thoughts. `now` is the question that the bidder has to answer at present: an
-    ask for an action, or a pause of the auctioneer, in which the bidder may think (None: there is no question).
+    Each thought of the bidder, such as a plan, adds an event. `notes` has the conclusions of the thoughts, by the name
+    of the note. `folds` has a function for each type of these events, which computes the note from the note before and
+    the event. `mind` has the settings of the thoughts. `now` is the question that the bidder has to answer at present:
+    an ask for an action, or a pause of the auctioneer, in which the bidder may think (None: there is no question).
     `judged` is true if a metric or the bidder's memory will read the last profiles that the bidder makes of its rivals.
 
     `outlook` and `yardstick` are functions that belong to the game. `outlook` returns the rivals whose next action is
@@ -281,7 +281,7 @@ class View:
 
     @property
     def profiles(self) -> Mapping[str, Mapping[str, float]]:
-        """The bidder's profile of each rival, by rival: a weight for each type that the rival may have.
+        """The bidder's profiles of its rivals, by rival: a weight for each type that the rival may have.
 
         The bidder was told its profiles at the start, or has made them from what it has seen.
         """

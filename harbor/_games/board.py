@@ -53,8 +53,8 @@ class Mark(NamedTuple):
     """A mark that an event adds to a picture, such as a point or a bar.
 
     Marks with the same picture, series, role and panel belong together. A "line" joins their points in the order of x.
-    A "step" keeps the y of each mark up to the x of the next mark. A "band" fills the range from `y` to `high`. If
-    several marks of the kind "bar" have the same x, or several marks have no x, only the last of them is drawn.
+    A "step" keeps the y of each mark up to the x of the next mark. A "band" fills the range from `y` to `high`. Of
+    marks that belong together, only the last bar at each x is drawn, and only the last mark without an x.
 
     >>> Mark("bids", "Ann", "bid", "point", y=Decimal(30), x=1).series
     'Ann'

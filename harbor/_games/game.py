@@ -67,7 +67,7 @@ class Thought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Play:
-    """The play of bidders with models in a game: their prompts, and the answers of the built-in model.
+    """The way in which models play a game as bidders: their prompts, and the answers of the built-in model.
 
     `facts` takes a player's name and the events that the player has seen, and returns the facts that the player's
     prompts tell. `system` and `prompt` are the files of the texts around these facts; the only blank in a text is
@@ -252,7 +252,7 @@ def game_of(entries: Sequence[Entry]) -> Game:
 
 
 BEYOND = 1.1
-"""The multiple of the spendable dollars that a bid has which is too high by mistake."""
+"""The size of a bid that is too high by mistake, as a multiple of the dollars that may be spent."""
 
 
 def bid_of(amount: float, reasons: str) -> Values:

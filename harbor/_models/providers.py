@@ -42,10 +42,10 @@ class Model:
 
     @classmethod
     def of_function(cls, reference: str, make: Callable[[ModelSettings, int], BaseChatModel]) -> Model:
-        """Return a model that is made by a function; the model's name is the function's `reference` in lower case.
+        """Return a model that a function makes; its name is made from `reference`.
 
-        `reference` is the "package.module:NAME" by which the user names the function. In the name, a hyphen stands for
-        all characters that are neither letters nor digits.
+        `reference` is the "package.module:NAME" by which the user names the function. The name of the model is the
+        reference in lower case, with one hyphen in place of each run of other characters than letters and digits.
         """
         name = re.sub("[^a-z0-9]+", "-", reference.lower()).strip("-")
         return cls(name=name, description=f"what {reference} makes", make=make)

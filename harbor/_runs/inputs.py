@@ -145,7 +145,7 @@ def _remedy(wanted: Collection[str]) -> str:
 T = TypeVar("T")
 Listener = Callable[[Entry], None]
 LONGEST_REASON = 300
-"""The greatest number of characters shown of the reason why replies could not be used."""
+"""The greatest number of characters that are shown of the reason why replies could not be used."""
 
 
 @dataclass(frozen=True)

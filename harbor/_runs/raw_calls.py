@@ -153,7 +153,7 @@ def _check_types(call: RawCall) -> None:
 
 
 LINES_SHOWN = 5
-"""The greatest number of numbers of damaged lines in a warning."""
+"""The greatest number of damaged lines that a warning names."""
 
 
 def read_past(folder: Path) -> tuple[Reading | None, ReplayCache]:

@@ -39,8 +39,8 @@ def check_secrets(auction: AuctionConfig, secrets: Collection[str] = ()) -> Audi
     a time, and the game is played again. All that the other bidders are told has to stay the same.
 
     Args:
-        auction: the settings of the auction; the built-in model plays in place of any other model, and a scripted
-            policy in place of a person.
+        auction: the settings of the auction; the built-in model plays in place of any other model, and the policy
+            "rational" in place of a person, or of an agent that the settings do not name by an extension or reference.
         secrets: the kinds of secrets that are changed, such as "budget" and "estimates"; by default, all kinds.
 
     Returns:

@@ -77,7 +77,7 @@ class BidderMemory:
         """Return the namespace in the store that has the bidder's memories of one kind from a game.
 
         The namespace is (scope, bidder, kind). The scope is shared by the auctions whose memories the bidder may
-        recall: all auctions on the store, those of one series, or the current auction alone, as the setting
+        recall: all auctions that use the store, those of one series, or the current auction alone, as the setting
         `carry_over` says. Each game has scopes of its own. If `game` is empty, the current game is meant.
         """
         own = (self.settings.carry_over == "series" and self.series) or self.auction

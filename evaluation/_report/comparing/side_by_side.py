@@ -152,8 +152,8 @@ class Compared:
 def compare(*experiments: str | Path | Loaded, metrics: Sequence[str] = ()) -> Compared:
     """Compare experiments with the first of them.
 
-    Two games with the same number of repeat are compared as a pair if they have the same seed, items and seats.
-    Otherwise the games of the two experiments are compared as independent samples.
+    In each arm and condition, games of two experiments with the same repeat number are compared as a pair if they have
+    the same seed, items and seats. If no games do, all games there are compared as independent samples.
 
     Args:
         experiments: two or more folders of experiments, or results of `load`.

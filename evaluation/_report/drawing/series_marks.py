@@ -32,7 +32,7 @@ PALE = 0.55
 GAME_SIZE, GAME_ALPHA = 9.0, 0.45
 """Area in square points and opacity of the dots of single games."""
 LONGEST_END, LEAST_GAP = 18, 0.075
-"""Of labels at the ends of lines: the greatest length, and the least distance as a share of the panel's height."""
+"""Limits for labels at the ends of lines: characters, and the least distance as a share of the panel's height."""
 SETTLING = 60
 """Rounds in which labels are moved apart; a dozen labels at one height then stand still."""
 

@@ -118,7 +118,7 @@ MOST_BARS = (TALLEST_PANEL - MARGIN) // ROW
 ON_WHITE = "#000000"
 """Colour of letters on a white ground, which stays white on a dark page."""
 WIDEST_NAME, LEAST_SHARE = 2, 0.06
-"""The greatest number of characters of a kind that is written on its bar, and the least share that has room for it."""
+"""The longest name of a kind, in characters, that is written on its bar, and the least share that has room for it."""
 
 
 def stacked(

@@ -107,7 +107,7 @@ FEW = 5
 LONGEST = 40
 """Longest list of models, in characters, in the head of a column."""
 ROUNDING = 0.005
-"""The greatest number of difference between a printed share and that of a whole number of games."""
+"""The greatest difference between a printed share and the exact share of a whole number of games."""
 PERSON = "person"
 """Player in a log where a person plays."""
 VARIED = ("arm", "condition", "bidder", "about", "at")

@@ -61,7 +61,7 @@ NOTHING = "names nothing but Harbor's own: no model of a provider, no server, no
 ADDRESS = re.compile(r"\s*https?:", re.IGNORECASE)
 """Start of the address of a server, under any key."""
 MOST_SHOWN, LONGEST_SHOWN = 10, 300
-"""The greatest number of names that are shown for one effect, and most characters of a name."""
+"""The greatest number of names that are shown for one effect, and of characters in a name."""
 
 
 def settle_trust(folder: Path, trust: bool) -> None:

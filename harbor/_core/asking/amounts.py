@@ -147,7 +147,7 @@ class Number(BidSpace):
     def hint(self) -> str:
         """The range of numbers; there is no example, because it would suggest a number.
 
-        In a beauty contest, an example could even give the solution away, which is the least number.
+        In a beauty contest, the solution is the least number, and an example could even give it away.
         """
         return f"a number from {self.minimum:f} to {self.maximum:f}, or: withdraw"
 
@@ -278,7 +278,7 @@ _OPEN = re.compile(r"(?:\band|[&+,])[\s.!*\"]*$", re.IGNORECASE)
 class Bundle(BidSpace):
     """Space in which a bidder makes one bid for one or more of the `items`, or withdraws.
 
-    The bid is from `minimum` to `maximum` dollars, both included, for all the items that it names together.
+    The bid is from `minimum` to `maximum` dollars, both included. It is one amount for all the items that it names.
     """
 
     items: tuple[str, ...]

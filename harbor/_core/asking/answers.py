@@ -133,7 +133,7 @@ something else.
 MOST_READ = 2_000_000
 """Characters read of one text, counting repeats: ten times the longest reply, which takes 0.1 s."""
 MOST_MENDS, DEEPEST = 8, 4
-"""The greatest number of commas left out of one object, and most wrappings around an object."""
+"""The greatest number of commas left out of one object, and of wrappings around an object."""
 _START = re.compile(r"\{(?=\s*[\"}])")
 """The beginning of a JSON object."""
 _COMMA = re.compile(r",\s*$")

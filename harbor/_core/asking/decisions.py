@@ -30,7 +30,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 LONGEST_TEXT = 4_000
 """The greatest number of characters of reasons and plans; the rest is cut."""
 MOST_DOLLARS = 10**15
-"""The greatest number of dollars of an amount in a reply, also below zero."""
+"""The greatest size of an amount in a reply, in dollars, above or below zero."""
 
 
 def plain(value: Any) -> Any:

@@ -45,8 +45,8 @@ class Withdraw:
     """The action of leaving the bidding for the current item.
 
     In every game, a bidder also withdraws if all its attempts to answer fail. `reason` is "declined" if the bidder
-    chose to withdraw, and names the cause of any other withdrawal. If the last failed attempt was a bid of an amount,
-    `offered` is this amount; otherwise it is None.
+    chose to withdraw, and names the cause of any other withdrawal. If the last failed attempt was a `Bid`, `offered` is
+    its amount, which the event of the action leaves out because it may reveal a budget; otherwise `offered` is None.
 
     >>> Withdraw().words
     'I withdraw.'

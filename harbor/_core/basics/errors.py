@@ -9,7 +9,7 @@ from difflib import get_close_matches
 class HarborError(Exception):
     """The base class of all errors that Harbor raises on purpose.
 
-    A command that meets such an error prints its message and exits with status 2.
+    The command line prints the message of such an error and exits with 2, or with 75 if the error is `RunPaused`.
 
     >>> issubclass(ModelError, HarborError) and issubclass(RunPaused, HarborError)
     True

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 MOST_TOLD = 1_000
-"""About the greatest number of reports that one loop sends."""
+"""The approximate limit on the number of reports that one loop sends."""
 Listen = Callable[[int, int, str], None]
 """Hears how many steps are done, of how many, and their name, such as "games read"."""
 

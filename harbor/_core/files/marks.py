@@ -57,7 +57,7 @@ MOST_MARK = 2 * (2 * KEY_BYTES) + 1
 COVERED = (CONFIG, DESIGN, MANIFEST, STORE)
 """The files that a mark covers, where they are."""
 DEEPEST = 6
-"""The depth of folders from an experiment to a memory or an auction: games/ARM/CONDITION/0001/1/memory."""
+"""The most folders from an experiment down to a memory or an auction: games/ARM/CONDITION/0001/1/memory."""
 _PART = re.compile(rf"({GAMES}/[^/]+/[^/]+/[0-9]{{4,}}/)?([0-9]+/)?({MEMORY}/)?")
 """The path from a marked folder to a part of it."""
 

@@ -121,7 +121,7 @@ REQUEST_SECONDS = 900.0
 SLOWER = 2
 """Multiple of the longest answer so far that the next answer may take."""
 MOST_SECONDS = 3_600.0
-"""The longest time in seconds that slow answers allow a request: providers end theirs before, and a server may hang."""
+"""The longest time in seconds that a request gets because earlier answers were slow; a server may hang."""
 
 
 class Late(TimeoutError):
