@@ -171,9 +171,10 @@ def test_no_bidder_of_the_english_clock_gains_by_dropping_out_before_or_after_it
 @given(values)
 def test_the_price_ends_within_a_step_of_the_second_highest_value(drawn):
     sale, second = play(auction(EnglishPrivate, *drawn, assets=150)), sorted(drawn)[-2]
-    step = sale.rules.step
-    assert all(second - step < event.paid <= second + step for event in results(sale) if event.won)
+    step, won = sale.rules.step, [event for event in results(sale) if event.won]
     bids = [event for event in picked(sale, Acted) if isinstance(event.act, Bid)]
+    assert len(won) == bool(bids) == (max(drawn) >= step)
+    assert all(second - step < event.paid <= second + step for event in won)
     assert all(event.act.amount <= drawn[NAMES.index(event.bidder)] for event in bids)
 
 

@@ -24,7 +24,7 @@ from harbor._core.basics.errors import ConfigError
 from harbor._core.basics.numbers import stream
 from harbor._core.log.acts import Acted, Signal, Tried
 from harbor._core.log.events import BidderSeated, Event, Lot, ModelCalled, PublicEvent, SeatFailed
-from harbor._core.log.log import difference, of_type, read_log
+from harbor._core.log.log import of_type, read_log
 from harbor._core.log.thoughts import Decided, LimitSet, Predicted, Prediction
 from harbor._games.english.events import ItemOpened, PriceLowered, RoundClosed, SaleOpened
 from harbor._games.english.facts import bidding_on
@@ -36,6 +36,7 @@ from harbor.evaluation._rating.transcript import rateables
 from harbor.graphs._context.context import BidderContext
 from harbor.graphs._nodes.bid import within
 from harbor.graphs._wiring.bidder import GraphBidder
+from harbor.testing._playing import equal
 
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
 LOTS = tuple(Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC")
@@ -323,7 +324,7 @@ def test_a_run_that_is_resumed_asks_for_no_limit_again(tmp_path, last):
         auction.run(out=tmp_path / "run", models={"mine": SimulatedChat()}, listen=crash)
     assert any(call["purpose"] == "limit" for call in kept(tmp_path / "run"))
     resumed = resume(tmp_path / "run", models={"mine": SimulatedChat()})
-    assert not any(difference(one.event, two.event) for one, two in zip(whole.log[1:], resumed.log[1:], strict=True))
+    equal(whole.log, resumed.log)
     asked = Counter(tuple(call["prompt"]) for call in kept(tmp_path / "run"))
     assert set(asked.values()) == {1}
     assert read_log(tmp_path / "run" / "events.jsonl").complete

@@ -35,7 +35,7 @@ from harbor._core.log.events import (
     ThoughtFailed,
     WorthTold,
 )
-from harbor._core.log.log import difference, of_type
+from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.thoughts import (
     Believed,
@@ -56,6 +56,7 @@ from harbor._games.water.rules import DayClosed
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs import ThoughtNode
 from harbor.personas._catalog.traits import foremost, shares
+from harbor.testing._playing import equal
 from support.cases import crossed
 from support.folders import ROOT
 from support.plugins import forgetting_modules, remembering
@@ -205,8 +206,8 @@ def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, who
     lines = (tmp_path / "run/events.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "run/events.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
     again = resume(tmp_path / "run").log
-    assert len(again) == len(log)
-    assert not any(difference(one.event, other.event) for one, other in zip(log, again, strict=True))
+    assert again[0].event == log[0].event
+    equal(log, again)
 
 
 def calls_of(log: list[Entry]) -> Counter[str]:

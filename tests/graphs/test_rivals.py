@@ -17,13 +17,14 @@ from harbor._audit.auditing import audited
 from harbor._config.auction import AuctionConfig, check
 from harbor._core.basics.errors import ConfigError
 from harbor._core.log.events import ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log.log import difference, of_type
+from harbor._core.log.log import of_type
 from harbor._core.log.log_entries import Entry
 from harbor._core.log.thoughts import Decided, Mirrored, Predicted, Profiled
 from harbor._models.simulated.chat_model import read_facts
 from harbor._runs.resolve import resolve
 from harbor.graphs._nodes.profile import PROFILE
 from harbor.personas._catalog.traits import in_percent
+from harbor.testing._playing import equal
 from support.folders import ROOT
 from support.plugins import forgetting_modules, remembering
 
@@ -226,8 +227,8 @@ def test_a_run_that_was_killed_in_the_middle_resumes_with_all_rivals_at_once(gam
     lines = events.read_bytes().splitlines(keepends=True)
     events.write_bytes(b"".join(lines[: len(lines) // 2]))
     again = resume(tmp_path / "run").log
-    assert len(again) == len(whole)
-    assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
+    assert again[0].event == whole[0].event
+    equal(whole, again)
 
 
 @pytest.mark.slow

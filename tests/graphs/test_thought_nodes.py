@@ -15,10 +15,11 @@ from harbor import Auction, Bidder, SimulatedChat, houses, resume
 from harbor._config.auction import MemorySettings, MindSettings
 from harbor._core.basics.errors import CodeError, ConfigError, RunFolderError
 from harbor._core.log.events import ModelCalled, SeatFailed, ThoughtFailed
-from harbor._core.log.log import difference, of_type
+from harbor._core.log.log import of_type
 from harbor._core.plugins.finding import asked, everything
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._wiring.mind import NODES, levels, nodes_of
+from harbor.testing._playing import equal
 from support.folders import ROOT
 from support.plugins import install, installed
 from support.thoughts import thought
@@ -114,8 +115,8 @@ def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(p
     events.write_bytes(b"".join(lines[: len(lines) // 2]))
     calls.write_bytes(b"".join(paid[: len(paid) // 2]))
     again = resume(Path("run")).log
-    assert len(again) == len(whole)
-    assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
+    assert again[0].event == whole[0].event
+    equal(whole, again)
 
 
 @pytest.mark.parametrize(

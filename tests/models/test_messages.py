@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -75,13 +74,27 @@ class Teller(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
+class Purse(RunBudget):
+    """A budget that counts what it is asked."""
+
+    admitted, charged = 0, 0
+
+    async def admit(self) -> None:
+        self.admitted += 1
+        await super().admit()
+
+    def charge(self, call: RawCall) -> None:
+        self.charged += 1
+        super().charge(call)
+
+
 def client(*replies: AIMessage | Exception, recorded: Sequence[RawCall] = (), game: GameCache | None = None):
     kept: list[RawCall] = []
     prices = {"input_price": 10.0, "output_price": 10.0}
     settings = ModelSettings(use="openai:gpt", temperature=1.0, repairs=1, retry_seconds=0, **prices)
     chat = Teller(replies=list(replies), heard=[])
     model = ModelClient("Ann", "mine", chat, settings, keep=kept.append, replay=Recorded((), recorded))
-    model.cache, model.budget = game, Mock(RunBudget)
+    model.cache, model.budget = game, Purse(1.0, {})
     return model, chat, kept
 
 
@@ -175,8 +188,7 @@ def test_a_reply_that_is_found_costs_nothing_and_tells_all_that_the_call_told(ca
     assert (paid.cached, paid.cost_dollars) == (False, pytest.approx(0.00107))
     assert found == replace(paid, cached=True, cost_dollars=0.0, began=found.began, seconds=found.seconds)
     assert (paid.address != "", found.input_tokens, found.output_tokens, found.outcome) == (True, 100, 7, "ok")
-    budgets = [(one.budget.admit.await_count, one.budget.charge.call_count) for one in (paying, finding)]
-    assert budgets == [(1, 1), (0, 0)]
+    assert [(one.budget.admitted, one.budget.charged) for one in (paying, finding)] == [(1, 1), (0, 0)]
     [(_, entry)] = ReplyFolder(cache.folder).files()
     kept = entry.reply
     assert (kept.cached_tokens, kept.reasoning_tokens, kept.finish, kept.answered_by) == (64, 3, "stop", "gpt-1")

@@ -143,8 +143,8 @@ def test_counters_are_written_at_powers_of_two_and_what_others_have_learned_mean
     Known(Passport("openai", "m"), first.save).learn(form="json", context_tokens=9)
     first.learn(thinks=("tags",))
     assert (only().form, only().context_tokens, only().thinks) == ("json", 9, ("tags",))
-    first.save = lambda passport: written.append(passport.calls)
     written = []
+    first.save = lambda passport: written.append(passport.calls)
     for _ in range(20):
         first.answered(Answer(1.0, 10, 4, ("tokens",), "m-1"))
     assert written == [1, 2, 4, 8, 16]

@@ -6,7 +6,7 @@ import json
 import shutil
 import stat
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -21,7 +21,7 @@ from harbor._packs import packing
 from harbor.evaluation import load
 from support import forging
 from support.commands import harbor, mistake
-from support.folders import contents
+from support.folders import contents, shared
 
 DESIGN = """
 name = "packed"
@@ -68,7 +68,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def public(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def public(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A public pack of the experiment, unpacked."""
     place = tmp_path_factory.mktemp("public")
     names = ("--author", 'Ann "A" Lee', "--author", "Zo\u00eb \U0001f3e0", "--license", "cc-by-4.0")
@@ -77,7 +77,8 @@ def public(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = harbor("unpack", place / "public.harbor.zip", "--out", place / "unpacked")
     assert done.returncode == 0, done.stderr
     assert "the public copy of an experiment; check it with: harbor verify" in done.stderr
-    return place / "unpacked"
+    with shared(place / "unpacked") as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -141,11 +142,11 @@ def test_the_report_of_a_public_experiment_says_what_is_missing_and_measures_its
     page = (tmp_path / f"{unpacked.name}-report.html").read_text()
     assert "A public copy." in page
     assert [words for words in ("The seed of each game", 'id="cost"', "canary") if words in page] == []
-    public, own = load(unpacked), load(experiment)
-    assert list(public.games.columns) == ["arm", "condition", "repeat", "status", "detail", "players"]
-    revenue = [frame[frame.metric == "revenue"].value.tolist() for frame in (public.measurements, own.measurements)]
+    theirs, own = load(unpacked), load(experiment)
+    assert list(theirs.games.columns) == ["arm", "condition", "repeat", "status", "detail", "players"]
+    revenue = [frame[frame.metric == "revenue"].value.tolist() for frame in (theirs.measurements, own.measurements)]
     assert revenue[0] == revenue[1]
-    rates = public.measurements[public.measurements.metric == "failed_bid_rate"]
+    rates = theirs.measurements[theirs.measurements.metric == "failed_bid_rate"]
     assert rates.value.isna().all()
     assert set(rates.missing) == {"it needs private events, and this log has public ones alone"}
 

@@ -301,8 +301,8 @@ def test_an_agent_is_not_asked_again_and_hears_later_what_it_missed(after, fails
     folder = broken(tmp_path / "run", after, clerk=(before := Clerk(fails_at)))
     log = read_log(folder / "events.jsonl").entries
     assert len(of_type(log, Answered)) > 2 or of_type(log, SeatFailed)
-    resumed(folder, clerk=(after := clerk_after(folder)))
-    assert after.heard[: len(before.heard)] == before.heard
+    resumed(folder, clerk=(later := clerk_after(folder)))
+    assert later.heard[: len(before.heard)] == before.heard
 
 
 class Metered(Clerk):

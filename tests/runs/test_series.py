@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -60,10 +59,11 @@ def stopping(what, nth):
 
         return keep
 
-    kinds = ("keep_episodes", "keep_dossiers", "keep_learnings")
-    counting = {name: counted(name, getattr(BidderMemory, name)) for name in kinds}
-    with patch.multiple(BidderMemory, **counting), pytest.raises(Stopped):
-        yield lambda entry: count(type(entry.event).__name__)
+    with pytest.MonkeyPatch.context() as counting:
+        for kind in ("keep_episodes", "keep_dossiers", "keep_learnings"):
+            counting.setattr(BidderMemory, kind, counted(kind, getattr(BidderMemory, kind)))
+        with pytest.raises(Stopped):
+            yield lambda entry: count(type(entry.event).__name__)
 
 
 def plain(text):

@@ -87,10 +87,10 @@ def test_every_event_is_an_entry_with_words(run, entries):
     assert {kind for _, kind, _ in head["places"]} == {"part", "round", "end"}
 
 
-def test_every_recorded_call_is_in_one_decision_with_its_words_and_order(run, data, entries):
+def test_every_recorded_call_is_in_one_decision_with_its_words(run, data, entries):
     raw = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
     shown, recorded = (
-        Counter((tuple(call["prompt"]), call["reply"]) for call in all_) for all_ in (calls_in(data), raw)
+        Counter((tuple(call["prompt"]), call["reply"]) for call in made) for made in (calls_in(data), raw)
     )
     assert shown == recorded
     assert shown.total() == len(of_type(entries, ModelCalled))
