@@ -19,7 +19,7 @@ from harbor._core.log.log import difference, of_type
 from harbor._core.plugins.finding import asked, everything
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._wiring.mind import NODES, levels, nodes_of
-from support.folders import ROOT
+from support.folders import ROOT, halved
 from support.plugins import install, installed
 from support.thoughts import thought
 
@@ -109,11 +109,7 @@ def test_a_thought_makes_a_call_only_when_it_is_worth_it_and_after_the_auction_a
 
 def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(place):
     whole = auction(thought(Path(), place)).run(out=Path("run")).log
-    events, calls = Path("run/events.jsonl"), Path("run/calls.jsonl")
-    lines, paid = events.read_bytes().splitlines(keepends=True), calls.read_bytes().splitlines(keepends=True)
-    events.write_bytes(b"".join(lines[: len(lines) // 2]))
-    calls.write_bytes(b"".join(paid[: len(paid) // 2]))
-    again = resume(Path("run")).log
+    again = resume(halved(Path("run"))).log
     assert len(again) == len(whole)
     assert not any(difference(one.event, other.event) for one, other in zip(whole, again, strict=True))
 
