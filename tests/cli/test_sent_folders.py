@@ -15,7 +15,7 @@ from harbor._core.basics.errors import RunFolderError
 from harbor._core.files.marks import is_own
 from harbor._core.files.safe_files import MOST_RECORDS, MOST_SETTINGS
 from support.commands import harbor, mistake
-from support.folders import TINY, contents
+from support.folders import TINY, contents, cut
 from support.forging import lines_of, write
 from support.plugins import install, installed
 from support.sent import SCRIPTED, forge, listening
@@ -30,8 +30,7 @@ def made(tmp_path_factory):
         assert harbor("auction", "auction.toml", "--seed", 3, "--out", name, cwd=place).returncode == 0
     assert harbor("experiment", "run", TINY, "--out", "exp", cwd=place).returncode == 0
     shutil.rmtree(place / "exp" / "games" / "none" / "all" / "0002")
-    log = place / "run" / "events.jsonl"
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+    cut(place / "run" / "events.jsonl", -2)
     return place
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from support.commands import harbor, mistake
+from support.folders import cut
 from support.plugins import install, installed
 
 MINE = """
@@ -54,8 +55,7 @@ def place(tmp_path):
         for command in ("auction auction.toml --out run", "experiment run design.toml --out exp"):
             assert harbor(*command.split(), cwd=tmp_path).returncode == 0, command
     (tmp_path / "imported").unlink()
-    log = tmp_path / "run" / "events.jsonl"
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+    cut(tmp_path / "run" / "events.jsonl", -2)
     with installed():
         yield tmp_path
 

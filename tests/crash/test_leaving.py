@@ -9,6 +9,7 @@ import pytest
 
 from crash.leaving import difference, left_in, prompts, told_of
 from support.commands import harbor
+from support.folders import cut
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,5 @@ def test_memories_and_results_are_compared_but_for_their_times(run):
 
 def test_a_call_that_the_log_tells_of_is_told_from_one_that_was_recorded_alone(run):
     assert told_of(run) == prompts(run)
-    log = run / "events.jsonl"
-    log.write_text("".join(log.read_text().splitlines(keepends=True)[:20]))
+    cut(run / "events.jsonl", 20)
     assert told_of(run) < prompts(run)

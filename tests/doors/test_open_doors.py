@@ -8,6 +8,7 @@ from harbor import Auction, Bidder, Item, of_type, resume
 from harbor._core.log.events import LogOpened, SaleClosed, SeatFailed
 from harbor._doors.door import Door, Given
 from harbor._doors.open_doors import seat_of
+from support.breaking import Broken, breaking
 
 
 class Counted(Door):
@@ -25,10 +26,6 @@ class Counted(Door):
         self.closed += 1
         if self.breaks:
             raise OSError("no such process")
-
-
-class Broken(Exception):
-    pass
 
 
 def sale(*names: str) -> Auction:
@@ -54,13 +51,9 @@ def test_an_agent_that_has_the_methods_of_a_door_is_none():
 
 
 def test_doors_are_closed_when_a_sale_breaks_off():
-    def breaks(entry):
-        if door.turns:
-            raise Broken
-
     door = Counted()
     with pytest.raises(Broken):
-        sale("Tal").run(agents={"Tal": door}, listen=breaks)
+        sale("Tal").run(agents={"Tal": door}, listen=breaking(lambda _: bool(door.turns)))
     assert door.closed == 1
 
 
@@ -78,13 +71,9 @@ def test_seats_have_names_apart_in_all_games():
 
 
 def test_a_seat_keeps_its_name_and_is_told_everything_when_a_run_is_resumed(tmp_path):
-    def crash(entry):
-        if len(before.turns) == 1:
-            raise Broken
-
     before, after = Counted(), Counted()
     with pytest.raises(Broken):
-        sale("Tal").run(tmp_path / "run", agents={"Tal": before}, listen=crash)
+        sale("Tal").run(tmp_path / "run", agents={"Tal": before}, listen=breaking(lambda _: len(before.turns) == 1))
     log = resume(tmp_path / "run", agents={"Tal": after}).log
     [opened] = of_type(log, LogOpened)
     [turn] = after.turns[-1:]

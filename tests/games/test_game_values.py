@@ -23,7 +23,7 @@ from harbor._games.water.rules import WaterRules
 from harbor._models.simulated.chat_model import answer_of
 from harbor._runs.auction import Auction
 from support.folders import ROOT
-from support.plugins import installed
+from support.plugins import installed, parts
 from support.third_price import ThirdClosed
 
 GAMES = ("beauty", "english", "english-private", "first-price", "second-price", "water")
@@ -74,15 +74,12 @@ def test_refused_rules_name_the_place_the_value_and_the_remedy(rules, line):
 
 # ---------------------------------------------------------------- what is not whole
 
-PARTS = [one.name for one in dataclasses.fields(Game) if "part" in one.metadata]
-OF_PLAY = [one.name for one in dataclasses.fields(type(WATER.play)) if "part" in one.metadata]
-
 
 def complaint(**changes):
     return fault(Found("game", dataclasses.replace(WATER, **changes), "harbor-dry", "1"))
 
 
-LACKING = [("", part) for part in PARTS] + [("play", part) for part in OF_PLAY]
+LACKING = [("", part) for part in parts(Game)] + [("play", part) for part in parts(type(WATER.play))]
 LACKING += [("measures", part) for part in ("parts", "standings", "items")]
 
 

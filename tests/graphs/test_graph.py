@@ -11,8 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 
 from harbor import Auction, Bidder, Item, ModelSettings, Simulated, SimulatedChat
 from harbor._config.auction import MindSettings
@@ -32,27 +30,10 @@ from harbor.graphs._context.context import BidderContext
 from harbor.graphs._context.prompting import fill
 from harbor.graphs._nodes.believe import compare
 from harbor.graphs._wiring.bidder import GraphBidder
+from support.scripted_chat import Scripted
 from support.sold import sold
 
 LOTS = ("Lot A", "Lot B", "Lot C")
-
-
-class Scripted(BaseChatModel):
-    """A chat model without tools that gives these replies one after the other."""
-
-    replies: list[str]
-    heard: list[list[BaseMessage]] = []  # noqa: RUF012 - pydantic copies it
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        self.heard.append(messages)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(self.replies[len(self.heard) - 1]))])
-
-    async def _agenerate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        return self._generate(messages)
 
 
 class Desk:

@@ -37,6 +37,7 @@ from harbor.graphs._context.context import BidderContext
 from harbor.graphs._nodes.bid import within
 from harbor.graphs._wiring.bidder import GraphBidder
 from harbor.testing._playing import equal
+from support.breaking import Broken, breaking
 
 PERSONAS = ("urban-dwellers", "rural-home-seekers", "eco-conscious-buyers")
 LOTS = tuple(Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC")
@@ -306,20 +307,12 @@ def test_a_strategy_is_refused_in_one_line_as_it_is_chosen_at_each_call(strategy
     assert "\n" not in str(refused.value)
 
 
-class Broken(Exception):
-    """Breaks a run off, as a crash would."""
-
-
 @pytest.mark.parametrize("last", ["LimitSet", "RoundClosed"])
 def test_a_run_that_is_resumed_asks_for_no_limit_again(tmp_path, last):
     bidders = [Bidder(name, bidding="limit", model="mine") for name in ("Ann", "Ben")]
     auction = Auction(items=LOTS, bidders=bidders, models={"mine": {}})
     whole = auction.run(models={"mine": SimulatedChat()})
-
-    def crash(entry: Any) -> None:
-        if type(entry.event).__name__ == last:
-            raise Broken
-
+    crash = breaking(lambda entry: type(entry.event).__name__ == last)
     with pytest.raises(Broken):
         auction.run(out=tmp_path / "run", models={"mine": SimulatedChat()}, listen=crash)
     assert any(call["purpose"] == "limit" for call in kept(tmp_path / "run"))

@@ -58,7 +58,7 @@ from harbor.graphs import ThoughtNode
 from harbor.personas._catalog.traits import foremost, shares
 from harbor.testing._playing import equal
 from support.cases import crossed
-from support.folders import ROOT
+from support.folders import ROOT, halve
 from support.plugins import forgetting_modules, remembering
 from support.thoughts import thought
 
@@ -203,8 +203,7 @@ def test_nothing_crosses_between_whole_minds_of_any_game(name):
 def test_a_run_that_was_killed_in_the_middle_resumes_with_all_thoughts(name, whole, tmp_path):
     log, folder = whole(name)
     copytree(folder, tmp_path / "run")
-    lines = (tmp_path / "run/events.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "run/events.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    halve(tmp_path / "run/events.jsonl")
     again = resume(tmp_path / "run").log
     assert again[0].event == log[0].event
     equal(log, again)

@@ -30,6 +30,7 @@ from harbor.evaluation._rating.transcript import transcript
 from harbor.graphs._context.node import PROMPTS
 from harbor.testing._playing import equal
 from support.cases import crossed
+from support.folders import halved
 from support.formats import FORMATS, SEED, spoken
 from support.providers import provider
 
@@ -235,10 +236,7 @@ def test_a_resumed_run_goes_on_as_it_would_have_and_earlier_answers_of_its_dialo
     *thoughts, answer = first["reply"].splitlines()
     *told, again = second["prompt"][-2].splitlines()
     assert (told, json.loads(again)) == (thoughts, json.loads(answer))
-    for name in ("events.jsonl", "calls.jsonl"):
-        lines = (tmp_path / "run" / name).read_bytes().splitlines(keepends=True)
-        (tmp_path / "run" / name).write_bytes(b"".join(lines[: len(lines) // 2]))
-    equal(whole, resume(tmp_path / "run").log)
+    equal(whole, resume(halved(tmp_path / "run")).log)
 
 
 # ---------------------------------------------------------------- prompts that explain the keys

@@ -32,6 +32,7 @@ from harbor.evaluation._metrics.behaviour import bids
 from harbor.graphs._context.deciding import heard
 from harbor.testing._playing import equal
 from support.cases import crossed
+from support.folders import halved
 
 LOTS = [Item(name=f"Lot {letter}", start=1_000, true_value=2_000) for letter in "ABC"]
 GAMES: dict[str, dict[str, Any]] = {
@@ -84,13 +85,6 @@ def bid_calls(calls: Sequence[dict[str, Any]], bidder: str) -> list[dict[str, An
 
 def texts(call: dict[str, Any]) -> str:
     return "\n".join(call["prompt"])
-
-
-def halve(folder: Path) -> None:
-    """Leave of a run what it had written in the middle."""
-    for name in ("events.jsonl", "calls.jsonl"):
-        lines = (folder / name).read_bytes().splitlines(keepends=True)
-        (folder / name).write_bytes(b"".join(lines[: len(lines) // 2]))
 
 
 @pytest.mark.parametrize(("game", "change"), crossed([*GAMES], CHANGES))
@@ -170,8 +164,7 @@ def test_each_turn_tells_anew_what_is_of_its_call_alone():
 
 def test_a_resumed_dialogue_asks_what_it_would_have_asked(tmp_path):
     whole, _ = run(tmp_path, people(protocol="aucarena"))
-    halve(tmp_path / "run")
-    equal(whole, resume(tmp_path / "run").log)
+    equal(whole, resume(halved(tmp_path / "run")).log)
 
 
 # ---------------------------------------------------------------- facts, bounds, hints, objective
@@ -352,8 +345,7 @@ def test_what_a_persona_can_not_be_worth_is_refused(value, why):
 def test_a_run_keeps_its_prompts_whatever_becomes_of_their_folder(folder, tmp_path):
     whole, _ = run(tmp_path, people(bidding="call", prompts=str(folder)))
     shutil.rmtree(folder)
-    halve(tmp_path / "run")
-    equal(whole, resume(tmp_path / "run").log)
+    equal(whole, resume(halved(tmp_path / "run")).log)
 
 
 def test_a_file_that_was_sent_names_no_folder_of_prompts(tmp_path):

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +24,7 @@ from harbor._runs.resolve import resolve
 from harbor.graphs._nodes.profile import PROFILE
 from harbor.personas._catalog.traits import in_percent
 from harbor.testing._playing import equal
-from support.folders import ROOT
+from support.folders import ROOT, halve
 from support.plugins import forgetting_modules, remembering
 
 RESIDENTS = {name: {"need": 9, "salary": 100} for name in ("Ann", "Ben", "Cho")}
@@ -223,9 +222,7 @@ def test_a_placebo_takes_the_place_of_profiles_that_nothing_is_predicted_by(tmp_
 @pytest.mark.parametrize("game", ["english", "water"])
 def test_a_run_that_was_killed_in_the_middle_resumes_with_all_rivals_at_once(game, tmp_path):
     whole = auction(game, rivals="together").run(out=tmp_path / "run").log
-    events = Path(tmp_path / "run/events.jsonl")
-    lines = events.read_bytes().splitlines(keepends=True)
-    events.write_bytes(b"".join(lines[: len(lines) // 2]))
+    halve(tmp_path / "run/events.jsonl")
     again = resume(tmp_path / "run").log
     assert again[0].event == whole[0].event
     equal(whole, again)

@@ -20,7 +20,7 @@ from harbor._core.plugins.finding import asked, everything
 from harbor._models.simulated.chat_model import read_facts
 from harbor.graphs._wiring.mind import NODES, levels, nodes_of
 from harbor.testing._playing import equal
-from support.folders import ROOT
+from support.folders import ROOT, halved
 from support.plugins import install, installed
 from support.thoughts import thought
 
@@ -110,11 +110,7 @@ def test_a_thought_makes_a_call_only_when_it_is_worth_it_and_after_the_auction_a
 
 def test_an_interrupted_run_with_a_thought_of_ones_own_resumes_to_the_same_log(place):
     whole = auction(thought(Path(), place)).run(out=Path("run")).log
-    events, calls = Path("run/events.jsonl"), Path("run/calls.jsonl")
-    lines, paid = events.read_bytes().splitlines(keepends=True), calls.read_bytes().splitlines(keepends=True)
-    events.write_bytes(b"".join(lines[: len(lines) // 2]))
-    calls.write_bytes(b"".join(paid[: len(paid) // 2]))
-    again = resume(Path("run")).log
+    again = resume(halved(Path("run"))).log
     assert again[0].event == whole[0].event
     equal(whole, again)
 

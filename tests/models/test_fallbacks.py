@@ -8,20 +8,18 @@ import json
 import pytest
 
 from harbor import ModelSettings, ReplyCache
-from harbor._config.auction import check
 from harbor._core.basics.errors import ConfigError, ModelError, PromptTooLong, RunPaused
 from harbor._core.files.layout import FAILURE
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type, read_log
 from harbor._models.calls.faults import fault_of
-from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, run_experiment
 from support.cases import crossed
 from support.commands import harbor, process
 from support.folders import calls, paid
-from support.formats import FORMATS, SEED, auction, config, spoken, told
+from support.formats import FORMATS, SEED, auction, config, experiment_of, spoken, told
 from support.providers import provider
 
 SHORT = 300
@@ -163,16 +161,11 @@ def test_a_prompt_that_is_too_long_goes_to_the_fallback_alone(form, server, spar
     assert {*by} == {"", "other"}
 
 
-DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
-
-
 def experiment(models, arms, **more):
     """Build a design of two arms; in the long one there are more items."""
     sale = config({}) | {"models": models}
-    del sale["seed"]
     sizes = {"short": {}, "long": {"items": [sale["items"][0] | {"name": f"Lot {letter}"} for letter in "ABCDEFGH"]}}
-    given = {"arms": [{"name": arm, "auction": sizes[arm]} for arm in arms], "repeats": 2, "same_seed": True} | more
-    return check(Experiment, DESIGN | given | {"auction": sale}, "design")
+    return experiment_of(sale, arms=[{"name": arm, "auction": sizes[arm]} for arm in arms], repeats=2, **more)
 
 
 @pytest.mark.slow

@@ -11,26 +11,22 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 from langchain_core.messages.tool import invalid_tool_call, tool_call
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import BaseModel
 
 from harbor import ModelSettings, ReplyCache
 from harbor._core.basics.errors import ModelError, RunPaused, UnreadableReply
 from harbor._models.budget import RunBudget
 from harbor._models.calls.client import ModelClient
 from harbor._models.calls.messages import LONGEST_REPLY, as_kept, beyond, in_words, message_of, written
-from harbor._models.calls.prompt import Prompt
 from harbor._models.calls.reply_shapes import Reading, read
 from harbor._models.replies.cache import GameCache
 from harbor._models.replies.replay import RawCall
 from harbor._models.replies.replay import ReplayCache as Recorded
 from harbor._models.replies.reply_folder import CachedReply, ReplyFolder, new_entry, numbered, place_of, read_entry
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
+from support.scripted_chat import PROMPT, Guess, Scripted
 
-PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
 BROKEN = invalid_tool_call(name="Guess", args='{"number": 7', id="two", error="it ends too early")
 CALL = tool_call(name="Guess", args={"number": 7}, id="one")
 ODD = {
@@ -50,28 +46,11 @@ PLAIN = [
 ]
 
 
-class Guess(BaseModel):
-    number: int
-
-
-class Teller(BaseChatModel):
-    """Says these messages, or raises these errors, one after the other, to any shape that is asked for."""
-
-    replies: list[Any]
-    heard: list[list[str]] = []  # noqa: RUF012 - pydantic copies it
-
-    @property
-    def _llm_type(self) -> str:
-        return "teller"
+class Teller(Scripted):
+    """Gives its replies to any shape that is asked for."""
 
     def bind_tools(self, *_: Any, **__: Any) -> Any:
         return self
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        self.heard.append([str(message.content) for message in messages])
-        if isinstance(reply := self.replies.pop(0), Exception):
-            raise reply
-        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
 class Purse(RunBudget):
@@ -131,7 +110,7 @@ def test_what_is_said_beside_the_reply_is_recorded_and_shown_to_a_repair_and_the
         assert [call.args for call in getattr(first.message, kind)] == [call["args"] for call in getattr(odd, kind)]
     assert (second.message, b'"message"' in line_of(second)) == (None, False)
 
-    shown = chat.heard[-1][-2]
+    shown = str(chat.heard[-1][-2].content)
     for words in ("I take 7.", '{"number": 7', '"number": 8')[: 3 if name == "two tool calls" else 1]:
         assert words in shown or words not in str(odd)
     assert all(broken["args"] in shown for broken in odd.invalid_tool_calls)

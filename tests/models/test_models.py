@@ -11,10 +11,8 @@ import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 from langchain_core.messages.tool import tool_call
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import BaseModel
 
 from harbor import Auction, Bidder, Item, ModelSettings, SimulatedChat
 from harbor._core.asking.decisions import BidReply
@@ -27,32 +25,9 @@ from harbor._models.calls.prompt import Prompt
 from harbor._models.providers import settings_of
 from harbor._models.replies.replay import RawCall
 from harbor.graphs._context.prompting import fill
+from support.scripted_chat import PROMPT, Guess, Scripted
 
-PROMPT = Prompt("guess", "You guess.", "Guess a number.", "0123456789ab")
 GOOD = '{"number": 7}'
-
-
-class Guess(BaseModel):
-    number: int
-
-
-class Scripted(BaseChatModel):
-    """A chat model that gives these replies, or raises these errors, one after the other."""
-
-    replies: list[Any]
-    heard: list[list[BaseMessage]] = []  # noqa: RUF012 - pydantic copies it
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        self.heard.append(messages)
-        reply = self.replies[len(self.heard) - 1]
-        if isinstance(reply, BaseException):
-            raise reply
-        message = reply if isinstance(reply, AIMessage) else AIMessage(reply)
-        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 class Desk:

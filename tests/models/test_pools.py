@@ -12,18 +12,16 @@ from collections import Counter
 import pytest
 
 from harbor import ModelSettings
-from harbor._config.auction import check
 from harbor._core.basics.errors import ConfigError, ModelError, RunPaused
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import of_type, read_log
-from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import run_experiment
 from support.cases import some
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import calls, paid
-from support.formats import FORMATS, auction, config, retries, spoken, told
+from support.formats import FORMATS, auction, config, experiment_of, retries, spoken, told
 from support.processes import when
 from support.providers import provider
 
@@ -120,12 +118,9 @@ def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the
     executor, tmp_path
 ):
     """One key of three is revoked before, and one after; nothing is paid twice but what was under way."""
-    about = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
-    about |= {"arms": [{"name": "all"}], "repeats": 4, "same_seed": True}
 
     def design(settings):
-        sale = {name: part for name, part in config(settings).items() if name != "seed"}
-        return check(Experiment, about | {"auction": sale}, "design")
+        return experiment_of(config(settings), repeats=4)
 
     def logs(folder):
         return [told(read_log(trial_path(folder, one) / "events.jsonl").entries) for one in trials(design({}))]

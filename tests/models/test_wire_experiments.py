@@ -12,16 +12,14 @@ import time
 
 import pytest
 
-from harbor._config.auction import check
 from harbor._core.log.log import read_log
-from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.cases import some
 from support.commands import HARBOR, process
 from support.folders import calls, paid
-from support.formats import FORMATS, config, spoken, told
+from support.formats import FORMATS, config, experiment_of, spoken, told
 from support.processes import LONG, when
 from support.providers import Limits, provider
 
@@ -29,14 +27,11 @@ pytestmark = pytest.mark.slow
 
 PAUSED = 75
 GAMES = 4
-DESIGN = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
 
 
 def experiment(settings):
     """Equal games, so that a server that knows one of them answers all."""
-    sale = {name: part for name, part in config(settings).items() if name != "seed"}
-    more = {"arms": [{"name": "all"}], "auction": sale, "repeats": GAMES, "same_seed": True}
-    return check(Experiment, DESIGN | more, "design")
+    return experiment_of(config(settings), repeats=GAMES)
 
 
 [GAME, *_] = trials(experiment({}))

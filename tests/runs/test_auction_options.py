@@ -14,8 +14,8 @@ from harbor._core.files.marks import is_own, mark
 from harbor._runs.manifest import AuctionOptions, kept
 from harbor._runs.series import run_series
 from support.commands import harbor, mistake
-from support.folders import calls
-from support.providers import provider
+from support.folders import calls, halved
+from support.providers import as_openai
 
 HOSTED = "openai:gpt-4o-mini"
 SALE = {
@@ -29,20 +29,9 @@ FREE = SALE | {"bidders": [Bidder("Ann"), Bidder("Ben", rule="random")]}
 
 
 @pytest.fixture
-def host(monkeypatch, tmp_path):
-    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
-    with provider(seed=5) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+def host(monkeypatch):
+    with as_openai(monkeypatch, seed=5) as server:
         yield server
-
-
-def halved(run):
-    """Take from a run the second half of its log and of its calls, as an end without warning would."""
-    for name in ("events.jsonl", "calls.jsonl"):
-        lines = (run / name).read_bytes().splitlines(keepends=True)
-        (run / name).write_bytes(b"".join(lines[: len(lines) // 2]))
-    return run
 
 
 def options(run):

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 from langchain_core.language_models import BaseChatModel
 
-from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, SimulatedChat, houses, run_series
+from harbor import Auction, Bidder, Item, ModelSettings, Person, Simulated, houses, run_series
 from harbor._config.auction import Series, read_settings
 from harbor._core.basics.errors import ConfigError, LogError, RunFolderError
 from harbor._core.faces import __version__
@@ -25,10 +25,12 @@ from harbor._core.log.thoughts import Recalled
 from harbor._runs.deep_verification import TAKEN, UNTOLD, play_again, verdicts
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import run_experiment
+from support.breaking import Broken, breaking_at
 from support.clerk import Clerk
 from support.folders import TINY
 from support.forging import forged as forged_somewhere
 from support.forging import lines_of, write
+from support.moody_chat import MoodyChat
 from support.plugins import install, installed
 
 THREE = {
@@ -44,25 +46,6 @@ MINDS = {
     "a protocol of a paper": {"protocol": "aucarena", "correct_beliefs": "model"},
     "JSON": {"reply": "json", "planning": "static"},
 }
-
-
-class Moody(SimulatedChat):
-    """The built-in model, but some tasks fail or take for ever."""
-
-    fails: tuple[str, ...] = ()
-    hangs: tuple[str, ...] = ()
-
-    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
-        task = re.search(r'"task":"(\w+)"', str(messages[1].content))[1]
-        if task in self.fails:
-            raise RuntimeError(f"no {task} today")
-        if task in self.hangs:
-            await asyncio.Event().wait()
-        return await super()._agenerate(messages, stop, run_manager, **kwargs)
-
-
-class Broken(Exception):
-    """Breaks a run off, as a crash would."""
 
 
 def sale(**mind):
@@ -81,7 +64,7 @@ def mixed(out, **mood):
     sale = Auction(
         seed=7, items=houses(2, seed=7), bidders=bidders, models={"mine": ModelSettings()}, failed_calls="play on"
     )
-    sale.run(out=out, models={"mine": Moody(settings=SLIPS, **mood)}, agents={"Dot": Clerk(fails_at=5)})
+    sale.run(out=out, models={"mine": MoodyChat(settings=SLIPS, **mood)}, agents={"Dot": Clerk(fails_at=5)})
 
 
 def series():
@@ -190,12 +173,8 @@ def test_what_was_learned_in_a_store_of_other_runs_is_taken_as_told(tmp_path):
 
 @pytest.mark.parametrize("after", [1, 30, 101])
 def test_an_interrupted_run_follows_as_far_as_it_goes(after, tmp_path):
-    def crash(entry):
-        if entry.seq == after:
-            raise Broken
-
     with pytest.raises(Broken):
-        sale().run(out=tmp_path / "run", listen=crash)
+        sale().run(out=tmp_path / "run", listen=breaking_at(after))
     assert follows(tmp_path / "run")[0] == f"the log ends at line {after + 1}, before the sale closed"
 
 

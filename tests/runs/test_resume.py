@@ -18,18 +18,20 @@ from autogen_agentchat.base import Response
 from autogen_agentchat.messages import TextMessage
 from autogen_core.models import RequestUsage
 
-from harbor import Auction, Bidder, ModelSettings, Simulated, SimulatedChat, houses, resume
+from harbor import Auction, Bidder, ModelSettings, Simulated, houses, resume
 from harbor._core.asking.asks import Ask
 from harbor._core.basics.errors import ConfigError, LogError, RunFolderError
 from harbor._core.log.events import CLOCK_FIELDS, Answered, ModelCalled, SeatFailed, ThoughtFailed
 from harbor._core.log.log import of_type, read_log
 from harbor._games.policies import Truthful
 from harbor._runs.folder import RunFolder
+from support.breaking import Broken, breaking_at
 from support.clerk import Clerk
 from support.commands import HARBOR, harbor, mistake, process
-from support.folders import paid
+from support.folders import cut, paid
 from support.forging import lines_of, write
 from support.forging import of_type as of_kind
+from support.moody_chat import MoodyChat
 from support.processes import full_disk, when
 
 SALE = """
@@ -40,27 +42,6 @@ bidders = [{name = "Ann", persona = "downsizing", theory_of_mind = "inferred"}, 
            {name = "Cho", rule = "minimum-raise"}]
 models.simulated.simulated = {latency_seconds = 0.02, unreadable_rate = 0.1, low_bid_rate = 0.1}
 """
-
-
-class Broken(Exception):
-    """Breaks a run off, as a crash would."""
-
-
-class Counting(SimulatedChat):
-    """The built-in model, but it tells how often it was called, and some tasks fail or take for ever."""
-
-    made: list[str] = []  # noqa: RUF012 - pydantic copies it
-    fails: tuple[str, ...] = ()
-    hangs: tuple[str, ...] = ()
-
-    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
-        task = re.search(r'"task":"(\w+)"', str(messages[1].content))[1]
-        self.made.append(task)
-        if task in self.fails:
-            raise RuntimeError(f"no {task} today")
-        if task in self.hangs:
-            await asyncio.Event().wait()
-        return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
 
 def sale(items=3, **settings):
@@ -74,27 +55,17 @@ def sale(items=3, **settings):
 
 
 def chat(**mood):
-    return Counting(settings=Simulated(unreadable_rate=0.1, low_bid_rate=0.2), made=[], **mood)
+    return MoodyChat(settings=Simulated(unreadable_rate=0.1, low_bid_rate=0.2), made=[], **mood)
 
 
 def given(model=None, clerk=None):
     return {"models": {"mine": model or chat()}, "agents": {"Dot": clerk or Clerk()}}
 
 
-def crash_after(number):
-    """Return a listener that breaks a run off right after so many lines are written."""
-
-    def crash(entry):
-        if entry.seq + 1 == number:
-            raise Broken
-
-    return crash
-
-
 def broken(folder, after, model=None, clerk=None, **settings):
     """Hold a sale that crashes right after so many lines are written; return its folder."""
     with pytest.raises(Broken):
-        sale(**settings).run(out=folder, listen=crash_after(after), **given(model, clerk))
+        sale(**settings).run(out=folder, listen=breaking_at(after - 1), **given(model, clerk))
     return folder
 
 
@@ -120,11 +91,6 @@ def lines(folder):
 
 def timeless(folder):
     return [{key: value for key, value in line.items() if key not in CLOCK_FIELDS} for line in lines(folder)]
-
-
-def cut(log, after):
-    """Leave the first lines of a log; below zero: all but the last ones."""
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:after]))
 
 
 def unchanged(folder):
@@ -198,7 +164,7 @@ def test_a_run_may_be_interrupted_again_and_again(whole, tmp_path):
     folder = broken(tmp_path / "run", 40)
     for after in (61, 62, 91, 151):
         with pytest.raises(Broken):
-            resumed(folder, listen=crash_after(after))
+            resumed(folder, listen=breaking_at(after - 1))
     resumed(folder)
     files = {"config.json", "manifest.json", "mark", "events.jsonl", "calls.jsonl"}
     assert {path.name for path in folder.iterdir()} == files
@@ -214,7 +180,7 @@ def test_the_clock_goes_on_from_where_it_stopped_and_a_listener_hears_of_the_who
 
 
 def test_replies_that_came_in_any_order_are_replayed(tmp_path):
-    class Uneven(Counting):
+    class Uneven(MoodyChat):
         """Some replies take longer, so that those asked for side by side end in another order."""
 
         async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
@@ -388,7 +354,7 @@ async def test_a_run_is_refused_without_its_agent_or_its_files_and_in_a_running_
 @pytest.mark.slow
 def test_a_run_that_another_process_holds_is_refused(tmp_path):
     with pytest.raises(Broken):
-        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=crash_after(21))
+        Auction(bidders=[Bidder("Ann"), Bidder("Ben")]).run(out=tmp_path / "run", listen=breaking_at(20))
     with closing(RunFolder.reopen(tmp_path / "run")):
         with pytest.raises(RunFolderError, match="another process"):
             RunFolder.reopen(tmp_path / "run")

@@ -23,8 +23,9 @@ from harbor._models.replies.replay import lost_calls
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 from harbor._runs.run import paid_for
 from harbor.memory._store.chroma import open_existing
+from support.breaking import Broken, breaking, breaking_at
 from support.clerk import Clerk
-from support.folders import contents, paid
+from support.folders import contents, cut, paid
 from support.paid_chat import PRICED, PaidChat
 
 EVENTS, CALLS = "events.jsonl", "calls.jsonl"
@@ -41,10 +42,6 @@ class Steady(Clerk):
         return Response(chat_message=TextMessage(content=f"I bid ${least}.", source=self.name))
 
 
-class Broken(Exception):
-    """Breaks a run off, as a crash would."""
-
-
 def sale():
     return Auction(
         seed=7, items=houses(3, seed=8),
@@ -52,14 +49,6 @@ def sale():
                  Bidder("Ben", model="mine", bidding="call"), Bidder("Dot", agent=True, max_bids=4)],
         models={"mine": PRICED},
     )  # fmt: skip
-
-
-def crash_at(number):
-    def crash(entry):
-        if entry.seq == number:
-            raise Broken
-
-    return crash
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +63,7 @@ def whole(tmp_path_factory):
 def stopped(whole, tmp_path_factory):
     """A run that was killed at two thirds."""
     folder, chat = tmp_path_factory.mktemp("stopped") / "run", PaidChat(made=[])
-    crash = crash_at(len(read_log(whole / EVENTS).entries) * 2 // 3)
+    crash = breaking_at(len(read_log(whole / EVENTS).entries) * 2 // 3)
     with pytest.raises(Broken):
         sale().run(out=folder, models={"mine": chat}, agents={"Dot": Steady()}, listen=crash)
     assert len(chat.made) == len(read_calls(folder / CALLS))
@@ -111,10 +100,6 @@ def check(folder, whole, made):
     return said
 
 
-def cut(file, lines):
-    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-lines]))
-
-
 # ---------------------------------------------------------------- calls that are lost
 
 
@@ -123,7 +108,7 @@ def test_a_run_that_lost_its_last_calls_asks_these_alone_again(run, whole, lines
     before = read_log(run / EVENTS).entries
     logged = len(of_type(before, ModelCalled))
     assert len(read_calls(run / CALLS)) == logged  # it stopped between two turns
-    cut(run / CALLS, lines)
+    cut(run / CALLS, -lines)
     content = (run / EVENTS).read_bytes()
     rest = len(read_calls(whole / CALLS)) - logged
     [said] = check(run, whole, made=lines + rest)
@@ -147,7 +132,7 @@ def test_calls_of_the_built_in_model_are_made_again_as_they_cost_nothing(tmp_pat
     auction = Auction(seed=7, items=houses(2, seed=7), bidders=[Bidder("Ann"), Bidder("Ben")])
     auction.run(out=tmp_path / "whole")
     with pytest.raises(Broken):
-        auction.run(out=tmp_path / "run", listen=crash_at(60))
+        auction.run(out=tmp_path / "run", listen=breaking_at(60))
     (tmp_path / "run" / CALLS).unlink()
     with pytest.warns(UserWarning, match="goes on from line"):
         resume(tmp_path / "run")
@@ -156,7 +141,7 @@ def test_calls_of_the_built_in_model_are_made_again_as_they_cost_nothing(tmp_pat
 
 def test_an_agent_is_asked_again_for_the_words_that_are_cut_away_and_no_others(run, whole):
     entries = read_log(run / EVENTS).entries
-    cut(run / CALLS, 30)
+    cut(run / CALLS, -30)
     opening = next(lost_calls(entries, read_calls(run / CALLS)))[0]
     later = next(seq for seq, _, event in entries[opening + 1 :] if type(event).__name__ in ("BiddersAsked", "Paused"))
     answers = len(of_type(read_log(whole / EVENTS).entries, Answered))
@@ -211,8 +196,8 @@ def test_calls_of_an_earlier_version_without_a_digest_are_read_and_so_is_a_last_
 
 
 def test_a_run_that_stepped_back_can_be_stopped_and_resumed_again(run, whole):
-    cut(run / CALLS, 5)
-    crash = crash_at(len(read_log(run / EVENTS).entries) + 10)
+    cut(run / CALLS, -5)
+    crash = breaking_at(len(read_log(run / EVENTS).entries) + 10)
     with pytest.raises(Broken), pytest.warns(UserWarning, match="goes on from line"):
         resume(run, models={"mine": PaidChat(made=[])}, agents={"Dot": Steady()}, listen=crash)
     check(run, whole, made=None)
@@ -268,15 +253,14 @@ def test_a_series_that_lost_calls_after_its_memories_were_stored_remembers_and_r
     run_series(row(), out=tmp_path / "whole", models=steady_chat())
     closed = []
 
-    def crash(entry):  # the second auction has closed, and all its memories are stored
+    def is_second(entry):  # the second auction has closed, and all its memories are stored
         closed.extend([entry] * isinstance(entry.event, SaleClosed))
-        if len(closed) == 2:
-            raise Broken
+        return len(closed) == 2
 
     with pytest.raises(Broken):
-        run_series(row(), out=tmp_path / "run", listen=crash, models=steady_chat())
-    cut(tmp_path / "run" / "2" / EVENTS, 1)
-    cut(tmp_path / "run" / "2" / CALLS, lines)
+        run_series(row(), out=tmp_path / "run", listen=breaking(is_second), models=steady_chat())
+    cut(tmp_path / "run" / "2" / EVENTS, -1)
+    cut(tmp_path / "run" / "2" / CALLS, -lines)
     with pytest.warns(UserWarning, match="goes on from line"):
         resume(tmp_path / "run", models=(chat := steady_chat()))
     assert len(chat["mine"].made) == lines
@@ -292,7 +276,7 @@ def test_what_only_the_log_tells_of_counts_as_paid_and_calls_that_had_to_be_made
     models = {"mine": PRICED}
     total = paid_for(run, models)
     assert total > 0
-    cut(run / CALLS, 5)
+    cut(run / CALLS, -5)
     assert paid_for(run, models) == pytest.approx(total)
     lost = total - sum(call.cost_dollars for call in read_calls(run / CALLS))
     bare = shutil.copytree(run, tmp_path / "bare")

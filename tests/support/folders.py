@@ -38,6 +38,23 @@ def filled(name: str, folder: Path) -> set[Path]:
     return found
 
 
+def cut(file: Path, lines: int) -> None:
+    """Keep the first lines of a file; below zero: drop so many of the last."""
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:lines]))
+
+
+def halve(file: Path) -> None:
+    """Drop the second half of a file's lines."""
+    cut(file, len(file.read_bytes().splitlines()) // 2)
+
+
+def halved(run: Path) -> Path:
+    """Drop the second half of a run's log and of its calls, as an end without warning would."""
+    for name in ("events.jsonl", "calls.jsonl"):
+        halve(run / name)
+    return run
+
+
 def calls(folder: Path) -> list[dict[str, Any]]:
     """Read every recorded call of a run, or of all runs of an experiment."""
     return [json.loads(line) for path in folder.rglob("calls.jsonl") for line in path.read_text().splitlines()]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from harbor import Auction, Bidder, Item, ModelSettings
+from harbor._config.auction import check
 from harbor._core.log.events import ModelCalled
 from harbor._core.log.log import Log, of_type
+from harbor.evaluation._experiments.design import Experiment
 from support.providers import Provider
 
 SEED = 5
@@ -32,6 +34,14 @@ def config(models: Settings, seed: int = SEED, **auction: Any) -> Settings:
     items = [item.model_dump(mode="json", exclude_none=True) for item in ITEMS]
     bidders = [{"name": name, "model": "mine", "bidding": "call"} for name in ("Ann", "Ben")]
     return {"items": items, "bidders": bidders, "models": {"mine": models}, "seed": seed, **auction}
+
+
+def experiment_of(auction: Settings, **more: Any) -> Experiment:
+    """Return an experiment of equal games of an auction, whose settings are as in a file."""
+    design = {"name": "wire", "title": "Wire", "question": "?", "source": "nobody", "metrics": ["profit"]}
+    design |= {"arms": [{"name": "all"}], "same_seed": True}
+    sale = {name: part for name, part in auction.items() if name != "seed"}
+    return check(Experiment, design | {"auction": sale} | more, "design")
 
 
 def auction(settings: Settings, **more: Any) -> Auction:

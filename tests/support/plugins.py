@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from textwrap import dedent
 
@@ -32,6 +33,11 @@ def install(
     ]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return site
+
+
+def parts(kind: type) -> list[str]:
+    """Return the names of the parts that an extension of this kind must have."""
+    return [one.name for one in fields(kind) if "part" in one.metadata]
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +15,7 @@ from harbor._games.game import Game, Measures, Play
 from harbor.events import BidderWithdrew
 from harbor.games import Bid
 from harbor.testing import check_game
+from support.plugins import parts
 
 
 @pytest.fixture
@@ -163,12 +164,9 @@ def test_a_broken_promise_is_named(what, begun_game):
     broken(begun_game.MY_GAME, promise, **changes(begun_game))
 
 
-def parts(kind, whole=""):
-    return [whole + one.name for one in fields(kind) if "part" in one.metadata]
-
-
 @pytest.mark.parametrize(
-    "part", [*parts(Game), *parts(Play, "play."), "measures.parts", "measures.standings", "measures.items"]
+    "part",
+    [*parts(Game), *(f"play.{part}" for part in parts(Play)), "measures.parts", "measures.standings", "measures.items"],
 )
 def test_a_missing_part_is_named(part, begun_game):
     broken(begun_game.MY_GAME, f"lacks {part}: ", **{part.replace(".", "_"): None})

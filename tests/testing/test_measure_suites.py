@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -12,6 +12,9 @@ from harbor.evaluation._report.drawing.canvas import Drawing, paint
 from harbor.events import BidderSeated, SaleClosed, SaleOpened
 from harbor.games import of_type
 from harbor.testing import check_figure, check_metric
+from support.plugins import parts
+
+pytestmark = pytest.mark.usefixtures("stranger")  # keeps nothing of what these tests bring
 
 
 @metric("letters of a name", "letters", name="letters")
@@ -28,11 +31,6 @@ def drawn(axes, values):
 
 
 NUMBERS = count()
-
-
-@pytest.fixture(autouse=True)
-def _forgotten(stranger):
-    """Keep nothing of what these tests bring."""
 
 
 def measuring(give):
@@ -71,7 +69,7 @@ def test_what_is_a_strangers_keeps_its_promises(stranger):
 
 
 def missing(kind):
-    return [(f"lacks {one.name}: ", {one.name: None}) for one in fields(kind) if "part" in one.metadata]
+    return [(f"lacks {part}: ", {part: None}) for part in parts(kind)]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pytest
 
@@ -12,22 +12,16 @@ from harbor._core.plugins.finding import find
 from harbor.personas import Catalogue
 from harbor.testing import check_agent, check_catalogue, check_experiment, check_model
 from support import foreign as clerks
+from support.plugins import parts
 
-
-@pytest.fixture(autouse=True)
-def _forgotten(stranger):
-    """Keep nothing of what these tests bring."""
-
-
-def missing(kind):
-    return [one.name for one in fields(kind) if "part" in one.metadata]
+pytestmark = pytest.mark.usefixtures("stranger")  # keeps nothing of what these tests bring
 
 
 def test_an_agent_of_a_strangers_keeps_its_promises_and_each_that_it_breaks_is_named():
     check_agent(clerks.CLERK)
     one = clerks.CLERK.make("Ann")
     for promise, agent in (
-        *((f"lacks {part}: ", replace(clerks.CLERK, **{part: None})) for part in missing(Agent)),
+        *((f"lacks {part}: ", replace(clerks.CLERK, **{part: None})) for part in parts(Agent)),
         ("is a str; give a function of one turn", clerks.GHOST),
         (r"its make failed \(ZeroDivisionError: division by zero\); mend it", clerks.CLUMSY),
         (r"its make failed \(SystemExit: 3\); mend it", replace(clerks.CLUMSY, make=lambda _: sys.exit(3))),
@@ -71,7 +65,7 @@ def simulated(**mistakes):
 def test_a_model_of_a_strangers_keeps_its_promises_and_each_that_it_breaks_is_named():
     check_model(simulated())
     for promise, model in (
-        *((f"lacks {part}: ", replace(simulated(), **{part: None})) for part in missing(Model)),
+        *((f"lacks {part}: ", replace(simulated(), **{part: None})) for part in parts(Model)),
         ("is a int; make a LangChain chat model", replace(simulated(), make=lambda settings, seed: 3)),
         ("failed|gives replies that can't be used", simulated(unreadable_rate=0.1)),
     ):
@@ -111,7 +105,7 @@ def test_a_catalogue_of_a_strangers_keeps_its_promises_and_each_that_it_breaks_i
 
     unsuited = {"items": {key: one for key, one in flats.items.items() if one.persona != persona}}
     for promise, changes in (
-        *((f"lacks {part}: ", {part: None}) for part in missing(Catalogue)),
+        *((f"lacks {part}: ", {part: None}) for part in parts(Catalogue)),
         ("suits a persona that it does not have: 'downsizing'", with_first(persona="downsizing")),
         ("starts above its true value", with_first(start=2_000_000, true_value=1_000_000)),
         ("have the same listing", with_first(listing=second.listing)),

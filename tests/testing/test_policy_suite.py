@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -10,6 +10,9 @@ import pytest
 from harbor.events import Signal
 from harbor.games import Bid, Policy, ScriptedPolicy
 from harbor.testing import check_policy
+from support.plugins import parts
+
+pytestmark = pytest.mark.usefixtures("stranger")  # keeps nothing of what these tests bring
 
 
 class Least(Policy):
@@ -29,11 +32,6 @@ class Counting(Policy):
 
 LEAST = ScriptedPolicy(name="least", description="bids the least", make=lambda table: Least(), games=("beauty",))
 NUMBERS = count()
-
-
-@pytest.fixture(autouse=True)
-def _forgotten(stranger):
-    """Keep nothing of what these tests bring."""
 
 
 def deciding(decide):
@@ -58,7 +56,7 @@ def test_a_policy_of_a_strangers_keeps_its_promises():
 @pytest.mark.parametrize(
     ("promise", "changes"),
     [
-        *((f"lacks {one.name}: ", {one.name: None}) for one in fields(ScriptedPolicy) if "part" in one.metadata),
+        *((f"lacks {part}: ", {part: None}) for part in parts(ScriptedPolicy)),
         ("the name of the policy 'random' is taken by 'harbor-auctions'", {"name": "random"}),
         ("decides twice otherwise", {"make": deciding(otherwise)}),
         ("hangs on more than the ask and what it has seen", {"make": lambda table: Counting()}),

@@ -9,25 +9,13 @@ import pytest
 from harbor import Auction, Bidder, Item
 from harbor._view.pages import write_run
 from support import forging
-from support.browser import browser, needs_browser
-from support.folders import contents
-from support.shown_runs import think_much
+from support.browser import needs_browser
+from support.folders import contents, cut
 
 pytestmark = needs_browser
 EVIL = '</script><img src=x onerror="document.title=1"><b>{}</b>&'
 LONG = "A" * 200
 """More letters than settings allow: a log may come from elsewhere."""
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("bad") / "run")
-
-
-@pytest.fixture(scope="module")
-def look():
-    with browser() as opened:
-        yield opened
 
 
 def walk(page):
@@ -45,7 +33,8 @@ def rewritten(change):
 
     def rewrite(log):
         told = log.read_text()
-        assert (changed := change(told)) != told
+        changed = change(told)
+        assert changed != told
         log.write_text(changed)
         forging.write(log, forging.lines_of(log))
 
@@ -54,7 +43,7 @@ def rewritten(change):
 
 SPOILED = {
     "cut in a line": lambda log: log.write_bytes(log.read_bytes()[:-200]),
-    "cut before anybody is told": lambda log: log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:2])),
+    "cut before anybody is told": lambda log: cut(log, 2),
     "without calls": lambda log: (log.parent / "calls.jsonl").unlink(),
     "of an unknown game": rewritten(lambda text: text.replace('"name":"english"', '"name":"unheard of"', 1)),
     "with long names": rewritten(lambda text: text.replace("Ann", LONG)),

@@ -17,7 +17,7 @@ from harbor.evaluation._experiments.design import Comparison, Experiment, Side, 
 from harbor.evaluation._report.page.page import render
 from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._running.runner import run_experiment
-from support.browser import browser, findings, needs_browser, overflow, printed
+from support.browser import findings, needs_browser, overflow, printed
 from support.cases import EACH
 from support.filled import full
 
@@ -52,12 +52,6 @@ FIGURES_SEEN = """() => [...document.querySelectorAll(".chart")].map((one) => {
   const box = one.getBoundingClientRect();
   return [one.checkVisibility(), box.width, box.height, one.querySelectorAll("path, use").length];
 })"""
-
-
-@pytest.fixture(scope="module")
-def look():
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

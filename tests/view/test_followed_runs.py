@@ -25,7 +25,6 @@ from harbor._view import live_server
 from harbor._view.live_server import LiveRun, serve
 from harbor._view.page_data import run_page
 from harbor._view.shapes import json_of
-from support.shown_runs import think_much
 
 LONG = 60
 PAGE = b"<!doctype html><title>x</title>"
@@ -38,11 +37,6 @@ Auction(items={"count": 3}, bidders=bidders, seed=4).run(
     out=sys.argv[1], listen=lambda entry: entry.seq == 30 and (print("begun", flush=True), sys.stdin.readline())
 )
 """
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("view") / "run")
 
 
 @contextmanager

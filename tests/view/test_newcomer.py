@@ -25,7 +25,7 @@ from harbor._view.experiment_page import write_experiment
 from harbor._view.pages import write_run
 from harbor.evaluation._experiments.design import Experiment, Variation
 from harbor.evaluation._running.runner import run_experiment
-from support.browser import browser, findings, needs_browser, printed
+from support.browser import findings, needs_browser, printed
 from support.shown_runs import hold_preset
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -44,12 +44,6 @@ PLANS = Experiment(
     },
     arms=(Variation(name="adaptive"), Variation(name="none", auction={"bidders": {"Ann": {"budget": 1200}}})),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def look():
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from harbor._runs.run import start
 from harbor._runs.series import prepare
 from harbor._view import chunks, pages
 from harbor._view.pages import write_run
-from support.browser import browser, findings, needs_browser, overflow, printed
+from support.browser import findings, needs_browser, overflow, printed
 from support.cases import some
 from support.small import brief
 
@@ -53,12 +53,6 @@ CONTROLS = """() => [...document.querySelectorAll("button, select, input, summar
   .map((one) => one.id || one.className || one.textContent)"""
 ACTIVE = "(one => one.id || one.className || one.textContent)(document.activeElement)"
 EACH = some(sorted(presets()), ("demo", "water"))
-
-
-@pytest.fixture(scope="module")
-def look():
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -26,17 +26,7 @@ from harbor._view.pages import page_of
 from harbor.events import Believed, BidderWithdrew, Decided, ModelCalled, Profiled, Tried
 from support import forging
 from support.long_logs import lengthen
-from support.shown_runs import boards_of, think_much
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("view") / "run")
-
-
-@pytest.fixture(scope="module")
-def entries(run):
-    return read_log(run / "events.jsonl").entries
+from support.shown_runs import boards_of
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from harbor._view.page_data import run_page
 from harbor._view.pages import page_of, write_run
 from harbor._view.shapes import json_of
-from support.browser import browser, findings, needs_browser, overflow
+from support.browser import findings, needs_browser, overflow
 from support.shown_runs import hold_preset, think_much
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -33,12 +33,6 @@ INSIDE = """() => {
 FED = """class Fed extends EventTarget { constructor() { super(); window.fed = this; } };
 window.EventSource = Fed;
 window.feed = (kind, data) => window.fed.dispatchEvent(new MessageEvent(kind, { data: JSON.stringify(data) }));"""
-
-
-@pytest.fixture(scope="module")
-def look():
-    with browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

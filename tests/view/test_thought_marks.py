@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-import pytest
-
 from harbor._core.asking.asks import Bid
 from harbor._core.log.log import of_type, read_log
 from harbor._core.log.log_entries import is_seen_by
@@ -16,19 +14,9 @@ from harbor._view.conclusions import ThoughtMarks
 from harbor._view.page_data import run_page, seats_of
 from harbor.evaluation._metrics.behaviour import bids
 from harbor.events import Acted, BidderLabelled, BidderSeated, ItemSold, LotClosed
-from support.shown_runs import CANARY, CANARY_MONEY, think_much, with_canaries
+from support.shown_runs import CANARY, CANARY_MONEY, with_canaries
 
 ENGLISH = find("game", "english")
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("view") / "run")
-
-
-@pytest.fixture(scope="module")
-def entries(run):
-    return read_log(run / "events.jsonl").entries
 
 
 def thoughts(events):

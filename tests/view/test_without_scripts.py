@@ -9,16 +9,10 @@ from harbor._view import pages
 from harbor._view.page_data import run_page
 from harbor._view.pages import HEIGHT, LINE, MOST_MARKS, MOST_ROWS, Still
 from support.browser import browser, needs_browser, overflow
-from support.shown_runs import think_much
 
 GROWS_BY = 100_000
 PICTURE = "bids", "Bids <b>", "round", "price", "dollars", False, "number"
 HEAD = {"pictures": [PICTURE], "places": [], "length": 0, "seats": ["Ann", "Ben"]}
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("still") / "run")
 
 
 def still_of(marks):

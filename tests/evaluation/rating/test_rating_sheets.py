@@ -19,6 +19,7 @@ from harbor.evaluation._rating.rating_results import agreements, merge, scores
 from harbor.evaluation._rating.sheets import draw, read_key, rubric, write_sheets
 from harbor.evaluation._rating.transcript import Rateable, rateables
 from support.commands import harbor, mistake
+from support.folders import cut
 
 CRITERIA = [criterion.id for criterion in rubric().criteria]
 
@@ -33,8 +34,7 @@ def experiment(tmp_path_factory):
         auction = Auction(seed=repeat, items=[lot], bidders=[ann, ben, Bidder("Rob", rule="minimum-raise")])
         auction.run(out=root / "games" / arm / "all" / f"{repeat:04}")
     whole = root / "games" / "plain" / "all" / "0002"
-    log = shutil.copytree(whole, whole.with_name("0003")) / "events.jsonl"
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-3]))
+    cut(shutil.copytree(whole, whole.with_name("0003")) / "events.jsonl", -3)
     return root
 
 

@@ -31,6 +31,7 @@ from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._report.tabular.page_parts import Cell, Column, Table
 from harbor.evaluation._running.runner import run_experiment
 from support.commands import Done, harbor, mistake
+from support.folders import cut
 
 SMALL = Experiment(
     name="small", title="A small experiment", question="Does a plan pay?", source="Nobody 2024", repeats=2,
@@ -238,10 +239,9 @@ def test_the_report_is_written_into_the_folder(folder):
 def test_a_half_finished_experiment_of_another_version_has_a_report_that_says_so(folder, tmp_path):
     half, page = Path(shutil.copytree(folder, tmp_path / "half")), tmp_path / "page.html"
     shutil.rmtree(half / "games/none/all/0002")
-    cut = half / "games/adaptive/all/0002"
-    (cut / "record.json").unlink()
-    events = cut / "events.jsonl"
-    events.write_bytes(b"".join(events.read_bytes().splitlines(keepends=True)[:-3]))
+    game = half / "games/adaptive/all/0002"
+    (game / "record.json").unlink()
+    cut(game / "events.jsonl", -3)
     manifest = json.loads((half / "manifest.json").read_text())
     (half / "manifest.json").write_text(json.dumps(manifest | {"harbor": "0.0.9"}))
     said = written(half, "--out", page, to=page).stderr

@@ -30,7 +30,7 @@ from harbor.events import Answered, LogOpened
 from support.cases import some
 from support.clerk import Clerk
 from support.commands import HARBOR, harbor, mistake, process
-from support.folders import filled
+from support.folders import filled, halve
 from support.plugins import installed
 from support.processes import when
 
@@ -145,8 +145,7 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
     whole = run(True, place / "out", {"Tal": Agent(name="mine", description="mine", make=lambda _: bid)})
     assert whole == run(PROGRAM, place / "started")
     game = place / "out" / "games" / "agent" / "all" / "0001"
-    lines = (game / "events.jsonl").read_bytes().splitlines(keepends=True)
-    (game / "events.jsonl").write_bytes(b"".join(lines[: len(lines) // 2]))
+    halve(game / "events.jsonl")
     (game / "record.json").unlink()
     with pytest.raises(ConfigError, match="give it as agents="):
         asyncio.run(resume_experiment(place / "out"))

@@ -19,8 +19,8 @@ from harbor._models.replies.reply_folder import ReplyFolder
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import harbor
-from support.folders import calls
-from support.providers import Provider, provider
+from support.folders import calls, cut, halve
+from support.providers import Provider, as_openai, provider
 
 HOSTED = "openai:gpt-4o-mini"
 ARMS = {"thrifty": {"Ann": {"budget": 1_500}}, "rich": {"Ann": {"budget": 4_000}}}
@@ -29,9 +29,7 @@ ARMS = {"thrifty": {"Ann": {"budget": 1_500}}, "rich": {"Ann": {"budget": 4_000}
 @pytest.fixture
 def host(monkeypatch, tmp_path):
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
-    with provider(seed=5) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+    with as_openai(monkeypatch, seed=5) as server:
         yield server
 
 
@@ -115,8 +113,8 @@ def test_what_an_interrupted_experiment_has_kept_is_not_paid_again_when_it_is_re
     folder = tmp_path / "whole"
     _, found = run(host, experiment("thrifty", temperature=1.0), folder, jobs=1)
     [log] = (folder / "games" / "thrifty").rglob("0001/events.jsonl")
-    for file, kept in ((log, len(log.read_bytes().splitlines()) // 2), (log.with_name("calls.jsonl"), -3)):
-        file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:kept]))
+    halve(log)
+    cut(log.with_name("calls.jsonl"), -3)
     for file in (*folder.rglob("record.json"), folder / "results.json"):
         file.unlink()
     before = len(host.requests)
@@ -169,10 +167,8 @@ def test_whoever_has_the_replies_needs_no_key(tmp_path, monkeypatch):
 @pytest.mark.parametrize("refuses", [["tools"], ["tools", "response_format"]])
 def test_the_form_that_a_server_takes_is_found_among_what_is_kept(tmp_path, monkeypatch, refuses):
     monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
-    monkeypatch.setenv("OPENAI_API_KEY", "nobody")
     design = experiment("thrifty", temperature=1.0)
-    with provider(seed=5, refuses=refuses) as host:
-        monkeypatch.setenv("OPENAI_BASE_URL", host.openai_url)
+    with as_openai(monkeypatch, seed=5, refuses=refuses) as host:
         paid, found = run(host, design, tmp_path / "first")
         assert paid > len(calls(tmp_path / "first"))
         shutil.rmtree(tmp_path / "replies" / "passports")  # forget what servers take, as another machine would

@@ -27,7 +27,7 @@ from support.cases import some
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import TINY, calls
 from support.processes import when
-from support.providers import provider
+from support.providers import as_openai
 
 DESIGN = {"name": "noise", "title": "Noise", "question": "?", "source": "nobody", "metrics": ["profit"], "repeats": 3}
 SALE = {
@@ -40,11 +40,8 @@ PAUSED = 75
 
 
 @pytest.fixture
-def host(monkeypatch, tmp_path):
-    monkeypatch.setenv("HARBOR_CACHE", str(tmp_path / "replies"))
-    with provider(seed=5, latency=0.02) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+def host(monkeypatch):
+    with as_openai(monkeypatch, seed=5, latency=0.02) as server:
         yield server
 
 

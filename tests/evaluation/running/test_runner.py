@@ -29,7 +29,7 @@ from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._running.experiment_folder import read_results
 from harbor.evaluation._running.runner import RunOptions, resume_experiment, run_experiment
 from support.commands import HARBOR, harbor, process
-from support.folders import TINY, calls, filled, paid
+from support.folders import TINY, calls, cut, filled, paid
 from support.forging import lines_of, write
 from support.processes import full_disk, when
 
@@ -201,8 +201,8 @@ def test_a_half_series_is_gone_on_with(tmp_path):
     series = chosen(series.model_copy(update={"metrics": ("mean_rank",), "arms": tiny().arms[:1]}), repeats=1)
     run(series, tmp_path / "whole")
     game = shutil.copytree(tmp_path / "whole", tmp_path / "run") / "games" / "adaptive" / "all" / "0001"
-    for log, lines in ((game / "events.jsonl", 3), (game / "2" / "events.jsonl", 20)):
-        log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:lines]))
+    cut(game / "events.jsonl", 3)
+    cut(game / "2" / "events.jsonl", 20)
     assert [game.status for game in read_results(tmp_path / "run").records] == ["unfinished"]
     resume(tmp_path / "run")
     assert results(tmp_path / "run") == results(tmp_path / "whole")
@@ -267,8 +267,7 @@ def test_a_log_that_was_edited_is_refused_by_name_and_one_of_an_earlier_schema_w
 
 
 def test_a_game_that_could_not_be_played_again_is_tried_again_by_resuming(whole, begun, monkeypatch):
-    log = begun / "games" / "none" / "all" / "0002" / "events.jsonl"
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-2]))
+    cut(begun / "games" / "none" / "all" / "0002" / "events.jsonl", -2)
     with monkeypatch.context() as otherwise:
         otherwise.setattr(MinimumRaise, "decide", lambda *_: Withdraw())
         [failed] = resume(begun).of("failed")

@@ -24,7 +24,7 @@ from harbor._doors.door import answer_schema
 from harbor._games.english.events import ItemSold
 from harbor.games import Amount
 from harbor.memory import ChromaStore
-from support.providers import provider
+from support.providers import as_openai
 from support.sold import sold
 
 WREN, MILL = "Wren House", "Mill Cottage"
@@ -119,9 +119,7 @@ def test_it_can_be_invoked_within_a_running_loop_and_awaited():
 
 
 def test_a_hosted_model_answers_however_often_the_graph_is_invoked(monkeypatch):
-    with provider(seed=5, name="mine") as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
-        monkeypatch.setenv("OPENAI_API_KEY", "nobody")
+    with as_openai(monkeypatch, seed=5, name="mine"):
         graph = ann(model=ChatOpenAI(model="gpt-4o-mini", max_retries=0))
         done = [graph.invoke(FIRST) for _ in range(3)]
     assert [one["answer"] for one in done] == [BID] * 3

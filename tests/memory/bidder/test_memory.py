@@ -21,6 +21,7 @@ from harbor._runs.memories import _LENT
 from harbor.memory._bidder.bidder_memory import CARRIED, BidderMemory, label
 from harbor.memory._bidder.episodes import RivalStats
 from harbor.memory._store.chroma import ChromaStore, open_existing, to_line
+from support.breaking import Broken, breaking
 from support.processes import chroma_server
 
 ITEMS = tuple(
@@ -49,10 +50,6 @@ class Attentive(SimulatedChat):
         if task in self.fails:
             raise RuntimeError(f"no {task} today")
         return await super()._agenerate(messages, stop, run_manager, **kwargs)
-
-
-class Broken(Exception):
-    pass
 
 
 def sale(where, /, items=ITEMS, rival=None, store=None, **switches):
@@ -364,15 +361,14 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
     """The store is there again by now, but the log says that it was not."""
     kill, failed = dying(server, 1), []
 
-    def listen(entry):
+    def went_on(entry):
         kill(entry)
         failed.extend([entry] if isinstance(entry.event, ThoughtFailed) else [])
-        if failed and isinstance(entry.event, ItemSold):
-            raise Broken
+        return failed and isinstance(entry.event, ItemSold)
 
     settings = {"memory": "episodes", "learning": True, "store": {"on_error": "continue"}}
     with pytest.raises(Broken):
-        hold(server.address, out=tmp_path / "run", listen=listen, **settings)
+        hold(server.address, out=tmp_path / "run", listen=breaking(went_on), **settings)
     _, revived = chroma_server(tmp_path / "server", int(server.address.rpartition(":")[2]))
     with revived:
         log = resume(tmp_path / "run", models={"mine": Attentive(heard=[])}).log
@@ -383,10 +379,7 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
 
 @pytest.mark.slow
 def test_what_was_recalled_before_an_interruption_is_recalled_again_whatever_the_store_holds_by_now(tmp_path):
-    def crash(entry):
-        if isinstance(entry.event, ItemSold):
-            raise Broken
-
+    crash = breaking(lambda entry: isinstance(entry.event, ItemSold))
     memory, full = tmp_path / "memory", {"memory": "full", "learning": True}
     hold(memory, **full)
     with pytest.raises(Broken):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from support.providers.faults import BROKEN, BUSY, CONTENT, HOLLOW, KINDS, PERMANENT, STUCK, TRANSIENT, Faults
 from support.providers.limits import Limits
-from support.providers.server import Provider, provider
+from support.providers.server import Provider, as_openai, provider
 from support.providers.service import Heard
 from support.providers.speech import Asked
 
@@ -26,5 +26,6 @@ __all__ = [
     "Heard",
     "Limits",
     "Provider",
+    "as_openai",
     "provider",
 ]

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
+import pytest
+
 from support.providers.mind import Answer, Mind
 from support.providers.service import Service
 from support.providers.wire import receive, reset, send
@@ -147,3 +149,12 @@ def provider(
         yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def as_openai(patch: pytest.MonkeyPatch, **settings: Any) -> Iterator[Provider]:
+    """Serve under the address that OpenAI's package uses, with a key in the environment."""
+    with provider(**settings) as server:
+        patch.setenv("OPENAI_BASE_URL", server.openai_url)
+        patch.setenv("OPENAI_API_KEY", "nobody")
+        yield server
