@@ -39,12 +39,15 @@ class Moody(SimulatedChat):
         return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
 
-def held(*, latency=0.0, names=("Ann", "Ben"), out=None, model=None, repairs=0, timeout=120.0, **mood):
+def held(*, latency=0.0, out=None, model=None, timeout=120.0, **mood):
     chat = model or Moody(settings=Simulated(latency_seconds=latency), **mood)
     auction = Auction(
         items=ITEMS,
-        bidders=[Bidder(name, model="moody", budget=10_000, timeout_seconds=timeout, bidding="call") for name in names],
-        models={"moody": ModelSettings(repairs=repairs)},
+        bidders=[
+            Bidder(name, model="moody", budget=10_000, timeout_seconds=timeout, bidding="call")
+            for name in ("Ann", "Ben")
+        ],
+        models={"moody": ModelSettings(repairs=0)},
         failed_calls="play on",
     )
     return auction.run(models={"moody": chat}, out=out).log

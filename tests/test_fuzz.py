@@ -60,9 +60,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @st.composite
-def mutated(draw: Any, presets: list[Any]) -> dict[str, Any]:
+def mutated(draw: Any, sources: list[Any]) -> dict[str, Any]:
     """Draw a preset with up to three changes: a value that does not belong there, a key too many, one too few."""
-    found = tomllib.loads(draw(st.sampled_from(presets)).read_text(encoding="utf-8"))
+    found = tomllib.loads(draw(st.sampled_from(sources)).read_text(encoding="utf-8"))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(places(found)))
         value, kind = draw(ANYTHING), draw(st.sampled_from(["put", "put", "add", "drop"]))

@@ -57,8 +57,8 @@ def ask(space, **more):
     return Ask("Ann", "Vase", 1, space, **more)
 
 
-def unreadable(space, said, item="Vase"):
-    return isinstance(space.read(said, item), Unreadable)
+def unreadable(space, said):
+    return isinstance(space.read(said, "Vase"), Unreadable)
 
 
 # ---------------------------------------------------------------- laws of every space

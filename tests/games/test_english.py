@@ -40,8 +40,8 @@ def rules(*starts, budgets=(1000, 1000, 1000), values=None, **options):
     return English(items, purses, EnglishRules(**options))
 
 
-def sale_of(mechanism, seed=0, log=None):
-    return Sale(mechanism, tuple(mechanism.budgets), log or Log(), stream(seed, "ties"), acts="open")
+def sale_of(mechanism, seed=0):
+    return Sale(mechanism, tuple(mechanism.budgets), Log(), stream(seed, "ties"), acts="open")
 
 
 def events_of(sale):
@@ -108,7 +108,7 @@ class Witness:
     """What an attentive visitor knows after some events; written from the rules, not from the code."""
 
     def __init__(self, mechanism):
-        self.left = dict(mechanism.budgets)
+        self.purses = dict(mechanism.budgets)
         self.reset()
 
     def reset(self, start=None, increment=None):
@@ -125,7 +125,7 @@ class Witness:
             case RoundClosed():
                 self.leader, self.price = event.leader, event.price
             case ItemSold():
-                self.left[event.winner] -= event.price
+                self.purses[event.winner] -= event.price
 
     @property
     def minimum(self):
@@ -147,11 +147,11 @@ def test_just_those_are_asked_who_neither_lead_nor_left_and_can_pay_the_price_wh
             due = [name for name in mechanism.budgets if name not in witness.out and name != witness.leader]
             assert [ask.bidder for ask in asks] == due
             for ask in asks:
-                assert witness.minimum == ask.minimum <= ask.maximum == witness.left[ask.bidder]
+                assert witness.minimum == ask.minimum <= ask.maximum == witness.purses[ask.bidder]
         match event:
             case BidderWithdrew(reason=reason):
                 assert reason == "cannot afford"
-                assert witness.left[event.bidder] < witness.minimum
+                assert witness.purses[event.bidder] < witness.minimum
             case RoundClosed():
                 assert event.price >= witness.minimum
             case ItemOpened() | PriceLowered():  # the share in whole dollars; int() rounds down

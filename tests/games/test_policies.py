@@ -18,8 +18,8 @@ from harbor._games.english.game import ENGLISH
 from harbor._games.policies import MinimumRaise, Truthful
 
 
-def ask(minimum=100, maximum=1000, item="Vase", bidder="Ann", turn=1):
-    return Ask(bidder, item, turn, Amount(Decimal(minimum), Decimal(maximum)))
+def ask(minimum=100, maximum=1000, bidder="Ann", turn=1):
+    return Ask(bidder, "Vase", turn, Amount(Decimal(minimum), Decimal(maximum)))
 
 
 def opened(item="Vase"):

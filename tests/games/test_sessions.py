@@ -430,7 +430,7 @@ def test_the_opening_tells_the_fee_where_one_is_charged():
 )
 def test_groups_draw_values_and_bounds_and_set_the_assets(group, mean, deviation, assets):
     rules = built("second-price", group=group, runs=2000)
-    drawn = [float(value) for given in rules.values.values() for value in given]
+    drawn = [float(value) for own in rules.values.values() for value in own]
     assert rules.assets == assets
     assert sum(drawn) / len(drawn) == pytest.approx(mean, abs=deviation / 20)
     assert (sum((value - mean) ** 2 for value in drawn) / len(drawn)) ** 0.5 == pytest.approx(deviation, rel=0.03)
@@ -447,7 +447,7 @@ def test_given_values_hold_for_each_run_or_for_all():
 FIVES = {"Ann": [5], "Ben": [5]}
 
 
-@pytest.mark.parametrize(("game", "settings", "line"), [
+@pytest.mark.parametrize(("game", "options", "line"), [
     ("beauty", {"fraction": "1/0"}, "is not a fraction; write one, such as '2/3' or 0.5"),
     ("beauty", {"rational_rivals": True, "equal_rivals": True},
      "rational_rivals and equal_rivals tell players two things of their rivals; drop one"),
@@ -459,15 +459,15 @@ FIVES = {"Ann": [5], "Ben": [5]}
     ("water", {"supplies": [5] * 20, "supply": "low"}, "supplies fix each day, so supply [10, 20] is not used"),
     ("chess", {}, "unknown game 'chess'; choose one of: beauty, english"),
 ])  # fmt: skip
-def test_a_setting_that_makes_no_game_is_refused_by_name(game, settings, line):
+def test_a_setting_that_makes_no_game_is_refused_by_name(game, options, line):
     with pytest.raises(ConfigError) as refused:
-        built(game, ("Ann", "Ben"), **settings)
+        built(game, ("Ann", "Ben"), **options)
     assert line in str(refused.value)
 
 
 def test_a_fraction_is_kept_exact_and_written_back():
-    for given_, kept in {"2/3": Fraction(2, 3), 0.5: Fraction(1, 2), "0.1": Fraction(1, 10)}.items():
-        rules = BeautyRules(fraction=given_)
+    for fraction, kept in {"2/3": Fraction(2, 3), 0.5: Fraction(1, 2), "0.1": Fraction(1, 10)}.items():
+        rules = BeautyRules(fraction=fraction)
         assert rules.fraction == kept
         assert BeautyRules.model_validate_json(rules.model_dump_json()) == rules
 

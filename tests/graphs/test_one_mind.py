@@ -127,9 +127,9 @@ def game(name: str, seed: int = 1, **mind: Any) -> Auction:
     return Auction(bidders=[Bidder("Ann", **{"bidding": "call", **mind}), *plain], seed=seed, **GAMES[name])
 
 
-def had(log: list[Entry], whose: str = "Ann") -> set[str]:
-    """The thoughts that a bidder has had, by what it concluded."""
-    concluded = {type(entry.event) for entry in log if getattr(entry.event, "bidder", "") == whose}
+def had(log: list[Entry]) -> set[str]:
+    """The thoughts that Ann has had, by what she concluded."""
+    concluded = {type(entry.event) for entry in log if getattr(entry.event, "bidder", "") == "Ann"}
     return {name for name, kinds in EVENTS.items() if concluded & {*kinds}}
 
 

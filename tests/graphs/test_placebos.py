@@ -49,10 +49,10 @@ EXPLAINED = {"catalog", "rivals", "shares_of_you", "forecasts", "expected_intere
 """What its texts explain besides: all calls of a bidder begin alike, so this is what any of them may be told."""
 
 
-def prompts(folder: Path, bidder: str = "Ann") -> list[tuple[str, dict[str, Any]]]:
-    """Read the tasks and the facts of a bidder's calls, in order."""
+def prompts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Read the tasks and the facts of Ann's calls, in order."""
     calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
-    return [(call["purpose"], read_facts("\n".join(call["prompt"]))) for call in calls if call["bidder"] == bidder]
+    return [(call["purpose"], read_facts("\n".join(call["prompt"]))) for call in calls if call["bidder"] == "Ann"]
 
 
 # ---------------------------------------------------------------- the same knowledge in every arm

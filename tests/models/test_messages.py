@@ -21,8 +21,7 @@ from harbor._models.calls.client import ModelClient
 from harbor._models.calls.messages import LONGEST_REPLY, as_kept, beyond, in_words, message_of, written
 from harbor._models.calls.reply_shapes import Reading, read
 from harbor._models.replies.cache import GameCache
-from harbor._models.replies.replay import RawCall
-from harbor._models.replies.replay import ReplayCache as Recorded
+from harbor._models.replies.replay import RawCall, ReplayCache
 from harbor._models.replies.reply_folder import CachedReply, ReplyFolder, new_entry, numbered, place_of, read_entry
 from harbor._runs.raw_calls import line_of, read_calls, recorded_calls
 from support.scripted_chat import PROMPT, Guess, Scripted
@@ -72,7 +71,7 @@ def client(*replies: AIMessage | Exception, recorded: Sequence[RawCall] = (), ga
     prices = {"input_price": 10.0, "output_price": 10.0}
     settings = ModelSettings(use="openai:gpt", temperature=1.0, repairs=1, retry_seconds=0, **prices)
     chat = Teller(replies=list(replies), heard=[])
-    model = ModelClient("Ann", "mine", chat, settings, keep=kept.append, replay=Recorded((), recorded))
+    model = ModelClient("Ann", "mine", chat, settings, keep=kept.append, replay=ReplayCache((), recorded))
     model.cache, model.budget = game, Purse(1.0, {})
     return model, chat, kept
 
@@ -216,7 +215,7 @@ def recorded(bidder: str, form: str, outcome: str = "ok") -> RawCall:
     ],
 )
 def test_a_resumed_run_knows_the_form_in_which_bidders_were_answered_who_leave_it_open(calls, form):
-    assert Recorded((), calls).form("mine", ["Ben"]) == form
+    assert ReplayCache((), calls).form("mine", ["Ben"]) == form
 
 
 JSON = st.recursive(

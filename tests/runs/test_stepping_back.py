@@ -222,8 +222,8 @@ def test_a_run_whose_files_were_cut_anywhere_comes_to_its_end_or_is_refused(
 # ---------------------------------------------------------------- memories
 
 
-def steady_chat():
-    """Give a model that answers every call in the shape asked for, so that all calls are in one form."""
+def steady_models():
+    """Return a model, by name, that answers every call in the shape asked for, so that all calls are in one form."""
     return {"mine": PaidChat(made=[], inner=SimulatedChat())}
 
 
@@ -250,7 +250,7 @@ def remembered(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [1, 6])
 def test_a_series_that_lost_calls_after_its_memories_were_stored_remembers_and_recalls_alike(tmp_path, lines):
-    run_series(row(), out=tmp_path / "whole", models=steady_chat())
+    run_series(row(), out=tmp_path / "whole", models=steady_models())
     closed = []
 
     def is_second(entry):  # the second auction has closed, and all its memories are stored
@@ -258,11 +258,11 @@ def test_a_series_that_lost_calls_after_its_memories_were_stored_remembers_and_r
         return len(closed) == 2
 
     with pytest.raises(Broken):
-        run_series(row(), out=tmp_path / "run", listen=breaking(is_second), models=steady_chat())
+        run_series(row(), out=tmp_path / "run", listen=breaking(is_second), models=steady_models())
     cut(tmp_path / "run" / "2" / EVENTS, -1)
     cut(tmp_path / "run" / "2" / CALLS, -lines)
     with pytest.warns(UserWarning, match="goes on from line"):
-        resume(tmp_path / "run", models=(chat := steady_chat()))
+        resume(tmp_path / "run", models=(chat := steady_models()))
     assert len(chat["mine"].made) == lines
     for auction in "12":
         assert told(tmp_path / "run" / auction) == told(tmp_path / "whole" / auction)

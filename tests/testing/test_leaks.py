@@ -30,8 +30,8 @@ def built(rules, most=lambda values, config: MOST, *more, values=drawn, **change
     """The game, with rules of these values, of a bound that is found from them and the settings, and of more."""
 
     def build(settings, config):
-        dealt = values(settings, config)
-        return rules(dealt, int(most(dealt, config)), *(one(dealt, config) for one in more))
+        given = values(settings, config)
+        return rules(given, int(most(given, config)), *(one(given, config) for one in more))
 
     return replace(THIRD, build=build, **changes)
 

@@ -165,8 +165,8 @@ def test_which_calls_cost_most(ask):
 
 def test_where_did_the_plan_change_and_why(ask):
     """Choose item 3; click Ann's last plan: what was taken out and put in, and each priority beside the one before."""
-    answers, heads = ("#changes del, #changes ins", "#changes h4"), texts("#decision thead")
-    changed, since, heads = ask(3, thought_of("Ann", "replan"), answers=answers, more=heads)
+    answers, more = ("#changes del, #changes ins", "#changes h4"), texts("#decision thead")
+    changed, since, heads = ask(3, thought_of("Ann", "replan"), answers=answers, more=more)
     assert changed.strip()
     assert since.startswith("What changed since event ")
     assert heads.split("\t")[:3] == ["item", "priority", "before"]

@@ -42,9 +42,9 @@ def sale(tmp_path_factory):
     return write_run(run, run.parent / "page.html"), run
 
 
-def marks_at_the_end(run: Path, seat: str = "", viewer: str = "") -> dict[str, list[tuple]]:
+def marks_at_the_end(run: Path, viewer: str = "") -> dict[str, list[tuple]]:
     """Give the marks that a viewer has of each picture at the end, from the log's own fold."""
-    found = run_page(run, seat)
+    found = run_page(run)
     head, chunks = found.head, list(found.chunks)
     bit = 1 << head["viewers"].index(viewer)
     starts = [seq for seq, kind, _ in head["places"] if kind == "part"]

@@ -32,8 +32,8 @@ def held(repeat, *measurements, arm="plain", condition="poor"):
     return TrialRecord(arm, condition, repeat, 100 + repeat, "finished", measurements=measurements)
 
 
-def failed(repeat, arm="plain", condition="poor", why="the model fell silent"):
-    return TrialRecord(arm, condition, repeat, 100 + repeat, "failed", why)
+def failed(repeat, arm="plain", condition="poor"):
+    return TrialRecord(arm, condition, repeat, 100 + repeat, "failed", "the model fell silent")
 
 
 def profits(ann, ben=0.0, metric="profit"):
@@ -49,8 +49,8 @@ def analysed(games, *metrics, **design):
     return analyse(Results(designed(*metrics or ("profit",), **design), tuple(games)))
 
 
-def estimate(analysis, metric="profit", bidder=ANN, arm="plain", condition="poor", about="", at=None):
-    wanted = {"metric": metric, "bidder": bidder, "arm": arm, "condition": condition, "about": about, "at": at}
+def estimate(analysis, metric="profit", bidder=ANN, arm="plain", at=None):
+    wanted = {"metric": metric, "bidder": bidder, "arm": arm, "condition": "poor", "about": "", "at": at}
     [found] = [one for one in analysis.estimates if all(getattr(one, name) == of for name, of in wanted.items())]
     return found
 
@@ -145,12 +145,12 @@ RIVALS = {"metric": "profit", "of": {"bidder": ANN}, "against": {"bidder": BEN}}
 EVERY = {"metric": "profit", "of": {"arm": "wise"}, "against": {"arm": "plain"}}
 
 
-def weighted(repeats, ben=lambda n: n % 3, weights=WEIGHTS, conditions=("poor",)):
+def weighted(repeats, conditions=("poor",)):
     """Return games in which Ann has a multiple of the repeat, by arm."""
     return [
-        held(n, *profits(n * weight, ben(n)), arm=arm, condition=condition)
+        held(n, *profits(n * weight, n % 3), arm=arm, condition=condition)
         for n in range(1, repeats + 1)
-        for arm, weight in weights.items()
+        for arm, weight in WEIGHTS.items()
         for condition in conditions
     ]
 

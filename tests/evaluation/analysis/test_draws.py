@@ -48,11 +48,11 @@ def games(experiment: Experiment, values, metric: str = "profit") -> Results:
     """Records in which `values(arm, repeat, bidder)` was measured; None is a failed game."""
     records = []
     for arm, repeat in product(experiment.arms, range(1, experiment.repeats + 1)):
-        of = {name: values(arm.name, repeat, name) for name in (ANN, BEN, CHO)}
+        own = {name: values(arm.name, repeat, name) for name in (ANN, BEN, CHO)}
         place = (arm.name, "all", repeat, 100 + (repeat - 1) // 3)
-        found = tuple(Measurement(metric, value, name) for name, value in of.items())
+        found = tuple(Measurement(metric, value, name) for name, value in own.items())
         failed = TrialRecord(*place, "failed", "silent")
-        records.append(failed if None in of.values() else TrialRecord(*place, "finished", measurements=found))
+        records.append(failed if None in own.values() else TrialRecord(*place, "finished", measurements=found))
     return Results(experiment, tuple(records))
 
 
@@ -75,8 +75,8 @@ def found() -> Analysis:
     return analyse(games(design(), noisy))
 
 
-def of(found: Analysis, arm: str = "plain", bidder: str = ANN):
-    return next(one for one in found.estimates if (one.arm, one.bidder) == (arm, bidder))
+def of(found: Analysis):
+    return next(one for one in found.estimates if (one.arm, one.bidder) == ("plain", ANN))
 
 
 def ends(one) -> tuple[float, float]:
@@ -178,7 +178,7 @@ def test_the_band_of_a_curve_is_by_draw():
 
 
 def test_independent_experiments_are_compared_draw_by_draw_also_where_only_one_is_rotated():
-    one, other = games(design(seed=1), noisy), games(design(seed=2), lambda *of: noisy(*of) * 1.1)
+    one, other = games(design(seed=1), noisy), games(design(seed=2), lambda *place: noisy(*place) * 1.1)
     found = next(each for each in contrasts({"one": one, "two": other}) if (each.bidder, each.arm) == (ANN, "plain"))
     wanted = stats.ttest_ind(np.multiply(1.1, by_draw(PLAIN)), by_draw(PLAIN), equal_var=False)
     assert (found.n, found.draws, found.against_draws) == (15, 5, 5)
@@ -190,8 +190,8 @@ def test_independent_experiments_are_compared_draw_by_draw_also_where_only_one_i
 # ---------------------------------------------------------------- clear results, and games that are missing
 
 
-def single(values, metric: str = "profit", repeats: int = 15, rotate: str = "pool") -> tuple[Results, Analysis]:
-    results = games(design(repeats, (metric,), rotate), values, metric)
+def single(values, metric: str = "profit", rotate: str = "pool") -> tuple[Results, Analysis]:
+    results = games(design(15, (metric,), rotate), values, metric)
     return results, analyse(results)
 
 
@@ -232,7 +232,7 @@ def test_a_yes_or_no_of_games_that_share_draws_is_tested_by_the_design_and_not_b
 def test_few_failures_have_an_interval_and_those_of_one_arm_are_tested_by_flipping_the_signs_of_games():
     for failures in range(6):
         shares = [0.1, 0.2, 0.1, 0.3, 0.1][:failures] + [0.0] * (15 - failures)
-        one = of(single(lambda _, repeat, __, of=shares: of[repeat - 1], "failed_bid_rate")[1])
+        one = of(single(lambda _, repeat, __, own=shares: own[repeat - 1], "failed_bid_rate")[1])
         assert one.low is not None
         assert 0 <= one.low <= one.mean <= one.high < 0.6
     [one] = single(lambda arm, repeat, _: 0.05 * (arm == "wise" and repeat <= 4), "failed_bid_rate")[1].differences

@@ -24,10 +24,10 @@ FILTRATION = [45, 71, 48, 65, 68, 60, 80, 65, 43, 100, 45, 104, 75, 86, 70, 96]
 LEVELS = pd.DataFrame([tuple(reversed(row)) for row in product("-+", repeat=4)], columns=list("ABCD"))
 
 
-def games(repeats=6, seed=3):
+def games():
     """Games of three factors, one of three levels, in blocks."""
-    rng = np.random.default_rng(seed)
-    table = pd.DataFrame(product("ab", "cd", "efg", range(repeats)), columns=["one", "two", "three", "block"])
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(product("ab", "cd", "efg", range(6)), columns=["one", "two", "three", "block"])
     effects = 2.0 * (table["one"] == "a") + (table["two"] == "d") * (table["three"] == "g") + 0.5 * table["block"]
     return table.assign(value=effects + rng.normal(size=len(table)))
 

@@ -41,12 +41,11 @@ def design(changes, labels=(), of="conditions", **others) -> Experiment:
     return Experiment(name="small", title="T", question="Who?", source="S", auction=auction, **filled)
 
 
-def played(plan: Experiment, value, bidders=("Ann", "Ben"), metrics=("profit",)) -> Loaded:
+def played(plan: Experiment, value, bidders=("Ann", "Ben")) -> Loaded:
     """Games of a design; `value` gives a number by arm, the place of the condition, repeat and bidder."""
     records = [
         TrialRecord(arm.name, condition.name, repeat, 7, "finished", measurements=tuple(
-            Measurement(metric, float(value(arm.name, place, repeat, bidder)), bidder)
-            for metric in metrics for bidder in bidders
+            Measurement("profit", float(value(arm.name, place, repeat, bidder)), bidder) for bidder in bidders
         ))
         for arm in plan.arms for place, condition in enumerate(plan.conditions) for repeat in range(1, plan.repeats + 1)
     ]  # fmt: skip
@@ -185,8 +184,9 @@ def lie_on_each_other(one: Text, other: Text) -> bool:
     return max(apart) < -NEAR
 
 
-def check_boxes(drawing, width=WIDTHS["column"]):
+def check_boxes(drawing):
     """Each page is no higher than paper; its texts are inside, at least 7 pt, and do not lie on each other."""
+    width = WIDTHS["column"]
     with mpl.rc_context(FILE_STYLE):
         for page in pages(drawing, width):
             assert sum(map(row_height, page.rows)) + legend_height(page.legend, width) <= TALLEST

@@ -33,9 +33,9 @@ ENGLISH = "Wren House is for sale. Ann, will you bid $180,000 or more?"
 READINGS = {ENGLISH: {"asked": True, "item": WREN, "least": 180_000}}
 
 
-def asking(least: int = 190_000, bidder: str = "Ann", message: Any = HumanMessage, **named: Any) -> Any:
+def asking(least: int = 190_000, message: Any = HumanMessage, **named: Any) -> Any:
     """Make a message that carries an ask."""
-    ask = Ask(bidder, WREN, 1, Amount(Decimal(least), Decimal(500_000)))
+    ask = Ask("Ann", WREN, 1, Amount(Decimal(least), Decimal(500_000)))
     return message(call(ask), additional_kwargs=carried((), ask), **named)
 
 

@@ -55,8 +55,8 @@ def news(kind: str, item: str, bidder: str, amount: int) -> dict:
     return {"news": [{"kind": kind, "item": item, "bidder": bidder, "amount": amount}]}
 
 
-def asking(item="Wren House", least=210_000, bidder="Ann") -> TextMessage:
-    return ask_message(Ask(bidder, item, 1, Amount(Decimal(least), Decimal(500_000))))
+def asking(item="Wren House", least=210_000) -> TextMessage:
+    return ask_message(Ask("Ann", item, 1, Amount(Decimal(least), Decimal(500_000))))
 
 
 def telling(*events, ask: Ask | Pause | None = None) -> TextMessage:

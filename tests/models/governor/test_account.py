@@ -14,10 +14,10 @@ def request(
     return Request("account", model, (age,), tokens, limits, patience)
 
 
-def opened(limits: Limits = UNKNOWN, model: str = "m") -> Account:
+def opened(limits: Limits = UNKNOWN) -> Account:
     """Make an account whose model has answered once, at time 0."""
     account = Account(lambda: 0.5)
-    account.enter(0, request(model=model, limits=limits))
+    account.enter(0, request(limits=limits))
     assert account.step(0).started == (0,)
     account.leave(0, Answered(10), 0)
     return account

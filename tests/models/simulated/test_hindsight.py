@@ -18,8 +18,8 @@ names = some.text(some.characters(categories=["Lu", "Ll", "Nd"]), min_size=1, ma
 dollars = some.integers(1, 10**6)
 
 
-def row(item="Lot A", start=1000, price=1500, winner="Ben", true_value=2000):
-    return {"item": item, "start": start, "price": price, "winner": winner, "true_value": true_value}
+def row(item="Lot A", start=1000, price=1500, winner="Ben"):
+    return {"item": item, "start": start, "price": price, "winner": winner, "true_value": 2000}
 
 
 @some.composite
