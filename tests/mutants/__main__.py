@@ -26,8 +26,6 @@ from mutants.drawing import Mutant, drawn
 
 SEEDS = {"A": 1, "B": 2}
 SIZE = 100
-MARKS = "not studies"
-"""The marks of the tests that CI runs."""
 MOST_SECONDS = 150.0  # of processor, for the tests of one mutant as they were timed without a change
 PACE = 4.0  # times as long as tests take without a change; an endless loop takes longer
 START = 120.0  # seconds to load and to collect, beside other work
@@ -60,7 +58,7 @@ def _judge(name: str, sets: dict[str, Set], revision: str, is_asked: Callable[[d
     commit = trees.git("rev-parse", revision).strip()
     told, state = sets[name], commit[:12]
     mutants = [_mutant(one) for one in told["mutants"]]
-    known = covered([_mutant(one) for each in sorted(sets) for one in sets[each]["mutants"]], commit, MARKS)
+    known = covered([_mutant(one) for each in sorted(sets) for one in sets[each]["mutants"]], commit)
     clones, lock = Queue[Path](), Lock()
     for number in range(2):
         clones.put(trees.tree(f"clone-{number}", commit))
