@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import re
@@ -82,6 +83,12 @@ app = typer.Typer(
 )
 
 
+@functools.cache
+def all_commands() -> Any:
+    """Return all commands, as Click has them; cached, as Typer reads the signature of each."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line; every mistake is one line on stderr and exit code 2."""
     read_nothing_here()
@@ -90,7 +97,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # an unprintable name must not stop a command
     try:
-        code = typer.main.get_command(app).main(standalone_mode=False)
+        code = all_commands().main(standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of the output has gone, so the rest of the buffer is dropped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

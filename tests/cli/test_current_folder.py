@@ -14,9 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import typer
 
-from harbor._cli.app import app
+from harbor._cli.app import all_commands
 from support import traced
 from support.commands import harbor
 from support.folders import TINY
@@ -90,7 +89,7 @@ def found_commands(command: Any, *before: str) -> Iterator[str]:
 
 
 def test_every_command_is_traced():
-    assert sorted(COMMANDS) == sorted(found_commands(typer.main.get_command(app)))
+    assert sorted(COMMANDS) == sorted(found_commands(all_commands()))
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import typer
-
-from harbor._cli.app import app
+from harbor._cli.app import all_commands
 from support.folders import ROOT
 
 NAMED = re.compile(r"(?:#|//) ([\w-]+\.\w+)\n")
@@ -63,7 +61,7 @@ def spoken(page: Path) -> Iterator[list[str]]:
 
 def parse(words: list[str]) -> None:
     """Parse a command as the command line does, without running it. Raise the error of a wrong command."""
-    command: Any = typer.main.get_command(app)
+    command: Any = all_commands()
     within = None
     while hasattr(command, "commands"):
         within = command.make_context(command.name, words, parent=within)
@@ -73,7 +71,7 @@ def parse(words: list[str]) -> None:
 
 def unknown(words: list[str]) -> str:
     """Return the word of a command in a sentence that is neither a command nor an option, or ""."""
-    command: Any = typer.main.get_command(app)
+    command: Any = all_commands()
     options = {name for one in command.params for name in one.opts}
     for word in words:
         if hasattr(command, "commands") and not word.startswith("-"):

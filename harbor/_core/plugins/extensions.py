@@ -167,8 +167,12 @@ def _check_of(whole: type, name: str) -> Callable[[object], object]:
     from pydantic import ConfigDict, create_model  # here, as callers that check no value don't need it
 
     settings = ConfigDict(arbitrary_types_allowed=True, strict=True)
-    model: Any = create_model(name, __config__=settings, given=(get_type_hints(whole)[name], ...))
+    model: Any = create_model(name, __config__=settings, given=(_hints(whole)[name], ...))
     return lambda given: model(given=given)
+
+
+_hints = cache(get_type_hints)
+"""The types of all fields of a class, cached because Python reads them anew for each field."""
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:

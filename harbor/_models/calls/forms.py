@@ -124,9 +124,7 @@ ABOUT_FORM = re.compile(r"tool|function|response_format|json|schema|structured|f
 """Words of a server that refuses a form, and not the key, the model or another setting."""
 ON_REQUEST = ("langchain_anthropic",)
 """Packages of providers that cache a prompt only up to a mark; OpenAI needs no mark."""
-OWN = "harbor"
-"""The package of the built-in model, which takes shapes of replies without conversion."""
-FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", OWN)
+FORCED = ("langchain_openai", "langchain_anthropic", "langchain_google", "harbor")
 """Packages whose models can be forced to call one tool of several by name; other models are offered that tool alone."""
 Invoke = Callable[[Sequence[BaseMessage]], Awaitable[AIMessage]]
 
@@ -283,9 +281,7 @@ class Forms:
 
     def _with_tools(self, shape: Shape) -> Runnable[Any, AIMessage]:
         if len(shape.offered) > 1 and type(self.chat).__module__.startswith(FORCED):
-            is_own = type(self.chat).__module__.startswith(OWN)
-            tools = shape.offered if is_own else [tool_of(kind) for kind in shape.offered]
-            return self._chat.bind_tools(tools, tool_choice=shape.kind.__name__)
+            return self._chat.bind_tools([tool_of(kind) for kind in shape.offered], tool_choice=shape.kind.__name__)
         return self._chat.bind_tools([shape.kind], tool_choice="any")
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
-from harbor._cli.app import app
+from harbor._cli.app import all_commands
 from support.references.markdown import MADE, code, table
 
 HEAD = f"""# Commands
@@ -20,7 +18,7 @@ its description tells them.
 
 def page() -> str:
     """Return the page as it should be."""
-    return "\n".join([HEAD, *_command(typer.main.get_command(app), ("harbor",))]).rstrip() + "\n"
+    return "\n".join([HEAD, *_command(all_commands(), ("harbor",))]).rstrip() + "\n"
 
 
 def _command(command: Any, path: tuple[str, ...]) -> Iterator[str]:
