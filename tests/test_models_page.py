@@ -57,7 +57,7 @@ def test_every_provider_of_the_page_is_followed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(ADDRESSES, ("OpenAI", "Anthropic", "vLLM")))
+@pytest.mark.parametrize("name", some(ADDRESSES, ("OpenAI",)))
 def test_a_new_user_who_follows_the_page_plays_and_pays_what_the_server_counts(name, newcomer, tmp_path):
     variables, settings = shown(name)
     with provider(seed=SEED, key=KEY if variables else None) as server:

@@ -43,6 +43,7 @@ def seen(page) -> tuple[list[str], int]:
     return findings(page), overflow(page)
 
 
+@pytest.mark.studies
 @needs_browser
 def test_everybody_can_read_the_site_on_a_desktop_and_a_phone_in_light_and_dark(site):
     with browser() as look:

@@ -21,7 +21,7 @@ from harbor._core.log.log import of_type, read_log
 from harbor._models.calls.messages import as_kept, beyond, message_of, written
 from harbor._models.calls.reply_shapes import read
 from harbor._runs.deep_verification import play_again
-from support.cases import some
+from support.cases import crossed, some
 from support.commands import harbor
 from support.folders import calls
 from support.formats import FORMATS, SEED, auction, spoken, told
@@ -51,8 +51,7 @@ def parts(form: str, reply: Any) -> list[tuple[dict[str, Any], str]]:
     return [(one["function"], "arguments") for line in reply for one in line["message"].get("tool_calls") or []]
 
 
-@pytest.mark.parametrize("how", MALFORMED)
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("form", "how"), crossed(FORMATS, [*MALFORMED]))
 def test_malformed_arguments_of_a_tool_never_stop_a_run_and_stand_in_the_ledger(form, how, tmp_path, server):
     turn = iter(range(10**6))
 

@@ -142,13 +142,16 @@ def test_a_call_that_hangs_is_given_up_and_asked_again(form, kind, offline):
         assert retries(run.log) >= 1  # a call beside it is given up, too
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize(
-    ("refuses", "ignores", "found"),
-    [(("tools",), (), "json"), (("tools", *ANY_FORM), (), "text"), ((), ("tools",), "json")],
-    ids=["no tools", "text alone", "passes over tools"],
-)
-def test_a_server_that_takes_no_tools_is_asked_in_another_form(form, refuses, ignores, found, offline):
+TOOLLESS = {
+    "no tools": (("tools",), (), "json"),
+    "text alone": (("tools", *ANY_FORM), (), "text"),
+    "passes over tools": ((), ("tools",), "json"),
+}
+
+
+@pytest.mark.parametrize(("form", "which"), crossed(FORMATS, [*TOOLLESS]))
+def test_a_server_that_takes_no_tools_is_asked_in_another_form(form, which, offline):
+    refuses, ignores, found = TOOLLESS[which]
     with provider(seed=SEED, refuses=refuses, ignores=ignores) as server:
         run = auction(spoken(form, server)).run()
         assert is_same(run, offline)

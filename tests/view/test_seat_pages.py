@@ -17,6 +17,7 @@ from harbor._core.log.log_entries import is_seen_by
 from harbor._view.live_server import LiveRun, _told
 from harbor._view.page_data import run_page, seats_of
 from support import forging
+from support.cases import some
 from support.commands import harbor
 from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, think_much, with_canaries
 
@@ -140,7 +141,7 @@ def test_no_canary_of_another_seat_is_on_a_page_of_an_auction_of_a_series_that_i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", presets())
+@pytest.mark.parametrize("preset", some(presets(), ["learning", "water", "second-price"]))
 def test_no_canary_of_another_seat_is_on_a_page_of_a_preset(preset, tmp_path):
     no_canary_of_others(hold_preset(preset, tmp_path / "run"), tmp_path)
 

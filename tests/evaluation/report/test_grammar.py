@@ -212,7 +212,7 @@ def check_boxes(drawing):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", some(sorted(presets()), ["water"]))
+@pytest.mark.parametrize("name", some(sorted(presets()), ["english-private"]))
 def test_the_texts_of_each_figure_of_a_preset_are_on_the_page_legible_and_apart(name):
     found = Loaded(full(name))
     for drawing in drawings(found).values():

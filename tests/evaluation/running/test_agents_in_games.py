@@ -153,16 +153,12 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
     assert games(place / "out") == whole
 
 
-KILLED = (NAMED, "processes", True)
-
-
+@pytest.mark.studies
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "executor", "is_killed"),
-    [pytest.param(*one, marks=() if one == KILLED else pytest.mark.studies) for one in (
-        (NAMED, "ray", False), (STARTED, "processes", False), KILLED, (STARTED, "asyncio", True),
-    )],
-)  # fmt: skip
+    [(NAMED, "ray", False), (STARTED, "processes", False), (NAMED, "processes", True), (STARTED, "asyncio", True)],
+)
 def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(agent, executor, is_killed, place):
     (place / "makes.toml").write_text(toml(agent))
     words = ["experiment", "run", "makes.toml", "--executor", executor, "--jobs", "1", "--out", "out"]

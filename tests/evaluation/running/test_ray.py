@@ -42,6 +42,7 @@ def at_work(running):
     return [one for one in psutil.Process(running.pid).children(recursive=True) if one.name().startswith("ray::_run")]
 
 
+@pytest.mark.studies
 def test_a_worker_of_the_cluster_that_is_killed_takes_no_game_along(whole, tmp_path):
     with started(tmp_path, "run", TINY, "--out", "run", "--json", *ON_RAY) as running:
         when(lambda: filled("calls.jsonl", tmp_path / "run"), running)
