@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+export PYTHONDONTWRITEBYTECODE :=  # tests start a thousand processes, which share compiled modules
 LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
 ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
 TESTS := $(BIN)/pytest -n auto --dist worksteal

@@ -141,7 +141,7 @@ def test_no_canary_of_another_seat_is_on_a_page_of_an_auction_of_a_series_that_i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", some(presets(), ["learning", "water", "second-price"]))
+@pytest.mark.parametrize("preset", some(presets(), ["demo", "water", "second-price"]))
 def test_no_canary_of_another_seat_is_on_a_page_of_a_preset(preset, tmp_path):
     no_canary_of_others(hold_preset(preset, tmp_path / "run"), tmp_path)
 

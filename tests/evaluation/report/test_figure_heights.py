@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
@@ -18,7 +19,7 @@ from harbor.evaluation._report.paper.paging import legend_height, pages, row_hei
 from harbor.evaluation._report.plots.built_in import FIGURES
 from harbor.evaluation._report.plots.figures import figures, means
 from harbor.evaluation._report.tabular.loading import Loaded
-from support.cases import crossed, some
+from support.cases import some
 from support.filled import crowd
 
 PAGE = 9.0  # inches
@@ -48,7 +49,10 @@ def shown(drawing: Drawing, width: float) -> list[float]:
         return [sum(map(row_height, page.rows)) + legend_height(page.legend, width) for page in found]
 
 
-@pytest.mark.parametrize(("figure", "size"), crossed(FIGURES, CROWDS), ids=lambda one: getattr(one, "name", str(one)))
+@pytest.mark.studies
+@pytest.mark.parametrize(
+    ("figure", "size"), [*product(FIGURES, CROWDS)], ids=lambda one: getattr(one, "name", str(one))
+)
 def test_no_figure_of_many_arms_conditions_and_bidders_is_taller_than_a_page(figure, size):
     results = crowd(figure.needs, *size, abouts=ABOUTS.get(figure.needs, ("",)))
     drawing = figure.drawn(Loaded(results), figure.needs)
