@@ -15,7 +15,7 @@ from harbor.evaluation import compare
 from harbor.evaluation._analysis.between import ONE_SIDE, OTHER_ITEMS, OTHER_SEEDS, UNTOLD, contrasts
 from harbor.evaluation._analysis.findings import analyse
 from harbor.evaluation._analysis.statistics import independent
-from harbor.evaluation._experiments.design import Comparison, Experiment, Side, Variation
+from harbor.evaluation._experiments.design import EVERYONE, Comparison, Experiment, Side, Variation
 from harbor.evaluation._experiments.trial_records import Results, TrialRecord
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._metrics.measurement import Measurement
@@ -137,6 +137,16 @@ def test_what_only_one_has_is_named_and_arms_are_compared_by_their_names():
     lacks = [("side 1", "arm", ["three"]), ("side 0", "arm", ["one"]), ("side 0", "metric", ["rank"])]
     assert list(found.only_in_one()) == lacks
     assert {"arms.one", "arms.three", "metrics"} <= {one.setting for one in found.apart}
+
+
+def test_only_bidders_of_both_are_compared():
+    def renamed(game: TrialRecord) -> TrialRecord:
+        measured = [replace(one, bidder="Cho") if one.bidder == "Ben" else one for one in game.measurements]
+        return replace(game, measurements=tuple(measured))
+
+    ours = played(design(metrics=("profit",)))
+    found = apart(ours, replace(ours, records=tuple(map(renamed, ours.records))))
+    assert {one.bidder for one in found.contrasts} == {"Ann", EVERYONE}
 
 
 @pytest.mark.parametrize(("other", "metrics", "says"), [

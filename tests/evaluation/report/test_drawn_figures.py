@@ -274,6 +274,7 @@ def test_priorities_and_bids_are_shown_game_by_game_with_matched_items_marked():
     first = drawn(shown["priority-heatmap"])
     assert framed(first) == [(0, 1)]
     assert [text.get_text() for text in first.get_yticklabels()] == ["1", "◆ 2"]
+    assert [text.get_text() for text in first.texts] == ["2", "3", "3"]
     assert len(shown["engagement"].panels) == FIRST_GAMES
     assert framed(drawn(shown["engagement"])) == [(1, 0), (1, 1)]
 
