@@ -18,7 +18,6 @@ from harbor._core.log.log import of_type, read_log
 from harbor.evaluation._experiments.trials import trials
 from harbor.evaluation._running.experiment_folder import trial_path
 from harbor.evaluation._running.runner import run_experiment
-from support.cases import some
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import calls, paid
 from support.formats import FORMATS, auction, config, experiment_of, retries, spoken, told
@@ -112,8 +111,9 @@ def test_a_pool_without_a_key_that_is_left_ends_the_command_with_one_line_and_is
     assert_without_keys(tmp_path, done.stderr, done.stdout)
 
 
+@pytest.mark.studies
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["asyncio"]))
+@pytest.mark.parametrize("executor", ["asyncio", "processes"])
 def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the_one_that_is_held_offline(
     executor, tmp_path
 ):

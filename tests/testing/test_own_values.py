@@ -16,6 +16,7 @@ from harbor.testing import (
     check_node,
     check_policy,
 )
+from support.cases import crossed
 from support.folders import ROOT, TINY
 
 SHORT = {"runs": 2, "days": 3}
@@ -37,11 +38,11 @@ def own(kind, check, slow="", every=1):
 @pytest.mark.parametrize(
     ("check", "value"),
     [
-        *own("game", check_short_game, slow="english"),
+        *own("game", check_short_game, slow="english", every=2),
         *own("policy", check_policy),
-        *own("node", check_node),
-        *own("metric", check_metric, every=5),
-        *own("figure", check_figure, slow="all", every=5),
+        *own("node", check_node, every=3),
+        *own("metric", check_metric, every=8),
+        *own("figure", check_figure, slow="all", every=8),
         *own("model", check_model),
         *own("catalogue", check_catalogue),
     ],
@@ -50,8 +51,9 @@ def test_every_value_keeps_its_promises(check, value):
     check(value)
 
 
-@pytest.mark.parametrize("show", ["actions", "actions and values"])
-@pytest.mark.parametrize("game", ["second-price", "first-price", "english-private"])
+@pytest.mark.parametrize(
+    ("game", "show"), crossed(["second-price", "first-price", "english-private"], ["actions", "actions and values"])
+)
 def test_a_game_whose_values_are_given_keeps_them_private_until_it_shows_them(game, show, monkeypatch):
     value = next(one.value for one in everything("game") if one.name == game)
     prior = {"kind": "normal", "mean": 50, "deviation": 10}

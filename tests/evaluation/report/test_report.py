@@ -32,6 +32,7 @@ from harbor.evaluation._report.tabular.formatting import MINUS, NOTHING, legible
 from harbor.evaluation._report.tabular.listings import comparisons, ratings
 from harbor.evaluation._report.tabular.loading import Loaded
 from harbor.evaluation._report.tabular.tables import beside_published, findings, published_numbers
+from support.cases import some
 
 FIGURES = {figure.name: figure for figure in BUILT_IN}
 PLACES = {"priority": ("1", "2"), "bid_increase_share": ("[0, 10)", "[10, 11)"), "strategy_share": ("A", "F")}
@@ -162,7 +163,7 @@ def plain() -> list[tuple[str, ...]]:
     return Structure(render(told("plain"))).tags
 
 
-@pytest.mark.parametrize("text", NASTY)
+@pytest.mark.parametrize("text", some(NASTY, [*NASTY][::3]))
 def test_no_nasty_text_changes_the_structure_of_the_page_and_each_is_shown_as_it_is(text, plain):
     structure = Structure(render(told(text)))
     assert structure.tags == plain

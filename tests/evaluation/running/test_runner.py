@@ -369,7 +369,7 @@ def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(tm
     [
         ("asyncio", "ctrl-c"), pytest.param("processes", "ctrl-c", marks=pytest.mark.studies),
         pytest.param("processes", "early ctrl-c", marks=pytest.mark.studies),
-        ("processes", "terminated, deaf to ctrl-c"),
+        pytest.param("processes", "terminated, deaf to ctrl-c", marks=pytest.mark.studies),
         pytest.param("asyncio", "terminated, deaf to ctrl-c", marks=pytest.mark.studies),
     ],
 )  # fmt: skip
