@@ -78,7 +78,7 @@ def check_game(
 
     Args:
         game: the game.
-        settings: settings of the rules with which a game is short; by default, the game's defaults.
+        settings: settings of the rules that make a game short; by default, those of the game.
         bidders: the names of the bidders, if the game accepts only certain names; by default three bidders, or those
             named in the settings, or as many as the game accepts.
 

@@ -64,7 +64,7 @@ class ActionSpace(ABC):
     @property
     @abstractmethod
     def call(self) -> str:
-        """The auctioneer's words to any agent: the possible actions and how to say them."""
+        """The auctioneer's sentence, which tells any agent the possible actions and how to say them."""
 
     @property
     def in_words(self) -> str:
@@ -198,7 +198,7 @@ class AcceptOrWait(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the price, and how to say that one accepts or waits."""
+        """The auctioneer's sentence, which tells the price, and how to accept or to wait."""
         return f"the price is {dollars(self.price)}. Say 'I accept' or 'I wait'."
 
     @property
@@ -262,7 +262,7 @@ class Choice(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the options, and how to say which one is chosen."""
+        """The auctioneer's sentence, which tells the options, and how to choose one."""
         return f"choose one of: {self._listed}. Say 'I choose <option>'."
 
     @property
@@ -290,11 +290,11 @@ class Choice(ActionSpace):
         return "" if action.option in self.options else f"{printable(action.option)!r} is none of: {self._listed}"
 
     def draw(self, rng: Random) -> Action:
-        """Draw the choice of one option."""
+        """Draw one of the options, and return the action that chooses it."""
         return Choose(rng.choice(self.options))
 
     def edges(self) -> tuple[Action, ...]:
-        """Return the choice of each option."""
+        """Return for each option the action that chooses it."""
         return tuple(map(Choose, self.options))
 
     def beyond(self) -> tuple[Action, ...]:
@@ -327,7 +327,7 @@ class Words(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the greatest length of a text, in characters."""
+        """The auctioneer's sentence, which tells the greatest length of a text, in characters."""
         return f"say what you want to say, in at most {self.longest:,} characters."
 
     @property

@@ -52,7 +52,7 @@ class Amount(BidSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the range of bids, the step if it is not one cent, and how to bid."""
+        """The auctioneer's sentence, which tells the range of bids, the step if it is not one cent, and how to bid."""
         if self.minimum == self.maximum:
             return f"exactly {dollars(self.maximum)}. Say 'I bid $<amount>' or 'I withdraw'."
         steps = "" if self.step == CENT else f" in steps of {dollars(self.step)}"
@@ -140,7 +140,7 @@ class Number(BidSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the range of numbers, and how to choose one."""
+        """The auctioneer's sentence, which tells the range of numbers, and how to choose one."""
         return f"a number from {self.minimum:f} to {self.maximum:f}. Say 'I choose <number>' or 'I withdraw'."
 
     @property
@@ -203,7 +203,7 @@ class Quantity(ActionSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the range of units, and how to take some."""
+        """The auctioneer's sentence, which tells the range of units, and how to take some."""
         return f"a whole number of units from {self.minimum:,} to {self.maximum:,}. Say 'I take <number> units'."
 
     @property
@@ -288,7 +288,7 @@ class Bundle(BidSpace):
 
     @property
     def call(self) -> str:
-        """The auctioneer's words: the items on sale, the range of bids, and how to bid."""
+        """The auctioneer's sentence, which tells the items on sale, the range of bids, and how to bid."""
         return (
             f"one bid for one or more of {self._listed}, {within(self.minimum, self.maximum)}."
             " Say 'I bid $<amount> for \"<item>\" and \"<item>\"' or 'I withdraw'."
