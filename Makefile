@@ -1,6 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
-export PYTHONDONTWRITEBYTECODE :=  # tests start a thousand processes, which share compiled modules
+export PYTHONDONTWRITEBYTECODE :=  # empty: Python keeps compiled modules, which hundreds of processes of the tests share
 LOCKED := $(BIN)/pip install -q --require-hashes --no-deps
 ITSELF := $(BIN)/pip install -q --no-deps --no-build-isolation -e .
 TESTS := $(BIN)/pytest -n auto --dist worksteal
@@ -58,7 +58,7 @@ mutants: .venv/installed-dev .venv-mutants/installed  ## whether the tests notic
 outside:  ## list the checks outside CI, with the days of their last green runs
 	@PYTHONPATH=tests $(PYTHON) -m support.outside
 
-studies: .venv/installed-dev  ## every preset, not one of each game; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; an hour or more
+studies: .venv/installed-dev  ## every preset and every cell of a table, and the dearest tests; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; an hour or more
 	$(TESTS) -m studies
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
 	$(GREEN)
@@ -135,7 +135,7 @@ check-newest:  ## the quick tests with the newest versions that pyproject.toml a
 	rm -rf build/newest && $(PYTHON) -m venv build/newest
 	build/newest/bin/pip install -q torch==2.13.0
 	build/newest/bin/pip install -q --upgrade -e .[dev]
-	build/newest/bin/pytest -n auto --dist worksteal -m "not slow"
+	build/newest/bin/pytest -n auto --dist worksteal -m "not slow and not studies"
 	$(GREEN)
 
 check-python:  ## the quick tests on another interpreter: make check-python PYTHON=python3.13
@@ -143,5 +143,5 @@ check-python:  ## the quick tests on another interpreter: make check-python PYTH
 	build/python/bin/pip install -q --no-deps torch==2.13.0
 	build/python/bin/pip install -q --require-hashes --no-deps -r locks/dev.txt
 	build/python/bin/pip install -q --no-deps --no-build-isolation -e .
-	build/python/bin/pytest -n auto --dist worksteal -m "not slow"
+	build/python/bin/pytest -n auto --dist worksteal -m "not slow and not studies"
 	$(GREEN)

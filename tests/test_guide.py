@@ -96,15 +96,11 @@ def finish(command: list[str], folder: Path) -> None:
 
 
 SECTIONS = [*sections()]
-DEAR = {"something-else: LangChain", "something-else: Another language", "something-else: An experiment"}
-DEAR |= {
-    "autogen: A bidder in your team",
-    "something-else: A check",
-    "something-else: A function",
-    "tables: Tables",
-    "view: Look at a run",
-    "view: Send a page",
-}
+DEAR = {
+    "autogen: A bidder in your team", "something-else: A check", "something-else: A function",
+    "something-else: An experiment", "something-else: Another language", "something-else: LangChain",
+    "tables: Tables", "view: Look at a run", "view: Send a page",
+}  # fmt: skip
 """Sections that `make studies` does."""
 
 

@@ -19,7 +19,7 @@ PAGES = (
 FROM_ELSEWHERE = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*(?:src|href)=\"(?:https?:)?//[^\"]*\"")
 IN_STYLES = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import")
 
-pytestmark = pytest.mark.studies
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,7 @@ def seen(page) -> tuple[list[str], int]:
     return findings(page), overflow(page)
 
 
+@pytest.mark.studies
 @needs_browser
 def test_everybody_can_read_the_site_on_a_desktop_and_a_phone_in_light_and_dark(site):
     with browser() as look:

@@ -85,7 +85,7 @@ app = typer.Typer(
 
 @functools.cache
 def all_commands() -> Any:
-    """Return all commands, as Click has them; cached, as Typer reads the signature of each."""
+    """Return the command line as a Click command. It is cached, because Typer reads the signature of each command."""
     return typer.main.get_command(app)
 
 

@@ -45,10 +45,8 @@ def covered(mutants: Sequence[Mutant], commit: str) -> Covered:
         loaded = ("-p", PROBE.stem, "-W", "ignore::pytest.PytestAssertRewriteWarning")
         is_marked = f'"{STUDIES}:' in clone.joinpath("pyproject.toml").read_text(encoding="utf-8")
         marks = ("-m", f"not {STUDIES}") if is_marked else ()
-        if trees.pytest(clone, "-n", "2", "--dist", "worksteal", *loaded, *marks, env={**os.environ, **files}) not in (
-            0,
-            1,
-        ):
+        code = trees.pytest(clone, "-n", "2", "--dist", "worksteal", *loaded, *marks, env={**os.environ, **files})
+        if code not in (0, 1):
             sys.exit(f"the tests can't be run: see {clone / 'output.txt'}")
         (place / "done").touch()
     return _read(place, mutants)

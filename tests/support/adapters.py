@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from support.folders import ROOT
-from support.providers import Asked, Provider, provider
+from support.providers import Asked, Provider, as_openai
 
 DOORS = ROOT / "examples" / "doors"
 NODE = ROOT / "build" / "doors"
@@ -28,9 +28,7 @@ def needs(*packages: str) -> None:
 @contextmanager
 def hosted(patch: pytest.MonkeyPatch) -> Iterator[Provider]:
     """Serve as OpenAI on loopback, under the address that OpenAI's package uses. No request leaves this machine."""
-    with provider(answer=_bid) as server:
-        patch.setenv("OPENAI_BASE_URL", server.openai_url)
-        patch.setenv("OPENAI_API_KEY", "nobody's")
+    with as_openai(patch, answer=_bid) as server:
         patch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
         yield server
 

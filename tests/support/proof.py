@@ -1,4 +1,4 @@
-"""The newcomer's proof: the files of tests that `make test` runs, but for their slow tests.
+"""The newcomer's proof: the files of tests that `make test` runs, but for their slow tests and their studies.
 
 They show the parts that a broken installation breaks and each thing that a user does, once. The whole suite stays the
 proof of the code: `make check`.
@@ -51,7 +51,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of these files but for the slow ones."""
+    """Mark the tests of these files but for the slow ones and those of `make studies`."""
     for item in items:
-        if item.path in FILES and not item.get_closest_marker("slow"):
+        if item.path in FILES and not any(map(item.get_closest_marker, ("slow", "studies"))):
             item.add_marker("proof")

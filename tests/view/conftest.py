@@ -1,4 +1,4 @@
-"""What several tests of pages look at, and with what."""
+"""A browser, a run of minds, and its log, which tests of pages share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from harbor._core.log.log import read_log
 from support.browser import browser
+from support.folders import shared
 from support.shown_runs import think_much
 
 
@@ -17,7 +18,8 @@ def look():
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory):
-    return think_much(tmp_path_factory.mktemp("view") / "run")
+    with shared(think_much(tmp_path_factory.mktemp("view") / "run")) as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
 from inspect import isfunction
 from pathlib import Path
@@ -276,14 +276,18 @@ def _package_of(reference: str) -> tuple[str, str]:
     from importlib.metadata import version
 
     top = reference.partition(":")[0].partition(".")[0]
-    for name in _packages_of_modules(tuple(sys.path)).get(top, ()):
+    changed = ((place, Path(place).stat().st_mtime_ns) for place in sys.path if Path(place).exists())
+    for name in _packages_of_modules(tuple(changed)).get(top, ()):
         return name, version(name)
     return reference, ""
 
 
-@cache
-def _packages_of_modules(_path: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """Return the packages of each module on the path; cached, as to read the files of all packages takes 0.4 s."""
+@lru_cache(1)
+def _packages_of_modules(_changed: tuple[tuple[str, int], ...]) -> Mapping[str, Sequence[str]]:
+    """Return the packages of each module on the path.
+
+    They are cached while no folder of the path changes, because reading the files of all packages takes 0.4 s.
+    """
     from importlib.metadata import packages_distributions
 
     return packages_distributions()

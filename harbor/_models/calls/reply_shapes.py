@@ -85,7 +85,10 @@ def schema_of(reply_type: type[BaseModel]) -> dict[str, Any]:
 
 @lru_cache(SHAPES_KEPT)
 def tool_of(reply_type: type[BaseModel]) -> dict[str, Any]:
-    """Return a reply as a tool in OpenAI's format, which LangChain takes for every provider; cached, as it is slow."""
+    """Return a reply as a tool in OpenAI's format, which LangChain takes for every provider.
+
+    It is cached, because making it is slow. Do not change it.
+    """
     return convert_to_openai_tool(reply_type)
 
 

@@ -163,7 +163,7 @@ def plain() -> list[tuple[str, ...]]:
     return Structure(render(told("plain"))).tags
 
 
-@pytest.mark.parametrize("text", some(NASTY, [*NASTY][::3]))
+@pytest.mark.parametrize("text", some(NASTY, [*NASTY[:3], "{{7*7}}", "\u202eevil", "</style><script>"]))
 def test_no_nasty_text_changes_the_structure_of_the_page_and_each_is_shown_as_it_is(text, plain):
     structure = Structure(render(told(text)))
     assert structure.tags == plain
@@ -172,7 +172,7 @@ def test_no_nasty_text_changes_the_structure_of_the_page_and_each_is_shown_as_it
 
 
 @pytest.mark.slow
-@settings(max_examples=5)
+@settings(max_examples=settings.default.max_examples // 10)
 @given(st.text(min_size=1, max_size=40).filter(lambda text: not SLOT.search(text)))  # a model "@1" is a slot, no text
 def test_no_text_changes_the_structure_of_the_page(plain, text):
     assert Structure(render(told(text))).tags == plain

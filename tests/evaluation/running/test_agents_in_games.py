@@ -153,11 +153,15 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
     assert games(place / "out") == whole
 
 
-@pytest.mark.studies
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("agent", "executor", "is_killed"),
-    [(NAMED, "ray", False), (STARTED, "processes", False), (NAMED, "processes", True), (STARTED, "asyncio", True)],
+    [
+        (STARTED, "processes", False),
+        pytest.param(NAMED, "ray", False, marks=pytest.mark.studies),
+        pytest.param(NAMED, "processes", True, marks=pytest.mark.studies),
+        pytest.param(STARTED, "asyncio", True, marks=pytest.mark.studies),
+    ],
 )
 def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(agent, executor, is_killed, place):
     (place / "makes.toml").write_text(toml(agent))

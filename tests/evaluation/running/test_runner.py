@@ -313,11 +313,8 @@ def test_what_no_game_could_be_held_with_is_refused_before_anything_is_written(
 # ---------------------------------------------------------------- killed, stopped, out of room
 
 
-EXECUTORS = some(["asyncio", "processes"], ["asyncio"])  # the crash lab kills workers, too
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["processes"]))
 def test_a_killed_run_resumes_to_the_results_of_one_that_was_not(whole, tmp_path, executor):
     with started(tmp_path, "run", TINY, "--out", "run", "--jobs", 1, "--executor", executor) as running:
         when(lambda: half_done(tmp_path / "run"), running)
@@ -414,7 +411,7 @@ def test_a_full_disk_stops_the_run_which_resumes_when_there_is_room(whole, tmp_p
 # ---------------------------------------------------------------- money
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["asyncio"]))
 def test_a_limit_that_pays_for_no_game_is_overdrawn_by_no_more_than_a_call(whole, tmp_path, executor):
     limit = 0.2 * spent(whole)
     found = run(tiny(), tmp_path / "run", executor=executor, jobs=4, max_cost=limit)

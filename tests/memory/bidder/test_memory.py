@@ -364,7 +364,7 @@ def test_a_run_that_went_on_without_its_memory_resumes_without_it(server, tmp_pa
     def went_on(entry):
         kill(entry)
         failed.extend([entry] if isinstance(entry.event, ThoughtFailed) else [])
-        return failed and isinstance(entry.event, ItemSold)
+        return bool(failed) and isinstance(entry.event, ItemSold)
 
     settings = {"memory": "episodes", "learning": True, "store": {"on_error": "continue"}}
     with pytest.raises(Broken):
