@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page
 
+from harbor._cli.display.finding_tables import compared_tables
 from harbor._core.basics.errors import ConfigError
 from harbor.evaluation import compare
 from harbor.evaluation._analysis.between import ONE_SIDE, OTHER_ITEMS, OTHER_SEEDS, UNTOLD, contrasts
@@ -173,6 +174,12 @@ def test_games_that_failed_or_are_not_finished_are_told_of():
     found = apart(played(design()), broken)
     assert list(warnings(found)) == ["side 1: 6 games failed (of 6 games)"]
     assert found.contrasts == []
+
+
+def test_the_terminal_names_the_experiments_with_simulated_bidders():
+    by_rules, simulated = (played(design(), players=(("Ann", player),)) for player in ("rational", "simulated"))
+    assert next(compared_tables(apart(by_rules, simulated))).endswith(" Simulated bidders in side 1.")
+    assert "Simulated" not in next(compared_tables(apart(by_rules, by_rules)))
 
 
 def test_the_page_escapes_names_and_csv_has_no_formula():
