@@ -98,11 +98,6 @@ class Deviation(Settings):
     why: str = Field(min_length=1)
     effect: str = Field(min_length=1)
 
-    @property
-    def words(self) -> str:
-        """The deviation in one line."""
-        return f"{self.what} Why: {self.why} Effect: {self.effect}"
-
 
 class StandIn(Settings):
     """A substitute for a part of the published experiment.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -23,6 +24,7 @@ from harbor.evaluation._rating.judging import judge
 from harbor.evaluation._rating.sheets import write_sheets
 from harbor.evaluation._rating.transcript import rateables
 from support.cases import crossed
+from support.commands import harbor
 from support.formats import FORMATS, ITEMS, SEED, asked, auction, retries, spoken, told
 from support.leaping import LIMIT, run_leaping
 from support.providers import BROKEN, STUCK, TRANSIENT, Faults, provider
@@ -200,3 +202,7 @@ def test_a_judge_over_the_wire_has_no_failed_call_and_closes_its_connections(ser
         judged = asyncio.run(judge(ratings, "openai:gpt-4o-mini"))
         assert {call.outcome for call in judged.calls} == {"ok"}
         assert server.is_left()
+    shutil.rmtree(ratings / "judges")
+    said = harbor("rate", "judge", ratings, "--model", "openai:gpt-4o-mini").stdout
+    assert "records in" in said
+    assert "mean nothing" not in said

@@ -243,6 +243,8 @@ def test_sheets_judge_and_merge_work_together_from_the_command_line(experiment, 
     assert "4 records for 2 raters" in drawn.stdout
     judged = json.loads(harbor("rate", "judge", folder, "--model", "simulated", "--json").stdout)
     assert (judged["records"], judged["failed"], judged["cost_dollars"]) == (4, {}, 0)
+    shutil.rmtree(folder / "judges")
+    assert "its scores mean nothing" in harbor("rate", "judge", folder, "--model", "simulated").stdout
     fill(sheet(folder, 1), "3")
     merged = harbor("rate", "merge", folder, "--json")
     found = json.loads(merged.stdout)
