@@ -15,7 +15,7 @@ LOCK := build/uv/bin/uv pip compile -q pyproject.toml locks/build.in --overrides
 demo: .venv/installed  ## run the demonstration auction
 	$(BIN)/harbor auction demo
 
-test: .venv/installed-dev  ## the newcomer's proof: this installation works; six minutes of processor, three on two idle cores
+test: .venv/installed-dev  ## the newcomer's proof: this installation works; four minutes of processor, three on two cores
 	$(BIN)/pytest -n auto --dist worksteal -m proof
 
 fuzz: .venv/installed-dev  ## the property tests with new random examples: pin what fails as an @example

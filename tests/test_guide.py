@@ -102,6 +102,7 @@ DEAR = {
     "tables: Tables", "view: Look at a run", "view: Send a page",
 }  # fmt: skip
 """Sections that `make studies` does."""
+assert {str(one) for one in SECTIONS} >= DEAR
 
 
 @pytest.mark.slow

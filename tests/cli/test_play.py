@@ -278,7 +278,6 @@ def test_a_player_of_a_sealed_auction_is_told_what_it_alone_knows_in_sentences(f
 
 
 @pytest.mark.studies
-@pytest.mark.slow
 def test_the_call_of_a_class_game_suggests_no_number_calls_nobody_rational_and_ends_in_points_and_dollars(folder):
     done = process("play", "beauty", "--out", "run", cwd=folder, given="33\n" * 6)
     assert (done.returncode, done.stderr) == (0, "")
@@ -292,7 +291,6 @@ def test_the_call_of_a_class_game_suggests_no_number_calls_nobody_rational_and_e
 
 
 @pytest.mark.studies
-@pytest.mark.slow
 def test_a_number_is_not_told_as_money_and_rivals_are_called_rational_where_the_rules_say_so(folder):
     with other(folder, 'game = "beauty", runs = 1, rational_rivals = true', "Bob", "Cindy") as person:
         assert "All other players are perfectly rational." in person.answer("33.3333")

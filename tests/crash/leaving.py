@@ -12,7 +12,8 @@ from typing import Any
 
 from crash.inside.journal import prompt_id
 
-CLOCK_FIELDS = {"at", "began", "seconds", "run", "token", "digest"}  # of the lab's own: it tests those of Harbor
+CLOCK_FIELDS = {"at", "began", "seconds", "run", "token", "digest"}
+"""The fields that tell the clock. The lab lists them itself, because it tests Harbor's list."""
 OF_THE_CLOCK = {"time", "created", "updated", "created_at", "updated_at"}
 TOKEN = re.compile(r"\brun-(\d+)-[0-9a-f]{8}\b")
 """The name of a series' auction in memories. It ends with a token that is new in each run."""

@@ -112,7 +112,6 @@ def test_a_pool_without_a_key_that_is_left_ends_the_command_with_one_line_and_is
 
 
 @pytest.mark.studies
-@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["asyncio", "processes"])
 def test_an_experiment_that_is_killed_in_the_middle_of_a_pool_goes_on_and_is_the_one_that_is_held_offline(
     executor, tmp_path

@@ -304,7 +304,7 @@ KNOWN = ("simulated", "knapsack", "person", "openai:gpt-4o-mini", "ollama:llama3
 PLAYERS = {name: name for name in KNOWN} | {
     "simulated (my-canary)": "simulated", "agent (canary.module:AGENT)": "agent",
     "openai:gpt-4o-mini (canary)": "openai:gpt-4o-mini", "openai:ft:gpt-4o:canary::9a": "openai: a model",
-    "openai:ft:canary": "openai: a model", "openai:/home/canary/model": "openai: a model",
+    "openai:ft:canary": "openai: a model", "openai:/models/canary": "openai: a model",
     "openai:../canary": "openai: a model", "openai:https://canary.example/v1": "openai: a model",
     "openai:C:\\canary": "openai: a model", "canary.package:MODEL": "a model", "Canary model": "a model",
 }  # fmt: skip

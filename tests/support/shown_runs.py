@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from harbor import Auction
+from harbor import Auction, run_series
 from harbor._cli.shared.files import presets
 from harbor._core.log.log import read_log
 from harbor._core.log.log_entries import Entry, encode
@@ -45,6 +45,13 @@ def hold_preset(name: str, folder: Path) -> Path:
     for bidder in values["bidders"]:
         bidder.pop("memory", None), bidder.pop("learning", None)
     Auction(**values).run(out=folder)
+    return folder
+
+
+def remembered_series(folder: Path) -> Path:
+    """Hold a series of two auctions whose bidders learn and remember."""
+    bidders = [{"name": name, "memory": "list", "learning": True} for name in ("Zoe", "Ann")]
+    run_series(Auction(items={"count": 2}, bidders=bidders, series={"auctions": 2}), folder)
     return folder
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harbor._core.plugins.finding import everything
+from harbor._core.plugins.finding import everything, find
 from harbor._games.sessions.private_games import PrivateValues
 from harbor.testing import (
     check_catalogue,
@@ -16,7 +16,7 @@ from harbor.testing import (
     check_node,
     check_policy,
 )
-from support.cases import crossed
+from support.cases import crossed, some
 from support.folders import ROOT, TINY
 
 SHORT = {"runs": 2, "days": 3}
@@ -27,27 +27,34 @@ def check_short_game(game):
     check_game(game, {name: value for name, value in SHORT.items() if name in game.settings.model_fields})
 
 
-GAMES = ("english-private", "second-price", "water")
-"""The games that CI checks; `make studies` checks all."""
+KEPT = {
+    "game": ("english-private", "second-price", "water"),
+    "node": ("believe", "fused", "mirror", "profile", "replan"),
+    "metric": (
+        "profit", "winning_bid", "legality", "bid_increase", "final_profile_brier", "priority_current", "survivors",
+        "earned_by_run", "forecast_error", "input_tokens",
+    ),
+    "figure": ("priorities-by-match", "profit-by-item", "health"),
+}  # fmt: skip
+"""The values that CI checks of kinds with many; `make studies` checks all."""
 
 
-def own(kind, check, slow="", every=1, kept=()):
-    """Harbor's own values with their suite; CI runs those that are kept, or every n-th, and `make studies` all."""
-    for at, one in enumerate(one for one in everything(kind) if one.builtin):
-        marks = [pytest.mark.slow] if slow in ("all", one.name) else []
-        is_left_out = one.name not in kept if kept else at % every
-        marks += [pytest.mark.studies] if is_left_out else []
-        yield pytest.param(check, one.value, id=f"{kind} {one.name}", marks=marks)
+def own(kind, check, *marks):
+    """Return Harbor's own values of a kind with their suite."""
+    names = [one.name for one in everything(kind) if one.builtin]
+    for one in some(names, KEPT.get(kind, names)):
+        [name] = one.values
+        yield pytest.param(check, find(kind, name), id=f"{kind} {name}", marks=[*one.marks, *marks])
 
 
 @pytest.mark.parametrize(
     ("check", "value"),
     [
-        *own("game", check_short_game, slow="english", kept=GAMES),
+        *own("game", check_short_game),
         *own("policy", check_policy),
-        *own("node", check_node, every=3),
-        *own("metric", check_metric, every=8),
-        *own("figure", check_figure, slow="all", every=8),
+        *own("node", check_node),
+        *own("metric", check_metric),
+        *own("figure", check_figure, pytest.mark.slow),
         *own("model", check_model),
         *own("catalogue", check_catalogue),
     ],

@@ -42,7 +42,6 @@ UNFOLDED = """() => {
   document.querySelectorAll("tr:nth-child(n + 5)").forEach((one) => one.remove());
 }"""
 """Unfolds everything, and leaves a panel of each figure and some rows of each table: of all, axe takes minutes."""
-"""How many games of each arm and condition a page is made of; some arms have more of their own."""
 SHEET = {"width": 720, "height": 1_000}
 """A sheet of letter paper within its margins, in pixels."""
 SMALLEST = """() => Math.min(...[...document.querySelectorAll("body *:not(svg *)")]

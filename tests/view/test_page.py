@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from harbor import Auction, Bidder, Item, run_series
+from harbor import Auction, Bidder, Item
 from harbor._cli.shared.files import load, presets
 from harbor._core.asking.asks import Bid, Withdraw
 from harbor._core.files.layout import EVENTS
@@ -24,6 +24,7 @@ from harbor._view import chunks, pages
 from harbor._view.pages import write_run
 from support.browser import findings, needs_browser, overflow, printed
 from support.cases import some
+from support.shown_runs import remembered_series
 from support.small import brief
 
 pytestmark = [pytest.mark.slow, needs_browser]
@@ -315,9 +316,6 @@ def test_a_large_run_is_loaded_from_files_beside_the_page(sale, look, tmp_path, 
 
 
 def test_a_series_links_to_its_auctions_and_they_link_back(look, tmp_path):
-    bidders = [{"name": name, "memory": "list", "learning": True} for name in ("Zoe", "Ann")]
-    run_series(Auction(items={"count": 2}, bidders=bidders, series={"auctions": 2}), tmp_path / "series")
-
     def walk(page: Page) -> list[str]:
         told = [page.inner_text("#learnings ~ details[open]")]
         page.click("text=Auction 2")
@@ -325,6 +323,6 @@ def test_a_series_links_to_its_auctions_and_they_link_back(look, tmp_path):
         page.click("#back")
         return [*told, page.inner_text("#ranks")]
 
-    learned, inside, back = look(write_run(tmp_path / "series", tmp_path / "a series.html"), walk)
+    learned, inside, back = look(write_run(remembered_series(tmp_path / "series"), tmp_path / "a series.html"), walk)
     assert "Over 4 items, to win took" in learned
     assert (inside.startswith("moment "), back) == (True, "Ranks by profit")

@@ -8,7 +8,6 @@ from contextlib import aclosing
 
 import pytest
 
-from harbor import Auction, run_series
 from harbor._cli.shared.files import presets
 from harbor._core.basics.errors import RunFolderError
 from harbor._core.log.events import SCHEMA_VERSION
@@ -19,7 +18,7 @@ from harbor._view.page_data import run_page, seats_of
 from support import forging
 from support.cases import some
 from support.commands import harbor
-from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, think_much, with_canaries
+from support.shown_runs import CANARY, CANARY_MONEY, hold_preset, remembered_series, think_much, with_canaries
 
 NAMES = ("Annabel", "Ben", "Ann")
 """One begins as another, and they are in no order."""
@@ -135,9 +134,7 @@ def test_no_canary_of_another_seat_is_on_a_page_whatever_has_become_of_the_log(l
 
 
 def test_no_canary_of_another_seat_is_on_a_page_of_an_auction_of_a_series_that_is_remembered(tmp_path):
-    bidders = [{"name": name, "memory": "list", "learning": True} for name in ("Zoe", "Ann")]
-    run_series(Auction(items={"count": 2}, bidders=bidders, series={"auctions": 2}), tmp_path / "series")
-    no_canary_of_others(tmp_path / "series" / "2", tmp_path)
+    no_canary_of_others(remembered_series(tmp_path / "series") / "2", tmp_path)
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ def _check_of(whole: type, name: str) -> Callable[[object], object]:
 
 
 _hints = cache(get_type_hints)
-"""The types of all fields of a class, cached because Python reads them anew for each field."""
+"""Return the types of all fields of a class. They are cached, because Python reads them anew at each call."""
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:

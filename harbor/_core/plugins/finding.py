@@ -276,17 +276,17 @@ def _package_of(reference: str) -> tuple[str, str]:
     from importlib.metadata import version
 
     top = reference.partition(":")[0].partition(".")[0]
-    changed = ((place, Path(place).stat().st_mtime_ns) for place in sys.path if Path(place).exists())
-    for name in _packages_of_modules(tuple(changed)).get(top, ()):
+    folders = ((folder, Path(folder).stat().st_mtime_ns) for folder in sys.path if Path(folder).exists())
+    for name in _packages_of_modules(tuple(folders)).get(top, ()):
         return name, version(name)
     return reference, ""
 
 
 @lru_cache(1)
-def _packages_of_modules(_changed: tuple[tuple[str, int], ...]) -> Mapping[str, Sequence[str]]:
-    """Return the packages of each module on the path.
+def _packages_of_modules(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, Sequence[str]]:
+    """Return the packages of each module on the path, whose folders are given with the times of their last changes.
 
-    They are cached while no folder of the path changes, because reading the files of all packages takes 0.4 s.
+    The packages are cached until a folder changes, because reading the files of all packages takes 0.4 s.
     """
     from importlib.metadata import packages_distributions
 

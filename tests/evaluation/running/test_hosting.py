@@ -56,7 +56,6 @@ def folder(tmp_path):
 
 
 @pytest.mark.studies
-@pytest.mark.slow
 def test_a_person_plays_the_games_of_its_arm_one_after_another_at_a_terminal(folder):
     with Terminal(folder, "experiment", "run", "small.toml", "--out", "run") as person:
         opening = person.answer("1500")

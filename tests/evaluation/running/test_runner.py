@@ -328,7 +328,6 @@ def test_a_killed_run_resumes_to_the_results_of_one_that_was_not(whole, tmp_path
 
 
 @pytest.mark.studies
-@pytest.mark.slow
 def test_a_worker_that_is_killed_takes_no_game_along(whole, tmp_path):
     words = ["run", TINY, "--out", "run", "--jobs", 2, "--executor", "processes", "--json"]
     with started(tmp_path, *words) as running:
