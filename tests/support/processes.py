@@ -25,11 +25,12 @@ T = TypeVar("T")
 LONG = 60
 
 
-def when(condition: Callable[[], T], running: subprocess.Popen[str]) -> T:
-    """Wait for a condition while a process runs, and return its value."""
+def when(condition: Callable[[], T], running: subprocess.Popen[str] | None = None) -> T:
+    """Wait for a condition, and return its value. Fail if a process that has to bring it about ends before."""
     nap = threading.Event()
     while not (found := condition()):
-        assert running.poll() is None, running.communicate()
+        if running is not None:
+            assert running.poll() is None, running.communicate()
         nap.wait(0.01)
     return found
 
