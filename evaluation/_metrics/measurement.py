@@ -88,15 +88,15 @@ class Metric:
     """A metric, as an extension: its name, description and unit, and the function that measures a log.
 
     The docstring of `measure` tells the formula and the source. `interval` is the kind of the values, which decides how
-    the interval of their mean over games is computed. A game can be measured if it has an event of the kind `of`, or of
-    one of the kinds if `of` is a tuple. `no_data` is the reason given if `measure` returns nothing for a log. `place`
-    says which thing the position `at` of a measurement counts: items, days, runs, auctions or bins. `least` and `most`
+    the interval of their mean over games is computed. `of` is a kind of event, or a tuple of kinds: a game can be
+    measured if it has an event of such a kind. `no_data` is the reason given if `measure` returns nothing for a log.
+    `place` names what the field `at` of a measurement numbers: items, days, runs, auctions or bins. `least` and `most`
     bound the values if the unit has no bounds; prices, for instance, start at 0.
 
-    `shared` means that a gain of one bidder is a loss of others, as with ranks; tables then leave out a mean over
-    bidders that never varies. `public` means that the metric needs only public events, so that public logs are measured
-    too; in a public log, other metrics are missing, and never 0. `better` says whether a bidder prefers "higher" or
-    "lower" values, so that a table can mark the best value ("": neither).
+    `shared` means that a gain of one bidder is a loss of others, as with ranks; if the mean over all bidders then never
+    varies, tables leave it out. `public` means that the metric needs only public events, so that public logs are
+    measured too; in a public log, other metrics are missing, and never 0. `better` says whether a bidder prefers
+    "higher" or "lower" values, so that a table can mark the best value ("": neither).
 
     >>> metric("bids in a game", "count")(lambda name, entries: []).bounds
     (0, inf)
@@ -133,7 +133,7 @@ class Metric:
         return " or ".join(kind.__name__ for kind in self.kinds)
 
     def complaint(self) -> str:
-        """Say which of `of` and `interval` is wrong, and how to write it; empty if neither is wrong."""
+        """Say how to mend the kinds of events or the interval of the metric; empty if nothing is wrong."""
         kinds: tuple[object, ...] = self.kinds
         if not kinds or not all(isinstance(kind, type) for kind in kinds):
             return f"has of {self.of!r}, which is no kind of event; give one, or a tuple of some"
@@ -199,7 +199,7 @@ def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: 
 
 
 def shares_by_bidder(metric: str, found: Mapping[str, int], of: Mapping[str, int], missing: str) -> list[Measurement]:
-    """Return the share `found` / `of` of each bidder; if `of` is 0, the share is missing, for the reason `missing`."""
+    """Divide `found` by `of` for each bidder; if `of` is 0, the share is missing, for the reason `missing`."""
     return [
         measured(metric, found.get(bidder, 0) / count if count else None, bidder, missing=missing, counted=count)
         for bidder, count in of.items()

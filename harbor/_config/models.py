@@ -80,7 +80,7 @@ class Simulated(Settings):
         unreadable_rate: The share of replies that can't be read.
         low_bid_rate: The share of bids that are too low. A bidder that sets one limit per item never bids too low.
         over_budget_rate: The share of bids above the budget. A bidder that sets one limit per item never bids above it.
-        wrong_sum_rate: The share of replies about beliefs that state a wrong amount of the bidder's own money left.
+        wrong_sum_rate: The share of replies about beliefs in which the bidder miscounts its own money.
     """
 
     policy: Literal["judge", "minimum"] = "judge"

@@ -105,7 +105,7 @@ class Compared:
 
     @property
     def versions(self) -> pd.DataFrame:
-        """One row per version in which an experiment differs from the first one.
+        """The versions that are not those of the first experiment, one per row.
 
         The versions are those of Harbor, Python and packages, and the git commit.
         """

@@ -232,7 +232,7 @@ class AcceptOrWait(ActionSpace):
         return Accept(), Wait()
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return an action that is refused: the choice of an option."""
+        """Return the choice of an option, which this space refuses."""
         return (Choose("accept"),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -298,7 +298,7 @@ class Choice(ActionSpace):
         return tuple(map(Choose, self.options))
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return a choice that is refused, because its option does not exist."""
+        """Return the choice of an option that does not exist, which this space refuses."""
         return (Choose(" or ".join((*self.options, "none"))),)
 
     def _read(self, said: str, item: str) -> Answer:
@@ -367,7 +367,7 @@ class Words(ActionSpace):
         return Say("a"), Say("a" * self.longest)
 
     def beyond(self) -> tuple[Action, ...]:
-        """Return two texts that are refused: an empty one, and one that is one character too long."""
+        """Return two texts that this space refuses: an empty one, and one with a character too many."""
         return Say(""), Say("a" * (self.longest + 1))
 
     def _read(self, said: str, item: str) -> Answer:

@@ -61,7 +61,7 @@ class CallFailed(NoReply):
 
 
 class RunPaused(HarborError):
-    """A run has stopped and can be resumed: a provider can't be reached, or the run has cost as much as it may."""
+    """A run has stopped and can be resumed: a provider can't be reached, or the run has reached its limit of cost."""
 
 
 class TooSlow(RunPaused):
@@ -69,7 +69,7 @@ class TooSlow(RunPaused):
 
 
 class LimitReached(RunPaused):
-    """A run has cost as much as it may; it can be resumed with a higher limit."""
+    """A run has reached its limit of cost; it can be resumed with a higher limit."""
 
 
 class MemoryStoreError(HarborError):

@@ -88,7 +88,7 @@ class PrivateEvent(_Told):
 
 @dataclass(frozen=True, slots=True)
 class SharedEvent(_Told):
-    """An event that only the bidders in `seats` and the analyst may see, as buyer and seller do with a sealed trade.
+    """An event that only the bidders in `seats` and the analyst may see, such as a sealed trade.
 
     >>> SharedEvent(("Ann", "Bob")).audience
     'seats:["Ann", "Bob"]'
@@ -355,7 +355,7 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Requests that a model call made beside the one that gave its reply: their number, tokens and cost in dollars.
+    """The extra requests of a model call, which did not give its reply: their number, tokens and cost in dollars.
 
     The cost is None if it is unknown.
 
