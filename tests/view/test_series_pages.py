@@ -34,3 +34,10 @@ def test_an_auction_that_can_not_be_read_costs_the_page_of_no_other(series, tmp_
     assert "no page could be made of auction 1: log " in page
     assert '<a href="page_files/02.html">Auction 2</a>' in page
     assert "page_files/01.html" not in page
+
+
+def test_a_log_of_a_series_that_cannot_be_read_is_named_on_its_page_and_costs_no_auction_its_page(series, tmp_path):
+    (series / "events.jsonl").write_text("garbage\n")
+    page = write_run(series, tmp_path / "page.html").read_text()
+    assert "events.jsonl&#39; does not begin as a Harbor log does" in page
+    assert '<a href="page_files/01.html">Auction 1</a>' in page
