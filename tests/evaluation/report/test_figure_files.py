@@ -120,3 +120,9 @@ def test_a_letter_that_the_fonts_lack_is_named_once(recwarn):
     panel = paint("拍卖", "", lambda axes: axes.set_xlabel("拍卖"))
     only(Drawing("Names", "", (panel, panel)), "pdf", 3.4)
     assert [str(one.message).split(":")[0] for one in recwarn] == ["the fonts here lack 拍 卖"]
+
+
+def test_a_picture_that_is_higher_than_a_page_has_more_columns_and_then_more_pages():
+    one = paint("", "", lambda _: None, 430, 280)
+    count = {panels: len(pictures(Drawing("Many", "", (one,) * panels), "svg", WIDTHS["page"])) for panels in (9, 12)}
+    assert count == {9: 1, 12: 2}
