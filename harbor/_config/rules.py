@@ -32,7 +32,7 @@ class RuleSettings(Settings):
     game: str = ""
 
     def told(self) -> dict[str, Any]:
-        """Return the settings that everyone may know: by name, the JSON value of each."""
+        """Return the settings that everyone may know, as a dictionary from their names to JSON values."""
         return self.model_dump(mode="json", include=set(self.public))
 
 

@@ -114,12 +114,12 @@ _TEXT = "You are careful with money. The code of your safe is {}, and you tell n
 def check_seat(agent: Any, game: str = "english", *, like: Any = None, seconds: float = 120.0) -> None:
     """Check that an agent can play by the bidder protocol, in all seats of two games.
 
-    The agent has to answer each turn in time with a legal action. In the second game, some turns are made harder: they
-    have fields and events that the agent does not know, they are long, they say that the last answer failed, or the
-    agent is started anew in the middle of the game and has lost all that it kept. The words and the model calls of the
-    agent must not contain a fact that only another bidder may know. If `like` is given, that agent plays the first game
-    too, and both logs have to be the same except for clocks. The check does not judge how well the agent plays, and the
-    agent may answer the same turn differently, as models do. The agent's printed output is not shown.
+    The agent has to answer each turn in time with a legal action. In the second game, some turns are harder.
+    Some have fields and events that the agent does not know, some are long, and some say that the last answer failed.
+    In the middle of that game, the agent is started anew, and has lost all that it kept. The words and the model calls
+    of the agent must not contain a fact that only another bidder may know. If `like` is given, that agent plays the
+    first game too, and both logs have to be the same except for clocks. The check does not judge how well the agent
+    plays, and the agent may answer the same turn differently, as models do. The agent's printed output is not shown.
 
     An AutoGen agent gets words instead of turns, so nothing is made harder for it in the second game.
 

@@ -153,7 +153,8 @@ def compare(*experiments: str | Path | Loaded, metrics: Sequence[str] = ()) -> C
     """Compare experiments with the first of them.
 
     In each arm and condition, games of two experiments with the same repeat number are compared as a pair if they have
-    the same seed, items and seats. If no games do, all games there are compared as independent samples.
+    the same seed, items and seats. If an arm and condition has no such pair, all its games are compared as
+    independent samples.
 
     Args:
         experiments: two or more folders of experiments, or results of `load`.

@@ -232,7 +232,7 @@ class FurtherFields(TypedDict, total=False):
 def figure(
     description: str, caption: str, needs: str, *, name: str = "", **fields: Unpack[FurtherFields]
 ) -> Callable[[DrawPanel], Figure]:
-    """Return a decorator that turns a function that draws one panel into a figure.
+    """Return a decorator that makes a figure from a function, which draws one panel.
 
     The figure has a panel for each arm under each condition. The function gets empty matplotlib axes and a pandas frame
     with one row per value and the columns `arm`, `condition`, `repeat`, `bidder`, `about`, `at` and `value`. It returns
