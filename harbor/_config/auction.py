@@ -79,7 +79,7 @@ OwnItems = Annotated[tuple[Item, ...], Field(max_length=MOST_ITEMS), AfterValida
 
 
 class Houses(Settings):
-    """A random sample of items from the collection of items that the auction's setting `catalogue` names.
+    """A random sample of items from the auction's catalogue.
 
     >>> Houses(count=4, matched=1).count
     4
@@ -88,7 +88,7 @@ class Houses(Settings):
         count: Number of items.
         matched: For each persona that a bidder has, the number of items in the sample that suit this persona. All other
             items suit no persona of a bidder. Without this setting, the draw ignores personas.
-        of: Items from which the sample is drawn, instead of the items in that collection.
+        of: Items from which the sample is drawn, instead of the items of the catalogue.
     """
 
     public: ClassVar[frozenset[str]] = frozenset({"count"})

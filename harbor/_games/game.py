@@ -187,7 +187,7 @@ class Game:
 
     @property
     def played(self) -> Play:
-        """The game's `play`, for callers that need one.
+        """The game's `play`, which is not None.
 
         Raises:
             ConfigError: `play` is None, so that no model can play the game.

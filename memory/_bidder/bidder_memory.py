@@ -92,7 +92,7 @@ class BidderMemory:
     async def all_learnings(self) -> list[str]:
         """Return the learnings that the bidder stored last in the current game, then those of the other games.
 
-        The other games are those that the setting `games` of the memory names.
+        The setting `games` of the memory lists the other games.
         """
         lists = [await self._newest_list(game) for game in (self.game, *self._others)]
         return [str(item.value["text"]) for items in lists for item in items]

@@ -216,7 +216,7 @@ class AcceptOrWait(ActionSpace):
         return PriceReply
 
     def refusal(self, action: Action) -> str:
-        """Return the reason why an action is refused; empty if it accepts or waits.
+        """Return the reason why an action is refused; empty for `Accept` and `Wait`.
 
         >>> AcceptOrWait(Decimal(40)).refusal(Accept())
         ''

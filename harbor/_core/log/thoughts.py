@@ -134,7 +134,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Predicted(PrivateEvent):
-    """A bidder's predictions of the interest and the highest bids of its rivals for the next item.
+    """A bidder's predictions about its rivals: how much each wants the next item, and how high each will bid for it.
 
     >>> Predicted("Ann", "Vase", (Prediction("Bob", 0.5, Decimal(70)),)).predictions[0].limit
     Decimal('70')

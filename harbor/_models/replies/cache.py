@@ -75,8 +75,8 @@ class CallRequest:
 class ReplyCache:
     """A cache that keeps the replies of hosted models, so that no reply is paid for twice.
 
-    Replies are kept in `folder`; if it is None, in the folder that the environment variable ``HARBOR_CACHE`` names, or
-    else in ``~/.cache/harbor/replies``. Runs with different values of `draw` share no reply, even if their seeds are
+    Replies are kept in `folder`. Without it, they are kept in the folder of the environment variable ``HARBOR_CACHE``,
+    or else in ``~/.cache/harbor/replies``. Runs with different values of `draw` share no reply, even if their seeds are
     equal.
 
     >>> from pathlib import Path
