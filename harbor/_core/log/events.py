@@ -355,7 +355,7 @@ class BidderLabelled(AnalystEvent):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The extra requests of a model call, which did not give its reply: their number, tokens and cost in dollars.
+    """The requests of a model call but for the one that gave its reply: their number, tokens and cost in dollars.
 
     The cost is None if it is unknown.
 
