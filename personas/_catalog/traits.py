@@ -6,9 +6,11 @@ Source: Harbor sec. 3.4.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
+from math import sqrt
 
 Profile = Mapping[str, float]
 """A weight per persona of a catalog, from -1 (certainly not) through 0 (unknown) to 1 (certainly)."""
@@ -62,21 +64,28 @@ FULL_FIT = 0.25
 """Cosine of the vocabularies from which a listing counts as a perfect fit."""
 
 
-@cache
-def _vectorizer() -> Any:
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    words = r"[a-z]{3,}"
-    return HashingVectorizer(stop_words="english", alternate_sign=False, n_features=2**16, token_pattern=words)
-
-
-@lru_cache(maxsize=4096)
-def _likeness(one: str, other: str) -> float:
-    vectors = _vectorizer().transform([one, other])
-    vectors.data = vectors.data**0.5  # a word used twice is not twice the interest
-    product = vectors[0].multiply(vectors[1]).sum()
-    norms = (vectors[0].multiply(vectors[0]).sum() * vectors[1].multiply(vectors[1]).sum()) ** 0.5
-    return float(product / norms) if norms else 0.0
+STOP_WORDS = frozenset(
+    """
+    about above across after afterwards again against all almost alone along already also although always among
+    amongst amoungst amount and another any anyhow anyone anything anyway anywhere are around back became because
+    become becomes becoming been before beforehand behind being below beside besides between beyond bill both
+    bottom but call can cannot cant con could couldnt cry describe detail done down due during each eight either
+    eleven else elsewhere empty enough etc even ever every everyone everything everywhere except few fifteen fifty
+    fill find fire first five for former formerly forty found four from front full further get give had has hasnt
+    have hence her here hereafter hereby herein hereupon hers herself him himself his how however hundred inc
+    indeed interest into its itself keep last latter latterly least less ltd made many may meanwhile might mill
+    mine more moreover most mostly move much must myself name namely neither never nevertheless next nine nobody
+    none noone nor not nothing now nowhere off often once one only onto other others otherwise our ours ourselves
+    out over own part per perhaps please put rather same see seem seemed seeming seems serious several she should
+    show side since sincere six sixty some somehow someone something sometime sometimes somewhere still such system
+    take ten than that the their them themselves then thence there thereafter thereby therefore therein thereupon
+    these they thick thin third this those though three through throughout thru thus together too top toward
+    towards twelve twenty two under until upon very via was well were what whatever when whence whenever where
+    whereafter whereas whereby wherein whereupon wherever whether which while whither who whoever whole whom whose
+    why will with within without would yet you your yours yourself yourselves
+    """.split()  # noqa: SIM905 - a list of literals has a line each
+)
+"""Words of three letters or more that tell no taste. Source: the list of scikit-learn, which takes 1.5 s to import."""
 
 
 def fit(tastes: Mapping[str, float], listing: str) -> float:
@@ -85,3 +94,16 @@ def fit(tastes: Mapping[str, float], listing: str) -> float:
         return 0.5
     likeness = sum(share * _likeness(text, listing) for text, share in tastes.items()) / sum(tastes.values())
     return min(1.0, likeness / FULL_FIT)
+
+
+@lru_cache(maxsize=4096)
+def _likeness(one: str, other: str) -> float:
+    """Return the cosine of the roots of word counts: a word used twice is not twice the interest."""
+    counts, others = _counts(one), _counts(other)
+    shared = sum(sqrt(count * others[word]) for word, count in counts.items() if word in others)
+    return shared / sqrt(counts.total() * others.total()) if shared else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _counts(text: str) -> Counter[str]:
+    return Counter(word for word in re.findall("[a-z]{3,}", text.lower()) if word not in STOP_WORDS)
