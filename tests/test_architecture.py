@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
+from functools import cache
 from graphlib import TopologicalSorter
+from pathlib import Path
 
 from support.api import FACES
 from support.budget import FOLDERS, code_lines, imported, module_of
@@ -58,39 +59,43 @@ LONGEST_FUNCTION, SHORTEST_MODULE = 60, 40  # lines
 LONGEST_MODULE = 300  # lines of code: examples and sources make none too long
 
 
-def sources() -> dict[str, ast.Module]:
-    trees = {}
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            name = module_of(path)
-            trees[name] = ast.parse(path.read_text(encoding="utf-8"))
-            CODE_LINES[name] = code_lines(path, trees[name])
-            if path.name == "__init__.py":
-                PACKAGES.add(name)
-    return trees
+@cache
+def paths() -> dict[str, Path]:
+    return {module_of(path): path for place in FOLDERS for path in sorted((ROOT / place).rglob("*.py"))}
 
 
-PACKAGES: set[str] = set()
-CODE_LINES: dict[str, int] = {}
-TREES = sources()
-imports = partial(imported, modules=TREES)
+@cache
+def tree(module: str) -> ast.Module:
+    return ast.parse(paths()[module].read_text(encoding="utf-8"))
+
+
+@cache
+def imports(module: str, *, running_only: bool = True) -> set[str]:
+    return imported(tree(module), paths(), running_only=running_only)
+
+
+@cache
+def packages() -> set[str]:
+    return {module for module, path in paths().items() if path.name == "__init__.py"}
+
+
+@cache
+def modules() -> list[str]:
+    return sorted(set(paths()) - packages())
 
 
 def folder(module: str) -> str:
     """The folder that a module stands in; that of a package is the package."""
-    return module if module in PACKAGES else module.rpartition(".")[0]
-
-
-MODULES = sorted(set(TREES) - PACKAGES)
+    return module if module in packages() else module.rpartition(".")[0]
 
 
 def test_every_folder_of_modules_has_a_floor_and_nothing_stands_in_harbor_but_its_face():
-    assert {folder(module) for module in MODULES} - {"harbor"} == set(FLOOR)
-    assert {module for module in MODULES if folder(module) == "harbor"} == {"harbor.__main__"}
+    assert {folder(module) for module in modules()} - {"harbor"} == set(FLOOR)
+    assert {module for module in modules() if folder(module) == "harbor"} == {"harbor.__main__"}
 
 
 def test_imports_go_downward_only():
-    arrows = {(module, folder(other)) for module in MODULES for other in imports(TREES[module]) if other in TREES}
+    arrows = {(module, folder(other)) for module in modules() for other in imports(module) if other in paths()}
     wrong = {(module, there) for module, there in arrows if there != folder(module) and floor(there) >= floor(module)}
     assert not wrong
 
@@ -105,44 +110,44 @@ def test_few_arrows_go_between_the_rooms_of_a_folder():
 
 
 def arrows_inside(place: str) -> int:
-    rooms = {module: module.removeprefix(f"{place}.").split(".")[0] for module in MODULES if folder(module) != place}
-    rooms |= {module: module for module in MODULES if folder(module) == place}
-    inside = [module for module in MODULES if module.startswith(f"{place}.")]
-    arrows = {(rooms[one], rooms[other]) for one in inside for other in imports(TREES[one]) & set(inside)}
+    rooms = {module: module.removeprefix(f"{place}.").split(".")[0] for module in modules() if folder(module) != place}
+    rooms |= {module: module for module in modules() if folder(module) == place}
+    inside = [module for module in modules() if module.startswith(f"{place}.")]
+    arrows = {(rooms[one], rooms[other]) for one in inside for other in imports(one) & set(inside)}
     return len({(one, other) for one, other in arrows if one != other})
 
 
 def test_public_modules_hold_only_their_face_and_what_is_not_public_is_private():
     for module in FACES:
-        named = {name for name in imports(TREES[module]) if name.startswith("harbor")}
+        named = {name for name in imports(module) if name.startswith("harbor")}
         assert named <= {"harbor._core.faces", "harbor._core.faces.__version__"}
-    for module in MODULES:
+    for module in modules():
         assert module == "harbor.__main__" or any(part.startswith("_") for part in module.split(".")), module
 
 
 def test_graphs_and_room_are_strangers():
-    graphs, room = ({name for name in TREES if name.startswith(place)} for place in ("harbor.graphs", "harbor._room"))
-    assert not any(imports(TREES[module]) & graphs for module in room)
-    assert not any(imports(TREES[module]) & room for module in graphs)
+    graphs, room = ({name for name in paths() if name.startswith(place)} for place in ("harbor.graphs", "harbor._room"))
+    assert not any(imports(module) & graphs for module in room)
+    assert not any(imports(module) & room for module in graphs)
 
 
-def outside(tree: ast.Module) -> set[str]:
+def outside(module: str) -> set[str]:
     """The packages that a module imports."""
-    return {name.split(".")[0] for name in imports(tree)}
+    return {name.split(".")[0] for name in imports(module)}
 
 
 def test_only_the_room_imports_autogen_at_work():
-    users = {module for module, tree in TREES.items() if {"autogen_agentchat", "autogen_core"} & outside(tree)}
+    users = {module for module in paths() if {"autogen_agentchat", "autogen_core"} & outside(module)}
     room = {f"harbor._room.{name}" for name in ("border", "seats", "team_memory", "room")}
     assert users == room | {"harbor.graphs._apps.team_agent"}
 
 
 def test_games_house_and_metrics_know_no_framework_and_rules_no_clock_no_files_and_no_global_random():
-    pure = {module for module in MODULES if folder(module).startswith(PURE)}
-    assert {module for module in pure if outside(TREES[module]) & FRAMEWORKS} == set()
-    for module in (name for name in TREES if name.startswith("harbor._games")):
-        assert not outside(TREES[module]) & IMPURE, module
-        for node in ast.walk(TREES[module]):
+    pure = {module for module in modules() if folder(module).startswith(PURE)}
+    assert {module for module in pure if outside(module) & FRAMEWORKS} == set()
+    for module in (name for name in paths() if name.startswith("harbor._games")):
+        assert not outside(module) & IMPURE, module
+        for node in ast.walk(tree(module)):
             assert not isinstance(node, ast.AsyncFunctionDef | ast.Await), module
             assert not (isinstance(node, ast.Attribute) and ast.unparse(node.value) == "random"), module
 
@@ -151,42 +156,43 @@ ENGLISH = "harbor._games.english"
 
 
 def test_nothing_outside_the_ascending_auction_names_one_of_its_events():
-    events = {node.name for node in TREES[f"{ENGLISH}.events"].body if isinstance(node, ast.ClassDef)}
+    events = {node.name for node in tree(f"{ENGLISH}.events").body if isinstance(node, ast.ClassDef)}
     assert {"SaleOpened", "ItemSold", "ValueRevealed"} < events
-    for module, tree in TREES.items():
+    for module in paths():
         if not module.startswith(f"{ENGLISH}."):
-            names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-            names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+            nodes = [*ast.walk(tree(module))]
+            names = {node.id for node in nodes if isinstance(node, ast.Name)}
+            names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+            names |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
             assert not names & events, module
 
 
 def test_nothing_imports_a_root_folder_by_its_bare_name():
     bare = set(FOLDERS) - {"harbor"}
-    named = {module: imports(tree, running_only=False) for module, tree in TREES.items()}
+    named = {module: imports(module, running_only=False) for module in paths()}
     assert {module for module, names in named.items() if {name.split(".")[0] for name in names} & bare} == set()
 
 
 def test_functions_and_modules_stay_short_and_no_module_is_too_short_without_a_reason():
     functions = {
         f"{module}.{node.name}": node.end_lineno - node.lineno
-        for module, tree in TREES.items()
-        for node in ast.walk(tree)
+        for module in paths()
+        for node in ast.walk(tree(module))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert {name for name, lines in functions.items() if lines >= LONGEST_FUNCTION} == set()
-    assert {name for name, lines in CODE_LINES.items() if lines > LONGEST_MODULE} == set()
-    assert {name for name in MODULES if _length(name) < SHORTEST_MODULE} - {"harbor.__main__"} == set(SHORT_MODULES)
+    assert {name for name, path in paths().items() if code_lines(path, tree(name)) > LONGEST_MODULE} == set()
+    assert {name for name in modules() if _length(name) < SHORTEST_MODULE} - {"harbor.__main__"} == set(SHORT_MODULES)
 
 
 def _length(module: str) -> int:
-    return max((getattr(node, "end_lineno", None) or 0 for node in ast.walk(TREES[module])), default=0)
+    return max((getattr(node, "end_lineno", None) or 0 for node in ast.walk(tree(module))), default=0)
 
 
 def test_no_modules_import_each_other_in_a_circle_in_functions_either():
-    TopologicalSorter({module: imports(TREES[module]) & set(MODULES) for module in MODULES}).prepare()
+    TopologicalSorter({module: imports(module) & set(modules()) for module in modules()}).prepare()
 
 
 def test_every_module_has_a_docstring_and_a_package_that_is_no_face_has_nothing_else():
-    assert [module for module, tree in TREES.items() if not ast.get_docstring(tree)] == []
-    assert [name for name in PACKAGES - {*FACES, "harbor.events"} if len(TREES[name].body) > 1] == []
+    assert [module for module in paths() if not ast.get_docstring(tree(module))] == []
+    assert [name for name in packages() - {*FACES, "harbor.events"} if len(tree(name).body) > 1] == []

@@ -8,7 +8,8 @@ from importlib.metadata import Distribution, distributions, version
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from test_architecture import ROOT
+
+from support.folders import ROOT
 
 LOCKS = ("runtime", "dev")
 UNLOCKED = {"torch", "pip", "harbor-auctions"}
@@ -35,9 +36,6 @@ def licences(package: Distribution) -> str:
     classes = [line.rpartition("::")[2].strip() for line in said.get_all("Classifier", []) if "License ::" in line]
     text = (said.get("License") or "").strip().splitlines()[:1]
     return " | ".join(filter(None, [said.get("License-Expression"), *classes, *text]))
-
-
-INSTALLED = {canonicalize_name(package.metadata["Name"]): licences(package) for package in distributions()}
 
 
 def locked(name: str) -> dict[str, list[tuple[Requirement, list[str]]]]:
@@ -74,9 +72,10 @@ def test_what_runs_is_locked_alike_for_users_and_for_tests_and_a_lock_names_ever
 
 
 def test_nothing_that_is_installed_has_a_licence_that_binds_its_users_or_none_and_weak_copyleft_is_known():
-    known = {name: said for name, said in INSTALLED.items() if name not in READ}
+    installed = {canonicalize_name(package.metadata["Name"]): licences(package) for package in distributions()}
+    known = {name: said for name, said in installed.items() if name not in READ}
     assert {name: said for name, said in known.items() if REFUSED.search(said) or not said} == {}
-    assert {name for name, said in INSTALLED.items() if WEAK.search(said)} <= set(WEAK_COPYLEFT)
+    assert {name for name, said in installed.items() if WEAK.search(said)} <= set(WEAK_COPYLEFT)
 
 
 def test_the_version_of_autogen_is_the_one_that_the_room_was_written_for():

@@ -10,6 +10,7 @@ import ast
 import json
 import sys
 import tokenize
+from collections import defaultdict
 from collections.abc import Container, Iterator
 from pathlib import Path
 
@@ -74,18 +75,16 @@ def measured() -> dict[str, Numbers]:
 
 
 def _minutes(part: str) -> float:
-    """Return the processor minutes of the tests of a part in its last run, without start and collection."""
+    """Return the processor minutes of a part in its last run: its tests, start and collection."""
     told = [json.loads(file.read_text(encoding="utf-8")) for file in SPENT.glob(f"{part}.json")]
     return round(sum(one["seconds"] for folders in told for one in folders.values()) / 60, 1)
 
 
 def _tests(sources: dict[Path, str]) -> Numbers:
     """Count code lines, tests and processor seconds by folder, for both parts of `make check`."""
-    found: Numbers = {}
+    found: Numbers = defaultdict(lambda: dict.fromkeys(("code lines", "tests", "processor seconds"), 0))
     for path, text in sources.items():
-        name = "/".join(path.relative_to(ROOT).parts[:2])
-        of = found.setdefault(name, {"code lines": 0, "tests": 0, "processor seconds": 0})
-        of["code lines"] += code_lines(path, ast.parse(text))
+        found["/".join(path.relative_to(ROOT).parts[:2])]["code lines"] += code_lines(path, ast.parse(text))
     for file in SPENT.glob("*.json"):
         for name, one in json.loads(file.read_text(encoding="utf-8")).items():
             found[name]["tests"] += one["tests"]

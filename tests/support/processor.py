@@ -1,4 +1,7 @@
-"""Measures the processor time of tests, with the processes that they start and wait for, and stores it by folder."""
+"""Measures the processor time of tests, with the processes that they start and wait for, and stores it by folder.
+
+The printed time is that of all of pytest: it includes the imports and the collection, which each worker does.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ BUILD = Path(__file__).resolve().parents[2] / "build" / "processor"
 PARTS = {"proof": "proof", "not proof and not studies": "rest"}
 """The names of the two parts of `make check`, by the marks of their tests."""
 STARTED, SPENT = pytest.StashKey[float](), "processor seconds"
-_tests, _seconds, _each = Counter[str](), Counter[str](), dict[str, float]()
+COLLECTED = "start and collection"
+_tests, _seconds, _each, _workers = Counter[str](), Counter[str](), dict[str, float](), list[float]()
 
 
 def _now() -> float:
@@ -44,12 +48,26 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
             _each[report.nodeid] = round(seconds, 2)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if (told := getattr(session.config, "workeroutput", None)) is not None:
+        told[SPENT] = _now()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    _workers.append(getattr(node, "workeroutput", {}).get(SPENT, 0.0))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    minutes = sum(_seconds.values()) / 60
-    terminalreporter.write_line(f"{minutes:.1f} minutes of processor in {sum(_tests.values())} tests")
+    whole = sum(_workers) + sum(os.times()[:2]) if _workers else _now()  # workers are children of the first process
+    _seconds[COLLECTED] = whole - sum(_seconds.values())
+    terminalreporter.write_line(
+        f"{whole / 60:.1f} minutes of processor for {len(_each)} tests, {_seconds[COLLECTED] / 60:.1f} for the start"
+    )
     if chosen := PARTS.get(str(terminalreporter.config.getoption("-m"))):
         BUILD.mkdir(parents=True, exist_ok=True)
-        told = {name: {"tests": _tests[name], "seconds": round(_seconds[name], 1)} for name in sorted(_tests)}
+        told = {name: {"tests": _tests[name], "seconds": round(_seconds[name], 1)} for name in sorted(_seconds)}
         BUILD.joinpath(f"{chosen}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
         dearest = sorted(_each.items(), key=lambda pair: -pair[1])
         lines = "".join(f"{seconds}\t{test}\n" for test, seconds in dearest)

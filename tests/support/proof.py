@@ -12,7 +12,7 @@ import pytest
 
 TESTS = Path(__file__).resolve().parents[1]
 FILES_BY_FOLDER = {
-    "": "readme references public packaging docstrings examples architecture failures privacy way_of_one_bid",
+    "": "readme references public packaging docstrings examples failures privacy way_of_one_bid",
     "core": "private_files parsing spaces acts marks extensions",
     "config": "config",
     "games": "english water games game_values settlements board pictures",

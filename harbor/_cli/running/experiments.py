@@ -152,7 +152,6 @@ def resume(
 
 def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: bool) -> None:
     from harbor._cli.display.progress import watching
-    from harbor.evaluation._analysis.findings import analyse
 
     gc.freeze()  # as in an auction: the frameworks' objects stay alive
     # Ray reports dead workers on stdout, which is for the results.
@@ -160,6 +159,8 @@ def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: 
     # Progress would overwrite a person's typing, so it is hidden if a person plays.
     with stopping, redirect_stdout(sys.stderr), watching(as_json, quiet) as hear:
         results = run_until_stopped(begin(hear))
+    from harbor.evaluation._analysis.findings import analyse  # takes 1.5 s to import, which no game has to wait for
+
     _tell_what_is_missing(results, folder)
     if as_json:
         typer.echo(json.dumps(_as_json(results, analyse(results), folder)))
