@@ -91,7 +91,7 @@ def test_an_arm_that_says_who_plays_is_not_changed():
         seated_in_experiment(tiny.model_copy(update={"arms": (arm, *tiny.arms[1:])}), ["Ann=mine:bid"])
 
 
-@pytest.mark.parametrize("what", ["mine:bid", f"{sys.executable} mine.py"])
+@pytest.mark.parametrize("what", ["mine:bid", f"{sys.executable} mine.py"], ids=["code", "command"])
 def test_the_command_runs_an_auction_and_an_experiment_with_it(what, tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     with installed():

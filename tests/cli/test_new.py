@@ -30,7 +30,7 @@ def begun(what: str, name: str, place: Path) -> Path:
 
 def suite(folder: Path) -> Done:
     """Run the suite of a folder, as its author does."""
-    command = [Path(sys.executable).with_name("pytest"), "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

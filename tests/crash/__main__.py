@@ -2,7 +2,7 @@
 
 Trials of a kind have the seeds SEED, SEED + 1, ...; TRIALS=1 repeats the one with that seed. Passed trials are
 kept in a file named after the code, so that the next call runs only the others. The exit code is 1 if any run differs
-from an undisturbed one, or any call is paid twice.
+from an undisturbed one, if any call is paid twice, or if nothing could be run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
                 if outcome.equal and _key(outcome) not in passed:
                     _keep(kept, outcome)
     _tell(outcomes)
-    return int(not all(one.equal for one in outcomes))
+    return int(not outcomes or not all(one.equal for one in outcomes))
 
 
 def _arguments() -> argparse.Namespace:

@@ -127,7 +127,7 @@ def log(agent, given=None):
 NODE = pytest.param("node", "bidder.mjs", marks=pytest.mark.skipif(not shutil.which("node"), reason="no Node here"))
 
 
-@pytest.mark.parametrize(("program", "file"), [(sys.executable, "bidder.py"), NODE])
+@pytest.mark.parametrize(("program", "file"), [(sys.executable, "bidder.py"), NODE], ids=["Python", "Node"])
 def test_the_programs_on_the_page_play_as_a_function_does(program, file, tmp_path):
     [text] = blocks(file)
     (tmp_path / file).write_text(text)

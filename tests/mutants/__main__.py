@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,16 +27,19 @@ from mutants.drawing import Mutant, drawn
 
 SEEDS = {"A": 1, "B": 2}
 SIZE = 100
-MOST_SECONDS = 150.0  # of processor, for the tests of one mutant as they were timed without a change
+MOST_SECONDS = 150.0  # for the tests of one mutant as they were timed without a change
 PACE = 4.0  # times as long as tests take without a change; an endless loop takes longer
 START = 120.0  # seconds to load and to collect, beside other work
-NONE_COLLECTED = (4, 5)  # pytest's codes where it found no test: no verdict
+NONE_COLLECTED = (4, 5)  # pytest's codes where it found no test
 
 Set = dict[str, Any]
 
 
-def main() -> None:
-    """Judge the mutants without a verdict at this commit, and print all verdicts."""
+def main() -> int:
+    """Judge the mutants without a verdict at this commit, and print all verdicts.
+
+    The exit code is 1 if a mutant has no verdict, or if it survives and was killed before.
+    """
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument("--set", choices=sorted(SEEDS), default="A")
     parser.add_argument("--before", default="", help="an earlier commit to compare with")
@@ -43,11 +47,14 @@ def main() -> None:
     sets = {name: _kept(name) for name in SEEDS}
     everything, now = sets[given.set]["mutants"], _judge(given.set, sets, "HEAD", lambda _: True)
     _print(everything, now)
+    is_wrong = any(one["verdicts"][now].startswith("no verdict") for one in everything)
     if given.before:
         before = _judge(given.set, sets, given.before, lambda one: one["verdicts"][now].startswith("survived"))
         for one in everything:
             if one["verdicts"].get(before, "").startswith("killed") and one["verdicts"][now].startswith("survived"):
                 print(f"no longer killed: {_changed(one)}; {one['verdicts'][before]}")
+                is_wrong = True
+    return int(is_wrong)
 
 
 def _judge(name: str, sets: dict[str, Set], revision: str, is_asked: Callable[[dict[str, Any]], bool]) -> str:
@@ -106,7 +113,8 @@ def _verdict(one: Mutant, clone: Path, known: Covered) -> str:
     if code == 0:
         return f"survived: {len(tests)} of {len(known.tests[one])} tests that run it"
     if code in NONE_COLLECTED:
-        return "killed: the tests can't be collected"
+        is_sound = trees.pytest(clone, "--collect-only", f"@{chosen}", env=os.environ) == 0
+        return "killed: the tests can't be collected" if is_sound else "no verdict: nor can they without the change"
     lines = (clone / "output.txt").read_text(encoding="utf-8", errors="replace").splitlines()
     return "killed: " + next((line[:200] for line in reversed(lines) if line.startswith(("FAILED", "ERROR"))), "?")
 
@@ -142,4 +150,4 @@ def _changed(one: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

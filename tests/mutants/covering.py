@@ -21,7 +21,7 @@ WRITTEN = {"HARBOR_PROBE": "hits", "HARBOR_SHARED": "shared", "HARBOR_TIMES": "t
 
 @dataclass(frozen=True)
 class Covered:
-    """The tests of each mutant, cheapest first, and the processor seconds of all tests without a change."""
+    """The tests of each mutant, quickest first, and the seconds of all tests without a change."""
 
     tests: Mapping[Mutant, Sequence[str]]
     seconds: Mapping[str, float]

@@ -7,9 +7,10 @@ file that `HARBOR_PROBE` names has a mutant, a phase and a test.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
-_seen = set[tuple[int, str]]()
+_seen, _seconds = set[tuple[int, str]](), Counter[str]()
 
 
 def hit(number: int) -> None:
@@ -43,10 +44,11 @@ def pytest_collection_modifyitems(items: list) -> None:
 
 
 def pytest_runtest_logreport(report) -> None:
-    """Write outcome and processor seconds of each test; the process that gathers the reports does it."""
-    if os.environ.get("PYTEST_XDIST_WORKER") or not (report.failed or report.when == "teardown"):
+    """Write outcome and seconds of each test; the process that gathers the reports does it."""
+    if os.environ.get("PYTEST_XDIST_WORKER"):
         return
-    spent = dict(report.user_properties).get("processor seconds", 0)
-    told = "failed" if report.failed else f"{spent:.3f}"
-    with Path(os.environ.get("HARBOR_TIMES", os.devnull)).open("a", encoding="utf-8") as file:
-        file.write(f"{report.nodeid}\t{told}\n")
+    _seconds[report.nodeid] += report.duration
+    if report.failed or report.when == "teardown":
+        told = "failed" if report.failed else f"{_seconds[report.nodeid]:.3f}"
+        with Path(os.environ.get("HARBOR_TIMES", os.devnull)).open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\t{told}\n")

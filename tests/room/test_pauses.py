@@ -104,7 +104,9 @@ def held(folder, settings):
     return read_log(folder / "run" / "events.jsonl").entries
 
 
-@pytest.mark.parametrize("who", ['agent = "agents:plain"', f"agent = {{ command = {PROGRAM}, 'stop'] }}"])
+@pytest.mark.parametrize(
+    "who", ['agent = "agents:plain"', f"agent = {{ command = {PROGRAM}, 'stop'] }}"], ids=["code", "command"]
+)
 @pytest.mark.slow
 def test_a_stop_in_its_turn_costs_nobody_the_turn(who, tmp_path):
     log = held(tmp_path, SETTINGS + who + MORE + 'rule = "minimum-raise"')

@@ -157,10 +157,10 @@ def test_an_experiment_is_resumed_with_the_agents_that_it_was_given(place):
 @pytest.mark.parametrize(
     ("agent", "executor", "is_killed"),
     [
-        (STARTED, "processes", False),
-        pytest.param(NAMED, "ray", False, marks=pytest.mark.studies),
-        pytest.param(NAMED, "processes", True, marks=pytest.mark.studies),
-        pytest.param(STARTED, "asyncio", True, marks=pytest.mark.studies),
+        pytest.param(STARTED, "processes", False, id="started"),
+        pytest.param(NAMED, "ray", False, marks=pytest.mark.studies, id="ray"),
+        pytest.param(NAMED, "processes", True, marks=pytest.mark.studies, id="killed-processes"),
+        pytest.param(STARTED, "asyncio", True, marks=pytest.mark.studies, id="killed-started"),
     ],
 )
 def test_workers_play_with_agents_that_are_named_or_started_also_after_a_kill(agent, executor, is_killed, place):
