@@ -128,7 +128,7 @@ def untold(protocol: ProtocolSettings, game: Game, nodes: Collection[ThoughtNode
 
 
 def told_with(game: Game, nodes: Collection[ThoughtNode], names: Iterable[str]) -> set[str]:
-    """Name the facts that Harbor's own prompts of these names show, and the keys of their answers."""
+    """Return the facts that Harbor's prompts with these names show, and the keys of the answers."""
     usual, known = prompts_of(game, nodes), set(PLAIN)
     for name in names:
         known.update(spoken_of(usual[name].read_text(encoding="utf-8")))

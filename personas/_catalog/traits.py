@@ -64,7 +64,7 @@ FULL_FIT = 0.25
 """Cosine of the vocabularies from which a listing counts as a perfect fit."""
 
 
-STOP_WORDS = frozenset(
+_STOP_WORDS = frozenset(
     """
     about above across after afterwards again against all almost alone along already also although always among
     amongst amoungst amount and another any anyhow anyone anything anyway anywhere are around back became because
@@ -85,11 +85,14 @@ STOP_WORDS = frozenset(
     why will with within without would yet you your yours yourself yourselves
     """.split()  # noqa: SIM905 - a list of literals has a line each
 )
-"""Words of three letters or more that tell no taste. Source: the list of scikit-learn, which takes 1.5 s to import."""
+"""Words of three letters or more that `fit` ignores: they express no taste. Source: scikit-learn."""
 
 
 def fit(tastes: Mapping[str, float], listing: str) -> float:
-    """Return how well a listing suits tastes (share by text), from 0 to 1; one half if either is empty."""
+    """Return how well a listing suits tastes (share by text), from 0 to 1; one half if either is empty.
+
+    Only words of three or more of the letters a to z count.
+    """
     if not tastes or not listing:
         return 0.5
     likeness = sum(share * _likeness(text, listing) for text, share in tastes.items()) / sum(tastes.values())
@@ -98,7 +101,7 @@ def fit(tastes: Mapping[str, float], listing: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _likeness(one: str, other: str) -> float:
-    """Return the cosine of the roots of word counts: a word used twice is not twice the interest."""
+    """Return the cosine of the roots of word counts. The roots: a word used twice is not twice the interest."""
     counts, others = _counts(one), _counts(other)
     shared = sum(sqrt(count * others[word]) for word, count in counts.items() if word in others)
     return shared / sqrt(counts.total() * others.total()) if shared else 0.0
@@ -106,4 +109,4 @@ def _likeness(one: str, other: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _counts(text: str) -> Counter[str]:
-    return Counter(word for word in re.findall("[a-z]{3,}", text.lower()) if word not in STOP_WORDS)
+    return Counter(word for word in re.findall("[a-z]{3,}", text.lower()) if word not in _STOP_WORDS)

@@ -120,8 +120,7 @@ def test_an_outage_that_is_long_pauses_an_experiment_and_nothing_is_paid_twice(e
         assert_is_whole(tmp_path / "run", design, offline, server)
 
 
-@pytest.mark.studies
-@pytest.mark.parametrize("executor", ["asyncio", "processes"])
+@pytest.mark.parametrize("executor", some(["asyncio", "processes"], ["asyncio"]))
 def test_an_experiment_that_is_killed_during_an_outage_goes_on_after_it(executor, offline, tmp_path):
     with provider(seed=SEED, latency=0.02) as server:
         design = experiment(spoken("openai chat", server))

@@ -135,9 +135,9 @@ def _used(folder: ReplyFolder, experiment: Path, addresses: list[str]) -> Iterat
 
 @cache.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `harbor cache export` wrote.")],
     trust: Annotated[
-        bool, typer.Option("--trust", help="Take the word of who wrote the file that models gave these replies.")
+        bool, typer.Option("--trust", help="Believe the file: its replies come from the models that it names.")
     ] = False,
 ) -> None:
     """Keep the replies of a file, marked as imported; those that are kept already stay as they are."""
@@ -159,7 +159,7 @@ def _count(number: object) -> str:
 
 
 def models(as_json: Json = False) -> None:
-    """Show what has been learned of each model at its server: how it is asked, what it takes, its speed and price."""
+    """Show the facts learned of each model at its server: the form of its calls, its settings, speed and price."""
     from harbor._models.passports.passport import FOLDER, passports_in
     from harbor._models.replies.reply_folder import own_folder
 

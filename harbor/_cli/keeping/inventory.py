@@ -54,7 +54,7 @@ def list_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List what settings and commands can name, and where it comes from."""
+    """List the names that settings and commands accept, each with its package."""
     from harbor._cli.display.render import Table, render
 
     if what is None:
@@ -161,7 +161,7 @@ def graph(
     ] = "demo",
     bidder: Annotated[str | None, typer.Option(help="Whose graph; default: the first that has one.")] = None,
 ) -> None:
-    """Print the graph of a bidder as Mermaid text. What is switched off is left out."""
+    """Print the graph of a bidder as Mermaid text, without the nodes that are switched off."""
     chosen = load(config)
     thinkers = {one.name: one for one in chosen.bidders if one.uses_model}
     if not thinkers:
@@ -197,7 +197,7 @@ def personas(catalogue: Named = "homes", as_json: Json = False) -> None:
 
 
 def houses(catalogue: Named = "homes", as_json: Json = False) -> None:
-    """List the houses, or other items, of a catalogue, with their labels; and say how far words alone tell these."""
+    """List the houses, or other items, of a catalogue with their labels. Say how well words alone tell the labels."""
     from harbor._cli.display.render import render
     from harbor._core.basics.numbers import as_number, dollars
     from harbor.personas._catalog.catalogue import catalogue_of, named_by_words, nearest_in_words
@@ -228,10 +228,10 @@ PACKAGED = ("__init__.py", "game.py", "metric.py", "system.md", "bid.md")
 
 
 def new(
-    what: Annotated[What, typer.Argument(help="What to begin.")],
+    what: Annotated[What, typer.Argument(help="The kind of the new folder.")],
     name: Annotated[str, typer.Argument(help="Its name, in lower case, such as 'lowest-unique'.")],
-    game: Annotated[str, typer.Option(help="Of prompts: the game that they are for.")] = "english",
-    protocol: Annotated[str, typer.Option(help="Of prompts: the protocol that they are a copy of.")] = "native",
+    game: Annotated[str, typer.Option(help="Of prompts: their game.")] = "english",
+    protocol: Annotated[str, typer.Option(help="Of prompts: the protocol to copy.")] = "native",
 ) -> None:
     """Write a folder to begin from; `pytest` in it runs the conformance suite (of prompts: there is none)."""
     from importlib.resources import files

@@ -27,7 +27,7 @@ def pack(
         str, typer.Option("--license", help="The license of a public pack, as hubs name it, such as cc-by-4.0.")
     ] = "unknown",
     author: Annotated[
-        list[str] | None, typer.Option("--author", help="Who is cited for a public pack; once for each, in order.")
+        list[str] | None, typer.Option("--author", help="An author to cite for a public pack; repeatable, in order.")
     ] = None,
     title: Annotated[str, typer.Option(help="The title of a public pack; default: that of the experiment.")] = "",
     embedding: Annotated[
@@ -51,10 +51,10 @@ def pack(
 
 
 def unpack(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What harbor pack wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `harbor pack` wrote.")],
     out: Annotated[Path | None, typer.Option(help="A new folder; default: named as FILE, here.")] = None,
 ) -> None:
-    """Unpack what harbor pack wrote into a new folder."""
+    """Unpack a file of `harbor pack` into a new folder."""
     from harbor._packs.contents import PACK, read_contents
     from harbor._packs.unpacking import unpack as unpacked
 

@@ -36,13 +36,13 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="A file for the page, or a folder for tables; default: in DIR, if it is yours.")
     ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
+    format_: Annotated[Format, typer.Option("--format", help="The format of the output.")] = Format.html,
     figures: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder too, for a paper.")
     ] = None,
     figure_format: Annotated[Picture, typer.Option(help="The format of these figures.")] = Picture.pdf,
 ) -> None:
-    """Write what an experiment found as an HTML page, or as tables; its figures as files too."""
+    """Write the findings of an experiment as a page or as tables, and its figures as files."""
     if format_ is Format.html:
         check_ending(out, ".html")
     loaded = opened(folder)
@@ -224,7 +224,7 @@ def compare(
     as_json: Json = False,
     full: Full = False,
 ) -> None:
-    """Set experiments side by side, or two runs: what differs, by how much, and how sure that is."""
+    """Compare experiments, or two runs: show each difference, its size and its certainty."""
     _check_folders(folders, out)
     if not (folders[0] / DESIGN).is_file():
         _compare_runs(folders, metric, out, as_json, full)

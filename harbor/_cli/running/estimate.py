@@ -35,7 +35,7 @@ def estimate(
             autocompletion=shell.either,
         ),
     ] = None,
-    preset: Annotated[str | None, typer.Option(help="A preset, where an experiment has its name, too.")] = None,
+    preset: Annotated[str | None, typer.Option(help="A preset, if an experiment has the same name.")] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(help="The model of every bidder that has one; of an experiment, that of the next slot."),
@@ -186,8 +186,8 @@ def power(
         Path | None, typer.Option(help="The folder of a pilot; default: one is played with the built-in model.")
     ] = None,
     repeats: Annotated[int, typer.Option(min=2, help="The repeats of the pilot, if one is played.")] = 10,
-    power: Annotated[float, typer.Option(help="The power: how often the difference is found.")] = 0.8,
-    alpha: Annotated[float, typer.Option(help="The level: how often one is found where there is none.")] = 0.05,
+    power: Annotated[float, typer.Option(help="The power: the share of true differences that are found.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="The level: the share of false alarms if nothing differs.")] = 0.05,
     as_json: Json = False,
 ) -> None:
     """Say how many games the planned comparisons need. The variance comes from a pilot."""

@@ -46,7 +46,7 @@ class Running:
 
     jobs: Annotated[int | None, typer.Option(help="Games at the same time; default: 10, or one per processor.")] = None
     executor: Annotated[
-        str | None, typer.Option(help="Where games run: asyncio (one process; the default), processes, or ray.")
+        str | None, typer.Option(help="The place of the games: asyncio (one process; the default), processes, or ray.")
     ] = None
     address: Annotated[str | None, typer.Option(help="A Ray cluster; default: one on this machine.")] = None
     max_cost: Annotated[
@@ -159,7 +159,7 @@ def _run_and_show(begin: Begin, folder: Path, as_json: bool, quiet: bool, full: 
     # Progress would overwrite a person's typing, so it is hidden if a person plays.
     with stopping, redirect_stdout(sys.stderr), watching(as_json, quiet) as hear:
         results = run_until_stopped(begin(hear))
-    from harbor.evaluation._analysis.findings import analyse  # takes 1.5 s to import, which no game has to wait for
+    from harbor.evaluation._analysis.findings import analyse  # after the games: the import takes 1.5 s
 
     _tell_what_is_missing(results, folder)
     if as_json:

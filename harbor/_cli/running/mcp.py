@@ -47,7 +47,7 @@ def mcp(
         int | None,
         typer.Option(metavar="PORT", min=0, max=65_535, help="Serve over HTTP; default: stdio. 0: any free port."),
     ] = None,
-    address: Annotated[str, typer.Option(help="Where to listen for HTTP.")] = "127.0.0.1",
+    address: Annotated[str, typer.Option(help="The address for HTTP.")] = "127.0.0.1",
     host_key_env: Annotated[
         str, typer.Option(metavar="NAME", help="The variable with the key of hosts over HTTP; unset: a new key.")
     ] = "HARBOR_HOST_KEY",

@@ -339,7 +339,6 @@ def test_a_worker_that_is_killed_takes_no_game_along(whole, tmp_path):
     assert same_bytes(tmp_path / "run", whole)
 
 
-@pytest.mark.studies
 def test_a_game_that_costs_three_workers_is_a_failed_one_and_the_others_go_on(tmp_path):
     (tmp_path / "slow.toml").write_text(TINY.read_text().replace("latency_seconds = 0.03", "latency_seconds = 0.2"))
     words = ["run", "slow.toml", "--out", "run", "--jobs", 1, "--repeats", 1, "--executor", "processes", "--json"]

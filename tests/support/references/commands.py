@@ -22,7 +22,8 @@ def page() -> str:
 
 
 def _command(command: Any, path: tuple[str, ...]) -> Iterator[str]:
-    within = command.make_context(" ".join(path), [], resilient_parsing=True)
+    inherited = all_commands().context_settings  # a command keeps the names of its help option from its first context
+    within = command.make_context(" ".join(path), [], resilient_parsing=True, **inherited)
     if len(path) > 1:
         yield f"{'#' * len(path)} `{' '.join(path)}`\n"
     yield f"{(command.help or '').strip()}\n"
