@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from random import Random
 from typing import Any
 
@@ -150,8 +151,8 @@ def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
     profilers = [one.settings.name for one in auction.bidders if any(node.event is Profiled for node in one.nodes)]
     if not profilers or game.acts == "open":
         return
-    first, *others = (_public(game, auction, str(way)) for way in range(WAYS))
-    if any(one != first for one in others):
+    ways = (_public(game, auction, str(way)) for way in range(WAYS))
+    if any(one != first for first, *others in zip_longest(*ways) for one in others):
         return
     who, verb = " and ".join(profilers), "profiles" if len(profilers) == 1 else "profile"
     warnings.warn(
@@ -161,11 +162,13 @@ def warn_of_idle_profiles(game: Game, auction: ResolvedAuction) -> None:
     )
 
 
-def _public(game: Game, auction: ResolvedAuction, way: str) -> list[Event]:
-    """Return the public events of a rehearsal whose players draw from the stream `way`."""
-    seed = auction.config.seed
-    *_, (_, _, seen) = _turns(game, auction, stream(seed, "rehearsal"), stream(seed, "rehearsal", way))
-    return [event for event in next(iter(seen.values())) if event.audience == EVERYONE]
+def _public(game: Game, auction: ResolvedAuction, way: str) -> Iterator[Event]:
+    """Yield the public events of a rehearsal whose players draw from the stream `way`."""
+    seed, told = auction.config.seed, 0
+    for _, _, seen in _turns(game, auction, stream(seed, "rehearsal"), stream(seed, "rehearsal", way)):
+        heard = next(iter(seen.values()))
+        yield from (event for event in heard[told:] if event.audience == EVERYONE)
+        told = len(heard)
 
 
 def _hear(seen: Mapping[str, list[Event]], news: Iterable[Event]) -> None:

@@ -130,7 +130,7 @@ def test_rows_and_dots_open_games_by_a_click_and_names_stay_text(page, look):
 
 @pytest.mark.slow
 @needs_browser
-@pytest.mark.parametrize("name", some(sorted(presets()), ("english-private", "rationality")))
+@pytest.mark.parametrize("name", some(sorted(presets()), ("english-private",)))
 def test_the_page_of_a_preset_is_sound_by_axe_on_desktop_and_phone_and_prints_every_figure(name, look, tmp_path):
     place = tmp_path / f"{name}.html"
     place.write_text(render(Loaded(full(name))))

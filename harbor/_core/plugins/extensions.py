@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
@@ -146,14 +146,12 @@ def _complaint(value: Any, sure: bool) -> str:
 def _misfit(given: object, whole: type, name: str) -> Literal["", "itself", "inside"]:
     """Tell whether a part, or a value in it, is not of the declared type; return "" if it fits.
 
-    A type that only checkers import is not checked. A wrong name or a wrong class is a value of the right type.
+    A wrong name or a wrong class is a value of the right type.
     """
     from pydantic import ValidationError
 
     try:
         _check_of(whole, name)(given)
-    except NameError:
-        return ""
     except HarborError:  # a model of ours refuses in its own words
         return "inside"
     except ValidationError as error:
@@ -167,12 +165,17 @@ def _check_of(whole: type, name: str) -> Callable[[object], object]:
     from pydantic import ConfigDict, create_model  # here, as callers that check no value don't need it
 
     settings = ConfigDict(arbitrary_types_allowed=True, strict=True)
-    model: Any = create_model(name, __config__=settings, given=(_hints(whole)[name], ...))
+    model: Any = create_model(name, __config__=settings, given=(_hints(whole).get(name, Any), ...))
     return lambda given: model(given=given)
 
 
-_hints = cache(get_type_hints)
-"""Return the types of all fields of a class. They are cached, because Python reads them anew at each call."""
+@cache
+def _hints(whole: type) -> Mapping[str, Any]:
+    """Return the types of all fields of a class, or none if one is of a type that only checkers import."""
+    try:
+        return get_type_hints(whole)
+    except NameError:
+        return {}
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:

@@ -7,11 +7,11 @@ texts would go to a model.
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import redirect_stdout
-from functools import lru_cache
 from importlib import import_module
 from inspect import isfunction
 from pathlib import Path
@@ -273,24 +273,15 @@ def references() -> tuple[str, ...]:
 
 def _package_of(reference: str) -> tuple[str, str]:
     """Return the installed package of a module, with its version; else the reference itself and ""."""
-    from importlib.metadata import version
+    from importlib.metadata import distributions
 
-    top = reference.partition(":")[0].partition(".")[0]
-    folders = ((folder, Path(folder).stat().st_mtime_ns) for folder in sys.path if Path(folder).exists())
-    for name in _packages_of_modules(tuple(folders)).get(top, ()):
-        return name, version(name)
+    top = re.escape(reference.partition(":")[0].partition(".")[0])
+    for package in distributions():
+        declared = package.read_text("top_level.txt")
+        pattern = rf"^{top}$" if declared else rf"^{top}(/.*)?\.py,"  # RECORD has a line for each file
+        if re.search(pattern, declared or package.read_text("RECORD") or "", re.MULTILINE):
+            return package.name, package.version
     return reference, ""
-
-
-@lru_cache(1)
-def _packages_of_modules(_folders: tuple[tuple[str, int], ...]) -> Mapping[str, Sequence[str]]:
-    """Return the packages of each module on the path, whose folders are given with the times of their last changes.
-
-    The packages are cached until a folder changes, because reading the files of all packages takes 0.4 s.
-    """
-    from importlib.metadata import packages_distributions
-
-    return packages_distributions()
 
 
 def check_references(values: object, where: str) -> None:
