@@ -9,14 +9,17 @@ import shlex
 import shutil
 import signal
 import subprocess
+from contextlib import nullcontext
 
 import pytest
 
+from harbor import use
 from harbor._config.auction import check, read_settings
 from harbor._core.basics.errors import ConfigError
 from harbor._core.files import marks
 from harbor._core.files.marks import is_own, mark
 from harbor._runs.manifest import kept
+from harbor.evaluation import metric
 from harbor.evaluation._experiments.design import Experiment
 from harbor.evaluation._report.page.notebook_view import load
 from harbor.evaluation._report.page.page import MIXED
@@ -26,6 +29,7 @@ from harbor.evaluation._running.runner import RunOptions, resume_experiment, run
 from support.cases import some
 from support.commands import HARBOR, harbor, mistake, process
 from support.folders import TINY, calls
+from support.plugins import remembering
 from support.processes import when
 from support.providers import as_openai
 
@@ -189,6 +193,15 @@ def test_a_crash_while_options_are_written_leaves_a_folder_of_ones_own_with_the_
 
 
 UNREAD = "has options that can't be read"
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_metric_that_is_an_object_of_this_process_is_refused_for_workers_alone(executor, monkeypatch):
+    with remembering(monkeypatch):
+        use(metric("bids in a game", "count", name="all_bids")(lambda *_: []))
+        refused = pytest.raises(ConfigError, match="'all_bids' is an object of this process, which the workers of")
+        with nullcontext() if executor == "asyncio" else refused:
+            ExperimentOptions(executor=executor).check()
 
 
 @pytest.mark.parametrize(
