@@ -1,7 +1,8 @@
 """Stop runs in every way and check that no data is lost: ``make crash TRIALS=100 KIND=water SEED=1 FAULT=power``.
 
-Trials of a kind have the seeds SEED, SEED + 1, ...; TRIALS=1 repeats the one with that seed. Passed trials are
-kept in a file named after the code, so that the next call runs only the others. The exit code is 1 if any run differs
+Trials of a kind have the seeds SEED, SEED + 1, ...; TRIALS=1 repeats the one with that seed. `--once` runs one trial
+of each fault, as CI does. Passed trials are kept in a file named after the code, so that the next call runs only the
+others. The exit code is 1 if any run differs
 from an undisturbed one, if any call is paid twice, or if nothing could be run.
 """
 
@@ -23,7 +24,7 @@ if __name__ == "__main__":
     clock.install()  # before any module binds the clock
 
 from crash import space
-from crash.faults import FAULTS, fault_of
+from crash.faults import FAULTS, ONCE, fault_of
 from crash.kinds import KINDS, Kind, chosen
 from crash.session import ROOT, prepare
 from crash.trial import Outcome, hold_trial, undisturbed
@@ -34,13 +35,13 @@ CODE = ("harbor", "graphs", "memory", "personas", "evaluation", "tests/crash")
 def main() -> int:
     """Run the requested trials that have not passed yet, and print the outcomes of all."""
     asked = _arguments()
-    kept = asked.keep or ROOT / "build" / "crash" / f"{_fingerprint()}.jsonl"
-    passed = {} if asked.trials == 1 else {_key(one): one for one in _read(kept)}
+    kept = ROOT / "build" / "crash" / f"{_fingerprint()}.jsonl"
+    passed = {} if asked.trials == 1 or asked.once else {_key(one): one for one in _read(kept)}
     prepare()
     outcomes = []
     with tempfile.TemporaryDirectory(prefix="harbor-crash-") as folder:
-        for kind in chosen(asked.kind):
-            for outcome in _trials(kind, asked, passed, Path(folder)):
+        for kind, seeds in _asked_seeds(asked):
+            for outcome in _trials(kind, seeds, asked, passed, Path(folder)):
                 outcomes.append(outcome)
                 if outcome.equal and _key(outcome) not in passed:
                     _keep(kept, outcome)
@@ -53,15 +54,24 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--trials", type=int, default=10, help="of each kind")
     parser.add_argument("--seed", type=int, default=1, help="of the first one")
     parser.add_argument("--kind", action="append", default=[], choices=KINDS)
+    parser.add_argument("--once", action="store_true", help="one trial of each fault")
     parser.add_argument("--fault", choices=FAULTS, help="instead of each in turn")
-    parser.add_argument("--keep", type=Path, help="a file for what passed")
     return parser.parse_args()
 
 
-def _trials(kind: Kind, asked: argparse.Namespace, passed: dict[str, Outcome], folder: Path) -> Iterator[Outcome]:
+def _asked_seeds(asked: argparse.Namespace) -> Iterator[tuple[Kind, Iterable[int]]]:
+    if asked.once:
+        yield from ((KINDS[name], [seed]) for name, seed in ONCE.items())
+    else:
+        yield from ((kind, range(asked.seed, asked.seed + asked.trials)) for kind in chosen(asked.kind))
+
+
+def _trials(
+    kind: Kind, seeds: Iterable[int], asked: argparse.Namespace, passed: dict[str, Outcome], folder: Path
+) -> Iterator[Outcome]:
     """Run the trials of a kind. Report and skip a fault whose requirements are missing."""
     whole = None
-    for seed in range(asked.seed, asked.seed + asked.trials):
+    for seed in seeds:
         fault = asked.fault or fault_of(kind, seed)
         if not _possible(kind, fault):
             continue

@@ -14,6 +14,10 @@ Moment = Literal["time", "bytes", "step", "never"]
 Victim = Literal["process", "all", "worker"]
 _TURNS = ("kill", "power", "kill", "disk", "power", "kill", "handles", "clock", "power", "kill")
 _TURNS_OF_WORKERS = ("kill", "power", "worker", "disk", "power", "kill", "handles", "clock", "worker", "kill")
+ONCE = {
+    "english": 5, "water": 3, "second-price": 6, "series": 4, "experiment": 7, "experiment-processes": 2, "hasty": 1,
+}  # fmt: skip
+"""The seed of one trial of each fault, by kind of game."""
 DAY = 86_400.0
 
 
