@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from harbor.personas import houses, personas
-from harbor.personas._catalog.traits import FULL_FIT, fit, profile, shares, truth
+from harbor.personas._catalog.traits import FULL_FIT, fit, foremost, profile, shares, truth
 
 weights = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=12).filter(lambda found: sum(found) > 1e-3)
 distributions = weights.map(lambda found: {f"persona-{n}": weight / sum(found) for n, weight in enumerate(found)})
@@ -80,3 +80,10 @@ def test_a_listing_suits_tastes_as_far_as_the_word_counts_of_scikit_learn_are_al
 def test_tastes_count_by_their_shares_and_nobody_knows_what_suits_without_tastes_or_listing():
     assert fit({"attic": 9.0, "sea": 1.0}, "By the sea") == pytest.approx(1 / 10 / FULL_FIT)
     assert fit({}, "By the sea") == fit({"attic": 1.0}, "") == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("weights", "best"), [({}, ""), ({"a": 0.0}, ""), ({"a": -0.5}, ""), ({"a": 0.1, "b": 0.3, "c": -1.0}, "b")]
+)
+def test_the_foremost_persona_has_the_largest_weight_and_one_above_zero(weights, best):
+    assert foremost(weights) == best
