@@ -58,7 +58,7 @@ mutants: .venv/installed-dev .venv-mutants/installed  ## whether the tests notic
 outside:  ## list the checks outside CI, with the days of their last green runs
 	@PYTHONPATH=tests $(PYTHON) -m support.outside
 
-studies: .venv/installed-dev  ## every preset and every cell of a table, and the dearest tests; how often intervals cover and tests err, what power promises, whether bids are in equilibrium, types are told apart and the governor keeps limits; an hour or more
+studies: .venv/installed-dev  ## every preset and every cell of a table, and the dearest tests; the coverage of intervals, the errors of tests, the promises of power, equilibria, types that are told apart and the limits of the governor; an hour or more
 	$(TESTS) -m studies
 	$(BIN)/pytest $(STUDIES) -q -p no:cacheprovider --benchmark-only --benchmark-columns=min
 	$(GREEN)

@@ -190,7 +190,7 @@ def measured(
 
 
 def by_bidder(metric: str, values: Mapping[str, SupportsFloat | None], missing: str = "") -> list[Measurement]:
-    """Return one measurement per bidder; a value of None is recorded as missing, with the reason `missing`.
+    """Return one measurement per bidder. A value of None is recorded as missing, for the reason in `missing`.
 
     >>> [(one.bidder, one.value) for one in by_bidder("profit", {"Ann": 150, "Ben": None}, "it won nothing")]
     [('Ann', 150.0), ('Ben', None)]

@@ -149,7 +149,7 @@ def tables(now: dict[str, Numbers], before: dict[str, Numbers]) -> Iterator[Tabl
 
 
 def _beside(new: float, old: float) -> str:
-    return f"{new:,}" if new == old else f"{new:,} ({new - old:+,.4g})"
+    return f"{new:,}" if new == old else f"{new:,} ({round(new - old, 3):+,})"
 
 
 if __name__ == "__main__":

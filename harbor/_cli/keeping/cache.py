@@ -64,7 +64,9 @@ def _row(about: dict[str, object], found: list[tuple[Entry, int]]) -> dict[str, 
 
 @cache.command()
 def prune(
-    older_than: Annotated[float | None, typer.Option(min=0, metavar="DAYS", help="Only replies kept before.")] = None,
+    older_than: Annotated[
+        float | None, typer.Option(min=0, metavar="DAYS", help="Only replies older than this.")
+    ] = None,
     model: Model = None,
     every: Annotated[bool, typer.Option("--all", help="All that is kept, of other versions too.")] = False,
 ) -> None:

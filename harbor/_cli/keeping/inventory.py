@@ -50,7 +50,9 @@ def list_(
     ] = None,
     game: Annotated[
         str | None,
-        typer.Option(help="Of metrics: those that measure this game (by name, or module:NAME), and why not."),
+        typer.Option(
+            help="Of metrics: those that measure this game (by name, or module:NAME), and why the others don't."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -233,7 +235,7 @@ def new(
     game: Annotated[str, typer.Option(help="Of prompts: their game.")] = "english",
     protocol: Annotated[str, typer.Option(help="Of prompts: the protocol to copy.")] = "native",
 ) -> None:
-    """Write a folder to begin from; `pytest` in it runs the conformance suite (of prompts: there is none)."""
+    """Write a folder to begin from. `pytest` in it runs the conformance suite; prompts have none."""
     from importlib.resources import files
 
     module = _spellings(name)[1]

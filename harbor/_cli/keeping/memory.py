@@ -26,7 +26,8 @@ memory = group("memory", "Show, search, export, import or forget memories.")
 
 Store = Annotated[str, typer.Argument(help="A memory's folder, a run's, or http://host:port.")]
 Trusted = Annotated[
-    str | None, typer.Option("--embedding", help="The model that you trust, if the memory's embedding is one.")
+    str | None,
+    typer.Option("--embedding", help="The embedding model, if the memory has one; name it only if you trust it."),
 ]
 
 

@@ -72,8 +72,8 @@ MaxCost = Annotated[
     float | None,
     typer.Option(
         help="Pause when the models' calls have cost this many dollars; earlier sessions count. One call may exceed it,"
-        " or a turn of an agent of yours, whose calls count as it tells of them, at known prices. `harbor resume` keeps"
-        " the limit of the run."
+        " or a turn of an agent of yours, whose calls count as far as it tells of them, at known prices."
+        " `harbor resume` keeps the limit of the run."
     ),
 ]
 Cached = Annotated[

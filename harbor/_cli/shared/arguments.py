@@ -34,7 +34,7 @@ Named = Annotated[
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option("--model", help="The model of the next slot, from @1 on; default: the built-in one."),
+    typer.Option("--model", help="The model of slot @1; repeat it for @2 and so on; default: the built-in one."),
 ]
 Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; repeatable.")]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Games per arm and condition; default: as designed.")]

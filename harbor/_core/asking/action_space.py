@@ -181,7 +181,7 @@ _UNSURE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class AcceptOrWait(ActionSpace):
-    """Space of two actions: accept a price in dollars, or wait, which keeps the bidder in the bidding."""
+    """Space of two actions: accept a price in dollars, or wait and stay in the bidding."""
 
     price: Money
     kind: Literal["accept-or-wait"] = field(default="accept-or-wait", kw_only=True, repr=False, compare=False)
