@@ -2,8 +2,8 @@
 
 Trials of a kind have the seeds SEED, SEED + 1, ...; TRIALS=1 repeats the one with that seed. `--once` runs one trial
 of each fault, as CI does. Passed trials are kept in a file named after the code, so that the next call runs only the
-others. The exit code is 1 if any run differs
-from an undisturbed one, if any call is paid twice, or if nothing could be run.
+others. The exit code is 1 if any run differs from an undisturbed one, if any call is paid twice, or if nothing could
+be run.
 """
 
 from __future__ import annotations

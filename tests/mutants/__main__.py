@@ -47,14 +47,14 @@ def main() -> int:
     sets = {name: _kept(name) for name in SEEDS}
     everything, now = sets[given.set]["mutants"], _judge(given.set, sets, "HEAD", lambda _: True)
     _print(everything, now)
-    is_wrong = any(one["verdicts"][now].startswith("no verdict") for one in everything)
+    wrong = [one for one in everything if one["verdicts"][now].startswith("no verdict")]
     if given.before:
         before = _judge(given.set, sets, given.before, lambda one: one["verdicts"][now].startswith("survived"))
         for one in everything:
             if one["verdicts"].get(before, "").startswith("killed") and one["verdicts"][now].startswith("survived"):
                 print(f"no longer killed: {_changed(one)}; {one['verdicts'][before]}")
-                is_wrong = True
-    return int(is_wrong)
+                wrong.append(one)
+    return int(bool(wrong))
 
 
 def _judge(name: str, sets: dict[str, Set], revision: str, is_asked: Callable[[dict[str, Any]], bool]) -> str:

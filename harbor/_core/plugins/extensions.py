@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
@@ -162,20 +162,19 @@ def _misfit(given: object, whole: type, name: str) -> Literal["", "itself", "ins
 
 @cache
 def _check_of(whole: type, name: str) -> Callable[[object], object]:
+    """Return the check of a part. It accepts any value if the type is one that only checkers import."""
     from pydantic import ConfigDict, create_model  # here, as callers that check no value don't need it
 
     settings = ConfigDict(arbitrary_types_allowed=True, strict=True)
-    model: Any = create_model(name, __config__=settings, given=(_hints(whole).get(name, Any), ...))
+    try:
+        model: Any = create_model(name, __config__=settings, given=(_hints(whole)[name], ...))
+    except NameError:
+        return lambda given: given
     return lambda given: model(given=given)
 
 
-@cache
-def _hints(whole: type) -> Mapping[str, Any]:
-    """Return the types of all fields of a class, or none if one is of a type that only checkers import."""
-    try:
-        return get_type_hints(whole)
-    except NameError:
-        return {}
+_hints = cache(get_type_hints)
+"""Return the types of all fields of a class. They are cached, because Python reads them anew at each call."""
 
 
 def unread(uses: Iterable[str], *settings: type[BaseModel]) -> str:
