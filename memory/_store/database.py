@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -133,9 +133,12 @@ def indexes_in(folder: Path) -> dict[str, Path]:
 
 
 def _copied(folder: Path, place: Path) -> Path:
-    """Copy a database and the write-ahead log of a killed process. Return the copy."""
+    """Copy a database and the write-ahead log of a killed process. Return the copy.
+
+    Chroma removes a log a moment after it is closed. The database is copied later, so it has all of a log that is gone.
+    """
     for name in (f"{DATABASE}-wal", DATABASE):
-        if (folder / name).exists():
+        with suppress(FileNotFoundError):
             shutil.copyfile(folder / name, place / name)
     return place / DATABASE
 

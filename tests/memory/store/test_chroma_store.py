@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from langgraph.store.memory import InMemoryStore
 from harbor._core.basics.errors import MemoryStoreError
 from harbor.memory._store.backend import _server
 from harbor.memory._store.chroma import ChromaStore
+from harbor.memory._store.database import DATABASE, indexes_in, make_database
 from harbor.memory._store.embedding import HASHING_DIMENSION, Embedding, as_embedding
 from harbor.testing._stores import CHECKS
 from support.processes import chroma_server
@@ -291,6 +293,19 @@ def test_another_embedding_or_dimension_is_refused_with_the_remedy(tmp_path):
         ChromaStore(tmp_path / "memory", embedding=Embedding("mine", 3, flat))
     with ChromaStore(tmp_path / "memory", embedding=Embedding("mine", 2, flat)) as store:
         assert store.get(HERE, "a").value == {"n": 1}
+
+
+def test_a_log_that_chroma_removes_before_it_is_copied_is_missed_by_nobody(tmp_path, monkeypatch):
+    make_database(tmp_path / DATABASE)
+    log, copyfile = tmp_path / f"{DATABASE}-wal", shutil.copyfile
+    log.touch()
+
+    def late(source, target):
+        log.unlink(missing_ok=True)
+        return copyfile(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", late)
+    assert indexes_in(tmp_path) == {}
 
 
 @pytest.mark.parametrize("value", [{"a": {1, 2}}, {"a": float("nan")}, {1: "a"}, {"a": (1, 2)}, ["a"]], ids=repr)
