@@ -25,7 +25,7 @@ from harbor.evaluation._metrics.summary import summarise_series
 from harbor.memory._bidder.bidder_memory import BidderMemory
 from harbor.memory._store.chroma import open_existing
 from support.commands import HARBOR, harbor, mistake
-from support.processes import when
+from support.processes import closed
 
 AUCTIONS = 3
 CONFIG = """
@@ -233,7 +233,7 @@ def stopped(tmp_path_factory):
     run_series(short(), out=place / "whole" / "run")
     with stopping("Recalled", 2) as listen:
         run_series(short(), out=place / "run", listen=listen)
-    when(lambda: not [*place.rglob("*-wal")])  # Chroma's threads close the files of a database soon after its client
+    closed(place)
     return place
 
 

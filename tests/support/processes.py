@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
+import psutil
 
 from support.commands import HARBOR
 
@@ -33,6 +34,14 @@ def when(condition: Callable[[], T], running: subprocess.Popen[str] | None = Non
             assert running.poll() is None, running.communicate()
         nap.wait(0.01)
     return found
+
+
+def closed(folder: Path) -> None:
+    """Wait until this process has no open file in a folder: Chroma's threads close theirs soon after its client.
+
+    A write-ahead log is no sign: it stays if two connections are closed at the same time.
+    """
+    when(lambda: not any(Path(one.path).is_relative_to(folder) for one in psutil.Process().open_files()))
 
 
 def stopped_and_continued(running: subprocess.Popen[Any], seconds: float) -> tuple[int, int]:

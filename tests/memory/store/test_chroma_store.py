@@ -25,7 +25,7 @@ from harbor.memory._store.chroma import ChromaStore
 from harbor.memory._store.database import DATABASE, indexes_in, make_database
 from harbor.memory._store.embedding import HASHING_DIMENSION, Embedding, as_embedding
 from harbor.testing._stores import CHECKS
-from support.processes import chroma_server
+from support.processes import chroma_server, closed
 from support.sent import listening
 
 HERE = ("ann", "learnings")
@@ -274,9 +274,8 @@ def test_damaged_database_is_refused_in_one_line(damage, tmp_path):
 
 
 def _dump(database):
-    """The bytes of a database, with what stands in its log; Chroma lets go of it a moment after it was told to."""
-    while any(file.path == str(database) for file in psutil.Process().open_files()):
-        continue
+    """The bytes of a database, with what stands in its log."""
+    closed(database.parent)
     with closing(sqlite3.connect(database)) as connection:
         yield connection.serialize()
 
