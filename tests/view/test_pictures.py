@@ -108,6 +108,7 @@ def test_a_mark_leads_to_its_event_and_an_event_to_its_marks(sale, look):
         assert page.inner_text("#number") == f"Event {int(seq):,}"
         page.keyboard.press("Home")
         assert page.locator(".now").count() == 0
+        expect(page).to_have_url(re.compile("#at=0$"))  # the address follows after a rest; an equal one is no event
         page.evaluate(f"location.hash = 'at={seq}'")
         page.wait_for_selector(".now", state="attached")
         return seq, list(page.evaluate(KEPT)), told
