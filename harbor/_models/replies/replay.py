@@ -225,18 +225,30 @@ def lost_calls(entries: Iterable[Entry], calls: Iterable[RawCall]) -> Iterator[t
 def _memories(entries: Iterable[Entry]) -> dict[tuple[str, str], list[Recalled | ThoughtFailed]]:
     """Collect recalled memories and failures of the store by bidder and node.
 
-    A failed thought whose node has called a model failed because of the model. Its calls replay it instead.
+    A failed thought whose node has called a model, also later in the turn, failed because of the model. Its calls
+    replay it instead: they follow it in the log if they were made side by side.
     """
     found: dict[tuple[str, str], list[Recalled | ThoughtFailed]] = defaultdict(list)
     asked = set[tuple[str, str]]()
-    for _, _, event in entries:
-        if isinstance(event, ModelCalled):
-            asked.add((event.bidder, event.purpose))
-        elif isinstance(event, Recalled):
-            found[event.bidder, "recall"].append(event)
-        elif isinstance(event, ThoughtFailed) and (event.bidder, event.purpose) not in asked:
-            found[event.bidder, event.purpose].append(event)
+    for turn in _by_turn(entries):
+        asked |= {(event.bidder, event.purpose) for event in turn if isinstance(event, ModelCalled)}
+        for event in turn:
+            if isinstance(event, Recalled):
+                found[event.bidder, "recall"].append(event)
+            elif isinstance(event, ThoughtFailed) and (event.bidder, event.purpose) not in asked:
+                found[event.bidder, event.purpose].append(event)
     return found
+
+
+def _by_turn(entries: Iterable[Entry]) -> Iterator[list[Event]]:
+    """Yield the events of each turn, first those before the first turn."""
+    turn = list[Event]()
+    for _, _, event in entries:
+        if isinstance(event, TURN_OPENS):
+            yield turn
+            turn = []
+        turn.append(event)
+    yield turn
 
 
 def _turns(entries: Iterable[Entry]) -> dict[tuple[int, str], SeatReply]:
