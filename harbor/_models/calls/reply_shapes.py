@@ -48,8 +48,12 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, kind: type[BaseModel], offered: tuple[type[BaseModel], ...]) -> Shape:
-        """Make a shape with the offered ones; `kind` comes last if it is not among them."""
-        return cls(kind, offered if kind in offered or not offered else (*offered, kind))
+        """Make a shape with the offered ones; `kind` comes last if it is not among them.
+
+        A name is offered once, and stands for `kind` if it is that of `kind`: models choose a shape by its name.
+        """
+        named = {one.__name__: one for one in (*offered, kind)}
+        return cls(kind, tuple(named.values()) if offered else ())
 
     @property
     def others(self) -> frozenset[str]:
